@@ -55,7 +55,10 @@ fn an_importer_whose_output_changes_has_another_version() {
     if std::env::var_os(UPDATE).is_some() {
         fs::write(&path, write(&found)).expect("writable");
     } else {
-        assert_eq!(write(&kept), write(&found), "{KEPT} is not up to date: run this test with {UPDATE}=1");
+        let (kept, found) = (write(&kept), write(&found));
+        let [gone, new] = [(&kept, &found), (&found, &kept)]
+            .map(|(these, others)| these.lines().filter(|line| !others.contains(line)).collect::<Vec<_>>().join("\n"));
+        assert!(kept == found, "{KEPT} is not up to date: run this test with {UPDATE}=1\ngone:\n{gone}\nnew:\n{new}");
     }
 }
 

@@ -107,7 +107,7 @@ struct Retry {
 }
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 2 }, claim, read);
+    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");

@@ -23,7 +23,7 @@ const NAME: &str = "kotef";
 const DRY: &str = "dry_run";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "kotef", title: "kotef", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
+    Format::new(Facts { name: "kotef", title: "kotef", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["[].scenarioId", "[].success"]) && (peek.has("[].terminalStatus") || peek.has("[].metrics"));

@@ -19,7 +19,7 @@ const NAMES: [&str; 3] = ["suite", "approach", "model"];
 const MEASURED: [&str; 3] = ["duration_seconds", "shared_tests_passed", "shared_tests_total"];
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "ralph", title: "ralph eval", kind: ItemKind::Test, reads_names: false, version: 2 }, claim, read);
+    Format::new(Facts { name: "ralph", title: "ralph eval", kind: ItemKind::Test, reads_names: false, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     // The store's own headers name their format.

@@ -50,6 +50,8 @@ pub(in crate::import) struct Sink<'a> {
     mode: Mode,
     /// Runs that are there already are told too, and summed up.
     is_look: bool,
+    /// What tells models without a name apart.
+    origin: String,
     /// Where the source lies.
     place: Option<String>,
     /// The runs that were begun, by the ids that they get when they are first imported.
@@ -105,6 +107,7 @@ impl<'a> Sink<'a> {
             key,
             mode,
             is_look: false,
+            origin: source.name.clone(),
             place: place_of(store, Path::new(&source.shown)),
             begun: BTreeSet::new(),
             writer: None,
@@ -154,8 +157,10 @@ impl<'a> Sink<'a> {
         if !self.names.is_empty() {
             parts.extend(names.iter().map(String::as_str));
         }
+        // Models that nobody names are no one model: each is that of its source.
+        let unknown = format!("unknown ({})", clip(&self.origin, MOST_NAME_CHARS / 2));
         let own =
-            [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, "unknown")];
+            [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
         let mut first = Store::imported_run_id(self.format.name(), &parts);
         if let Some(timestamp) = unnamed
@@ -210,6 +215,11 @@ impl<'a> Sink<'a> {
     /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.
     pub fn run(&mut self, handle: Handle) -> &mut Run {
         &mut self.runs[handle.0].run
+    }
+
+    /// Names where the source comes from, where its own name says less: models that have no name are told apart by it.
+    pub fn origin(&mut self, origin: &str) {
+        origin.clone_into(&mut self.origin);
     }
 
     /// Says whether the command line names the model.

@@ -21,7 +21,7 @@ use super::source::ForeignSource;
 use run::{CASE_RESULTS, began};
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "aider", title: "aider", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
+    Format::new(Facts { name: "aider", title: "aider", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     match peek.content {

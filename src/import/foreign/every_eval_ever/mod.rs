@@ -29,7 +29,7 @@ use wire::{Record, ResultEntry, Row};
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 2 },
+    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 3 },
     claim,
     read,
 );

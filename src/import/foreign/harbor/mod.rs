@@ -36,7 +36,7 @@ const CONFIG: &str = "config.json";
 const LOCK: &str = "lock.json";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 2 }, claim, read)
+    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 3 }, claim, read)
         .with_companions(is_companion);
 
 /// A file belongs to the job whose folder is so many levels above it.

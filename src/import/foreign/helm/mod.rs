@@ -43,7 +43,7 @@ const BOOKKEEPING: [&str; 8] =
 const BETTER_UP: [&str; 8] = ["match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg"];
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "helm", title: "HELM", kind: ItemKind::Question, reads_names: false, version: 2 }, claim, read);
+    Format::new(Facts { name: "helm", title: "HELM", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_part = match peek.name.strip_suffix(".gz").unwrap_or(&peek.name) {

@@ -42,7 +42,7 @@ const MOST_HEADER_BYTES: u64 = 256 << 20;
 const JOURNAL: &str = "_journal/summaries/";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 2 }, claim, read)
+    Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read)
         .with_arrangement(mark_superseded)
         .with_retries(TASK_TAG);
 
@@ -165,7 +165,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     if start != "header.json" {
         sink.quirk("the log was never finished: read from its journal");
     }
-    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && !name.ends_with('/')).cloned().collect();
+    let members: Vec<String> = names.iter().filter(|name| is_sample(name)).cloned().collect();
     let summaries: Vec<String> = if archive.has("summaries.json") {
         vec!["summaries.json".to_owned()]
     } else {
@@ -205,6 +205,20 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     log.end(sink)
 }
 
+/// Says whether a member of an archive is a sample: a file of its own, or the first part of one whose events and messages lie in chunks in a
+/// folder of its name.
+fn is_sample(member: &str) -> bool {
+    let Some(name) = member.strip_prefix("samples/").filter(|name| !name.is_empty() && !name.ends_with('/')) else { return false };
+    let is_numbered = |folder: &str| {
+        folder.rsplit_once("_epoch_").is_some_and(|(_, epoch)| !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut folders = name.match_indices('/').map(|(end, _)| &name[..end]);
+    match folders.find(|folder| is_numbered(folder)) {
+        Some(folder) => &name[folder.len()..] == "/sample.json",
+        None => true,
+    }
+}
+
 /// Says whether the summaries have tokens, by the first of them.
 fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
     for name in summaries {
@@ -234,4 +248,28 @@ fn told_of(archive: &mut Archive<'_>, summaries: &[String]) -> Result<BTreeSet<(
 /// Returns what tells a sample from the others of its log.
 fn key_of(id: &Value, epoch: &Value) -> (String, u64) {
     (text(id).unwrap_or_default(), count(epoch).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_parts_of_their_sample() {
+        for member in
+            ["samples/1_epoch_1.json", "samples/s 1_epoch_12/sample.json", "samples/a/b_epoch_1.json", "samples/a/b_epoch_1/sample.json"]
+        {
+            assert!(is_sample(member), "{member}");
+        }
+        for member in [
+            "samples/1_epoch_1/metadata.json",
+            "samples/1_epoch_1/events/0.json",
+            "samples/1_epoch_1/events/sample.json",
+            "samples/",
+            "samples/1_epoch_1/",
+            "header.json",
+        ] {
+            assert!(!is_sample(member), "{member}");
+        }
+    }
 }

@@ -46,7 +46,7 @@ const MOST_DEPTH: usize = 64;
 const MOST_TEXT_BYTES: usize = 8192;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 2 }, claim, read);
+    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));

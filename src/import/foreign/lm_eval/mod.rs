@@ -33,7 +33,7 @@ const MOST_RESULTS_BYTES: u64 = 256 << 20;
 const MOST_GROUPED: usize = 4_000_000;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "lm-eval", title: "lm-evaluation-harness", kind: ItemKind::Question, reads_names: true, version: 2 },
+    Facts { name: "lm-eval", title: "lm-evaluation-harness", kind: ItemKind::Question, reads_names: true, version: 3 },
     claim,
     read,
 );

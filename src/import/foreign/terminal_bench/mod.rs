@@ -31,7 +31,7 @@ const METADATA: &str = "run_metadata.json";
 const RESULTS_FILE: &str = "results.json";
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: false, version: 2 },
+    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: true, version: 3 },
     claim,
     read,
 )
@@ -41,6 +41,10 @@ fn claim(peek: &Peek) -> Option<Claim> {
     let is_cut = is_cut_trial(peek);
     if peek.content != Content::Json && !is_cut {
         return None;
+    }
+    // Submissions may have the results of several runs side by side, each named by its time.
+    if is_results(peek) && !is_trial(peek) && peek.name != RESULTS_FILE && peek.name != METADATA {
+        return Some(Claim::Alone);
     }
     let levels = if is_trial(peek) || is_cut {
         // `<run>/<task>/<trial>/results.json`; a file that was moved is a run with what lies beside it.
