@@ -83,6 +83,10 @@ pub struct Provenance {
     /// A digest of where the source lay: tells that the file at a place was changed, where nothing in it names its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// The run that this one replaced when it was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub replaces: Option<RunId>,
 }
 
 /// What a source held of a run when it was imported: tells one that grew or was changed from a copy.

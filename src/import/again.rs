@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use crate::domain::{Run, RunId, visible};
 use crate::results::{SealedWriter, Store};
 
-use super::held::{Held, recorded};
+use super::held::Held;
 use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
 use super::stored::{Read, Relation, StoredRuns};
@@ -21,8 +21,7 @@ pub(super) fn settle(
     report: &mut SourceReport,
 ) -> BTreeMap<RunId, RunId> {
     let found: Vec<(Run, Held)> = found.into_iter().filter(|(run, _)| stored.contains(&run.id)).collect();
-    let versions: BTreeSet<RunId> = found.iter().flat_map(|(run, _)| stored.versions_of(&run.id)).cloned().collect();
-    let records = recorded(store, &versions);
+    let records = stored.records(store, found.iter().map(|(run, _)| &run.id));
     let mut ids = BTreeMap::new();
     for (run, held) in found {
         match stored.relation(&run, &held, &records, read) {
@@ -49,6 +48,16 @@ pub(super) fn settle(
         }
     }
     ids
+}
+
+/// Notes in the provenance of runs which run each of them replaces, so that an import that is interrupted can be completed.
+pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
+    for run in runs {
+        let replaced = report.runs_replaced.iter().find(|replaced| replaced.by == run.id);
+        if let Some((provenance, replaced)) = run.provenance.as_mut().zip(replaced) {
+            provenance.replaces = Some(replaced.run.clone());
+        }
+    }
 }
 
 fn named(run: &Run) -> String {

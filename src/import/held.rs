@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
+use std::path::PathBuf;
 
 use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Run, RunId, RunStatus};
-use crate::results::{ItemLine, SealedReader, Store, details_of, for_each_line, parse_header, scan, to_json, write_line};
+use crate::results::{ItemLine, SealedPair, SealedReader, Store, details_of, for_each_line, parse_header, scan, to_json, write_line};
 
 use super::content::ContentSum;
 use super::source::digest;
@@ -75,34 +76,45 @@ impl Held {
     }
 }
 
-/// Reads the store's records of runs that were imported into it. What cannot be read is left out: whoever opened the store was told of it.
-pub(super) fn recorded(store: &Store, ids: &BTreeSet<RunId>) -> BTreeMap<RunId, Held> {
-    let mut found = BTreeMap::new();
-    if ids.is_empty() {
-        return found;
-    }
-    for pair in scan(store).sealed {
-        let runs: Vec<Run> = SealedReader::runs(&pair.runs).0.into_iter().filter(|run| ids.contains(&run.id)).collect();
-        if runs.is_empty() {
-            continue;
+/// The store's own records of the runs that were imported into it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Records {
+    /// The pairs whose runs are known.
+    known: BTreeSet<PathBuf>,
+    pair_of: BTreeMap<RunId, SealedPair>,
+}
+
+impl Records {
+    /// Reads the records of these runs. What cannot be read is left out: whoever opened the store was told of it.
+    pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> BTreeMap<RunId, Held> {
+        if ids.is_empty() {
+            return BTreeMap::new();
         }
-        let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
-        let items = pair.items.and_then(|path| SealedReader::items(&path).ok());
-        let read = items.map(|items| {
-            for_each_line(BufReader::new(items), |_, line| {
-                let Some((line, outcome)) =
-                    line.ok().and_then(|line| Some((line, ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok()?)))
-                else {
-                    return;
-                };
-                if let Some(sums) = sums.get_mut(&outcome.run) {
-                    sums.add(&outcome, &details_of(line));
-                }
-            })
-        });
-        if read.is_none_or(|read| read.is_ok()) {
-            found.extend(runs.iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(run))));
+        for pair in scan(store).sealed {
+            if self.known.insert(pair.runs.clone()) {
+                self.pair_of.extend(SealedReader::runs(&pair.runs).0.into_iter().map(|run| (run.id, pair.clone())));
+            }
         }
+        let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
+        pairs.into_iter().flat_map(|pair| held_in(pair, ids)).collect()
     }
-    found
+}
+
+fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Vec<(RunId, Held)> {
+    let runs: Vec<Run> = SealedReader::runs(&pair.runs).0.into_iter().filter(|run| ids.contains(&run.id)).collect();
+    let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
+    let items = pair.items.as_ref().and_then(|path| SealedReader::items(path).ok());
+    let read = items.map(|items| {
+        for_each_line(BufReader::new(items), |_, line| {
+            let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
+            let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) else { return };
+            if let Some(sums) = sums.get_mut(&outcome.run) {
+                sums.add(&outcome, &details_of(line));
+            }
+        })
+    });
+    if read.is_some_and(|read| read.is_err()) {
+        return Vec::new();
+    }
+    runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect()
 }

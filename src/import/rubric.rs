@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
-use super::again::{place_of, settle};
+use super::again::{note_replaced, place_of, settle};
 use super::held::{Held, Sums};
 use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
@@ -107,6 +107,7 @@ fn import_file(
         content: None,
         first: None,
         place: place_of(store, path),
+        replaces: None,
     };
     // Of several in one file nothing tells which was which.
     if let [rubric] = graded.as_mut_slice() {
@@ -138,7 +139,8 @@ fn import_file(
         for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {
             writer.item(outcome)?;
         }
-        let runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+        let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+        note_replaced(&mut runs, &report);
         writer.commit(&runs)?;
         debug!(file = report.file, key, "sealed in the store");
     }

@@ -1,12 +1,14 @@
 //! What the store has of the runs that importers meet, and whether a source that holds one of them holds the same.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
 use crate::domain::{ImportedContent, Run, RunId};
+use crate::results::Store;
 
-use super::held::Held;
+use super::held::{Held, Records};
 
 /// The runs of a store, those that tombstones hide among them.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,7 @@ pub struct StoredRuns {
     versions: BTreeMap<RunId, Vec<Version>>,
     /// Whatever is there is read again.
     is_anew: bool,
+    records: RefCell<Records>,
 }
 
 /// One of the contents that a run had when its source was read.
@@ -32,6 +35,8 @@ struct Version {
     sha256: String,
     /// Absent of runs that were imported before it was kept.
     content: Option<ImportedContent>,
+    /// The version that it replaces.
+    replaces: Option<RunId>,
     counts: Counts,
     /// No tombstone hides it.
     stands: bool,
@@ -124,6 +129,7 @@ impl StoredRuns {
                 place: from.place.clone(),
                 sha256: from.sha256.clone(),
                 content: from.content.clone(),
+                replaces: from.replaces.clone(),
                 counts: counts(run),
                 stands,
             };
@@ -142,13 +148,15 @@ impl StoredRuns {
     }
 
     /// Returns the runs that stand beside another version of themselves, which only an import that was interrupted leaves behind, each with
-    /// the version that is to stand: the one with most outcomes.
+    /// the version that is to stand: the one that replaces it, and of several that replace none the one with most outcomes.
     pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for (first, versions) in &self.versions {
             let standing = || versions.iter().filter(|version| version.stands);
+            let is_replaced = |id: &RunId| standing().any(|version| version.replaces.as_ref() == Some(id));
             let outcomes = |version: &Version| version.content.as_ref().map_or(0, |content| content.outcomes);
-            if let Some(best) = standing().max_by_key(|version| (outcomes(version), version.id != *first, &version.id)) {
+            let rank = |version: &&Version| (!is_replaced(&version.id), outcomes(version), version.id != *first, version.id.clone());
+            if let Some(best) = standing().max_by_key(rank) {
                 doubled.extend(standing().filter(|version| version.id != best.id).map(|version| (version.id.clone(), best.id.clone())));
             }
         }
@@ -169,9 +177,10 @@ impl StoredRuns {
         alike.next().filter(|_| alike.next().is_none())
     }
 
-    /// Returns the ids of all versions of a run, by the id that it gets when it is first imported.
-    pub(super) fn versions_of(&self, first: &RunId) -> impl Iterator<Item = &RunId> {
-        self.versions.get(first).into_iter().flatten().map(|version| &version.id)
+    /// Reads the store's records of every version of these runs, which have the ids that they get when they are first imported.
+    pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> BTreeMap<RunId, Held> {
+        let versions = firsts.filter_map(|first| self.versions.get(first)).flatten();
+        self.records.borrow_mut().of(store, &versions.map(|version| version.id.clone()).collect())
     }
 
     /// Compares what a source holds of a run, which has the id that it gets when it is first imported, with the records of the store.
@@ -279,6 +288,7 @@ mod tests {
             content,
             first,
             place: None,
+            replaces: None,
         });
         run
     }
@@ -342,6 +352,20 @@ mod tests {
         }
         let runs: StoredRuns = [(&run("r", None, None), true)].into_iter().collect();
         assert_eq!(runs.relation(&found, &two, &BTreeMap::from([(first, two.clone())]), same), Relation::Same, "nothing differs");
+    }
+
+    #[test]
+    fn of_versions_that_stand_together_the_one_that_replaces_stays() {
+        let version = |id: &str, replaces: Option<&str>| {
+            let mut run = run(id, Some("r").filter(|first| *first != id), None);
+            run.provenance.as_mut().expect("set").replaces = replaces.map(|id| RunId::parse(id).expect("an id"));
+            run
+        };
+        // By their names alone `z` would be the last.
+        let (first, second, third) = (version("r", None), version("z", Some("r")), version("b", Some("z")));
+        let runs: StoredRuns = [(&first, true), (&second, true), (&third, true)].into_iter().collect();
+        let doubled: Vec<(String, String)> = runs.doubled().into_iter().map(|(run, by)| (run.to_string(), by.to_string())).collect();
+        assert_eq!(doubled, [("r", "b"), ("z", "b")].map(|(run, by)| (run.to_owned(), by.to_owned())));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tracing::{debug, info};
 use crate::domain::{Problem, Provenance, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
-use super::again::{free_key, place_of, settle};
+use super::again::{free_key, note_replaced, place_of, settle};
 use super::columns::Columns;
 use super::csv_rows::read_csv;
 use super::fold::{Fold, Folded, Known, Place};
@@ -109,7 +109,7 @@ fn import_file(
     };
     let place = place_of(store, path);
     let mut ids = BTreeMap::new();
-    let (folded, writer) = loop {
+    let (mut folded, writer) = loop {
         let known = |id: &RunId| match ids.get(id) {
             Some(again) => Known::Again(RunId::clone(again)),
             None if taken.contains(id) => Known::Before,
@@ -144,6 +144,7 @@ fn import_file(
         let mut writer = writer;
         begun(&mut writer, store, &key)?;
         if let Some(writer) = writer {
+            note_replaced(&mut folded.runs, &report);
             writer.commit(&folded.runs)?;
             debug!(file = report.file, key, "sealed in the store");
         }
@@ -198,6 +199,7 @@ fn fold(
         content: None,
         first: None,
         place: place.map(str::to_owned),
+        replaces: None,
     };
     let (folded, refusals) = fold.finish(&provenance);
     report.refusals = refusals.into_found();

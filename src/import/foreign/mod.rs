@@ -208,6 +208,7 @@ fn import_source(
         content: None,
         first: None,
         place: None,
+        replaces: None,
     };
     let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {

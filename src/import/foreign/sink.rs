@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
-use super::super::again::place_of;
+use super::super::again::{note_replaced, place_of};
 use super::super::cell::Refused;
 use super::super::content::ContentSum;
 use super::super::held::{Held, SUPERSEDED_TAG, Sums};
@@ -475,6 +475,7 @@ impl<'a> Sink<'a> {
                 Some(writer) => writer,
                 None => SealedWriter::create(self.store, self.key)?,
             };
+            note_replaced(&mut runs, report);
             writer.commit(&runs)?;
         }
         Ok(runs)
