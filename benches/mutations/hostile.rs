@@ -49,6 +49,10 @@ enum Reader {
     Rubric,
 }
 
+fn foreign(format: &str) -> Reader {
+    Reader::Foreign(ForeignFormat::from_name(format).expect("a format that is read"))
+}
+
 type Filler = Box<dyn Fn(&mut dyn Write) -> io::Result<()>>;
 
 pub struct Hostile {
@@ -138,7 +142,7 @@ impl Scale {
 /// Spaces, which every format that can be compressed may have anywhere.
 pub fn bombs(scale: Scale) -> Vec<Hostile> {
     let mebibytes = scale.pick(130, 10_000);
-    let inspect = Reader::Foreign(ForeignFormat::Inspect);
+    let inspect = foreign("inspect");
     let spaces = |write: &mut dyn Write, mebibytes: usize| -> io::Result<()> {
         let block = [b' '; 16 << 10];
         (0..mebibytes << 6).try_for_each(|_| write.write_all(&block))
@@ -180,7 +184,7 @@ pub fn bombs(scale: Scale) -> Vec<Hostile> {
         Hostile::new("zip bomb, zstd", inspect, "log.eval", TOO_MUCH, Box::new(move |write| eval(write, ZSTANDARD))),
         Hostile::new(
             "XML bomb",
-            Reader::Foreign(ForeignFormat::Junit),
+            foreign("junit"),
             "r.xml.gz",
             "a part of it is longer than 64 MiB",
             Box::new(move |write| gzip(write, "<testsuite>")),
@@ -220,7 +224,7 @@ pub fn bombs(scale: Scale) -> Vec<Hostile> {
 /// Names that are paths out of an archive, or no names.
 pub fn names() -> Vec<Hostile> {
     let leads_out = "has a member whose name leads out of the archive";
-    let inspect = Reader::Foreign(ForeignFormat::Inspect);
+    let inspect = foreign("inspect");
     let eval = |name: &'static str| -> Filler {
         Box::new(move |write| {
             let members = [("header.json", "{}"), (name, "{}")].map(|(name, text)| Member::new(name, STORED, text.as_bytes()));
@@ -249,8 +253,6 @@ pub fn names() -> Vec<Hostile> {
 
 /// What opens and never closes, and what refers to itself.
 pub fn nesting() -> Vec<Hostile> {
-    use ForeignFormat::{Aider, Ctrf, Helm, Inspect, Junit, Promptfoo};
-    let foreign = Reader::Foreign;
     let text = |content: String| -> Filler { Box::new(move |write| write.write_all(content.as_bytes())) };
     let lists = || format!("{}{}", "[".repeat(DEEP), "]".repeat(DEEP));
     let objects = || format!("{}1{}", "{\"a\":".repeat(DEEP), "}".repeat(DEEP));
@@ -267,35 +269,35 @@ pub fn nesting() -> Vec<Hostile> {
     vec![
         Hostile::new(
             "lists in JSON",
-            foreign(Promptfoo),
+            foreign("promptfoo"),
             "p.json",
             deep,
             text(format!("{{\"results\":{{\"version\":3,\"prompts\":{}}}}}", lists())),
         ),
         Hostile::new(
             "objects in JSON",
-            foreign(Inspect),
+            foreign("inspect"),
             "i.json",
             deep,
             text(format!("{LOG}\"plan\":{},\"samples\":[{}]}}", objects(), objects())),
         ),
         Hostile::new(
             "objects in CTRF",
-            foreign(Ctrf),
+            foreign("ctrf"),
             "c.json",
             deep,
             text(format!("{{\"results\":{{\"summary\":{},\"tests\":[]}}}}", objects())),
         ),
         Hostile::new(
             "objects in HELM",
-            foreign(Helm),
+            foreign("helm"),
             "run_spec.json",
             "",
             text(format!("{{\"name\":\"n\",\"adapter_spec\":{}}}", objects())),
         ),
         Hostile::new(
             "lists in a line",
-            foreign(Promptfoo),
+            foreign("promptfoo"),
             "p.jsonl",
             deep,
             text(format!("{{\"promptIdx\":0,\"testIdx\":0,\"vars\":{}}}\n", lists())),
@@ -314,35 +316,34 @@ pub fn nesting() -> Vec<Hostile> {
             "nested deeper than",
             text(format!("{{\"id\":\"r\",\"sub_tasks\":{}}}", lists())),
         ),
-        Hostile::new("lists in YAML", foreign(Aider), "l.yml", "", text(format!("{LEADERBOARD}{}\n", lists()))),
-        Hostile::new("a list without end in YAML", foreign(Aider), "l.yml", "", text(format!("{LEADERBOARD}{}\n", "[".repeat(DEEP)))),
+        Hostile::new("lists in YAML", foreign("aider"), "l.yml", "", text(format!("{LEADERBOARD}{}\n", lists()))),
+        Hostile::new("a list without end in YAML", foreign("aider"), "l.yml", "", text(format!("{LEADERBOARD}{}\n", "[".repeat(DEEP)))),
         Hostile::new("dashes in a table of YAML", Reader::Table, "t.yaml", "", text(format!("{}x\n", "- ".repeat(DEEP)))),
         Hostile::new("questions in a table of YAML", Reader::Table, "t.yaml", "", text(format!("{}x\n", "? ".repeat(DEEP)))),
         Hostile::new(
             "aliases in YAML",
-            foreign(Aider),
+            foreign("aider"),
             "l.yml",
             "alias",
             text(format!("{LEADERBOARD}1\n  x:\n    {}", laughs().replace('\n', "\n    "))),
         ),
         Hostile::new("aliases in a table of YAML", Reader::Table, "t.yaml", "alias", text(laughs())),
-        Hostile::new("entities in XML", foreign(Junit), "j.xml", no_types, text(entities.to_owned())),
-        Hostile::new("a file as an entity", foreign(Junit), "j.xml", no_types, text(outside.to_owned())),
-        Hostile::new("entities that nobody declared", foreign(Junit), "j.xml", "", text(many_entities)),
+        Hostile::new("entities in XML", foreign("junit"), "j.xml", no_types, text(entities.to_owned())),
+        Hostile::new("a file as an entity", foreign("junit"), "j.xml", no_types, text(outside.to_owned())),
+        Hostile::new("entities that nobody declared", foreign("junit"), "j.xml", "", text(many_entities)),
         Hostile::new(
             "suites in XML",
-            foreign(Junit),
+            foreign("junit"),
             "j.xml",
             "",
             text(format!("{}{}", "<testsuite>".repeat(DEEP), "</testsuite>".repeat(DEEP))),
         ),
-        Hostile::new("elements without end in XML", foreign(Junit), "j.xml", "", text(format!("<testsuite>{}", "<a>".repeat(DEEP)))),
+        Hostile::new("elements without end in XML", foreign("junit"), "j.xml", "", text(format!("<testsuite>{}", "<a>".repeat(DEEP)))),
     ]
 }
 
 /// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
-    use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
     let (line, field) = (scale.pick(100, 1000), scale.pick(80, 500));
     let filled = |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
         Box::new(move |write| {
@@ -352,13 +353,12 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
             write.write_all(end.as_bytes())
         })
     };
-    let foreign = Reader::Foreign;
     let row = "{\"promptIdx\":0,\"testIdx\":0,\"success\":true,\"vars\":\"";
     vec![
-        Hostile::new("a line", foreign(Promptfoo), "p.jsonl", "bytes long; at most", filled(row.to_owned(), b"a", line, "\"}\n")),
+        Hostile::new("a line", foreign("promptfoo"), "p.jsonl", "bytes long; at most", filled(row.to_owned(), b"a", line, "\"}\n")),
         Hostile::new(
             "an element of a list",
-            foreign(Inspect),
+            foreign("inspect"),
             "i.eval",
             "has a record of more than 64 MiB",
             Box::new(move |write| {
@@ -379,21 +379,19 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
         Hostile::new("a header of CSV", Reader::Table, "t.csv", "", filled(String::new(), b"a,", field, "\n")),
         Hostile::new(
             "a text of JSON",
-            foreign(Inspect),
+            foreign("inspect"),
             "i.json",
             "",
             filled(format!("{LOG}\"error\":\""), b"a", line, "\",\"samples\":[]}"),
         ),
-        Hostile::new("a document of YAML", foreign(Aider), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
+        Hostile::new("a document of YAML", foreign("aider"), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
         Hostile::new("a table of YAML", Reader::Table, "t.yaml", "is longer than 32 MiB", filled("- task: ".to_owned(), b"a", line, "\n")),
-        Hostile::new("an attribute of XML", foreign(Junit), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
+        Hostile::new("an attribute of XML", foreign("junit"), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
     ]
 }
 
 /// Nothing but values of a byte or two, which are fifty times as large once they are read.
 pub fn tiny(scale: Scale) -> Vec<Hostile> {
-    use ForeignFormat::{Aider, Inspect, LmEval, Promptfoo};
-    let foreign = Reader::Foreign;
     let mebibytes = scale.pick(6, 24);
     let json = "holds more values than are read of JSON";
     let yaml = "holds more values than are read of YAML";
@@ -407,27 +405,27 @@ pub fn tiny(scale: Scale) -> Vec<Hostile> {
     let prompts = || "{\"results\":{\"version\":3,\"prompts\":[".to_owned();
     let table = |with| filled("[".to_owned(), with, "0]\n");
     vec![
-        Hostile::new("numbers of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "0,", "0]}}")),
-        Hostile::new("lists of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "[0],", "0]}}")),
-        Hostile::new("objects of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "{\"a\":0},", "0]}}")),
-        Hostile::new("texts of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "\"\",\"a\",", "0]}}")),
+        Hostile::new("numbers of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "0,", "0]}}")),
+        Hostile::new("lists of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "[0],", "0]}}")),
+        Hostile::new("objects of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "{\"a\":0},", "0]}}")),
+        Hostile::new("texts of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "\"\",\"a\",", "0]}}")),
         Hostile::new(
             "numbers of a plan",
-            foreign(Inspect),
+            foreign("inspect"),
             "i.json",
             json,
             filled(format!("{LOG}\"samples\":[],\"plan\":{{\"steps\":["), "0,", "0]}}"),
         ),
         Hostile::new(
             "numbers of a row",
-            foreign(Promptfoo),
+            foreign("promptfoo"),
             "p.jsonl",
             json,
             filled("{\"promptIdx\":0,\"testIdx\":0,\"vars\":[".to_owned(), "0,", "0]}\n"),
         ),
         Hostile::new(
             "numbers of a result",
-            foreign(LmEval),
+            foreign("lm-eval"),
             "results_2026-01-02T03-04-05.json",
             json,
             filled("{\"results\":{\"t\":{\"acc\":[".to_owned(), "0,", "0]}},\"configs\":{\"t\":{}}}"),
@@ -439,7 +437,7 @@ pub fn tiny(scale: Scale) -> Vec<Hostile> {
             "holds more values than are read of",
             filled("{\"id\":\"r\",\"sub_tasks\":[".to_owned(), "0,", "0]}"),
         ),
-        Hostile::new("numbers of a leaderboard", foreign(Aider), "l.yml", yaml, filled(format!("{LEADERBOARD}["), "0,", "0]\n")),
+        Hostile::new("numbers of a leaderboard", foreign("aider"), "l.yml", yaml, filled(format!("{LEADERBOARD}["), "0,", "0]\n")),
         Hostile::new("numbers of a table of YAML", Reader::Table, "t.yaml", yaml, table("0,")),
         Hostile::new("maps of a table of YAML", Reader::Table, "t.yaml", yaml, table("{a: 0},")),
         Hostile::new("keys of a table of YAML", Reader::Table, "t.yaml", yaml, table("a: 0,")),

@@ -115,7 +115,7 @@ pub struct Attack {
 /// Returns the names of all parsers that are attacked.
 pub fn names() -> Vec<String> {
     let own = ["inspect-archive", "table-csv", "table-json", "table-jsonl", "table-yaml", "map", "rubric", "header", "item-line", "bundle"];
-    ForeignFormat::ALL.into_iter().map(ForeignFormat::name).chain(own).map(str::to_owned).collect()
+    ForeignFormat::all().map(ForeignFormat::name).chain(own).map(str::to_owned).collect()
 }
 
 impl Subject {
@@ -127,7 +127,7 @@ impl Subject {
         let table = || Parser::Table(Box::new(Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map")));
         let lines = |rows: &Value| rows.as_array().expect("a list").iter().fold(String::new(), |text, row| text + &row.to_string() + "\n");
         let (parser, cases) = match name {
-            "inspect-archive" => (Parser::Foreign(ForeignFormat::Inspect), archives(place.path())),
+            "inspect-archive" => (Parser::Foreign(ForeignFormat::from_name("inspect").expect("a format")), archives(place.path())),
             "table-csv" => (table(), one("rows.csv", Shape::Csv, CSV.to_owned())),
             "table-json" => (table(), one("rows.json", Shape::Json, rows().to_string())),
             "table-jsonl" => (table(), one("rows.jsonl", Shape::Json, lines(&rows()))),

@@ -609,6 +609,9 @@ pub(super) struct Import {
     /// Take only bundles that one of these signed, as FILE.sig says; a file of allowed signers as `ssh-keygen -Y verify` reads it
     #[arg(long, value_name = "ALLOWED_SIGNERS", conflicts_with_all = ["map", "set"])]
     pub signed_by: Option<PathBuf>,
+    /// Read also what was imported before: what differs replaces, and what was retracted comes back
+    #[arg(long, conflicts_with = "signed_by")]
+    pub again: bool,
     /// Say what would be imported and write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -639,7 +642,7 @@ impl ImportAs {
 }
 
 fn import_as() -> impl TypedValueParser<Value = ImportAs> {
-    let formats = ForeignFormat::ALL.into_iter().map(|format| PossibleValue::new(format.name()).help(format.title()));
+    let formats = ForeignFormat::all().map(|format| PossibleValue::new(format.name()).help(format.title()));
     let own = [
         PossibleValue::new("table").help("Rows of columns that a map explains"),
         PossibleValue::new("rubric").help("Trees of weighted requirements with their grades"),

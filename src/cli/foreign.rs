@@ -3,16 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, import_foreign};
+use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, import_foreign, reading};
 
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
 use super::{import, output};
-
-/// Changes when an importer gives other records for the same file.
-const CACHE: &str = "foreign-5";
 
 /// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
 /// of suites may hold a slash.
@@ -66,7 +63,7 @@ fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec
             report
         })
     };
-    let cache = settings.cache.join(CACHE);
+    let cache = settings.cache.join(format!("foreign-{}", reading()));
     let imported = import(&cache).map_err(|error| error.whole()).and_then(|report| match unwritable(&report, &cache) {
         Some(why) => Err(why),
         None => Ok(report),

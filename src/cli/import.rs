@@ -35,6 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         None => reading(arguments)?,
     };
     let existing = stored_runs(settings)?;
+    let existing = if arguments.again { existing.anew() } else { existing };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
         // A strict import stores all or nothing, so it must know before it writes.
@@ -103,10 +104,10 @@ fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failu
 
 /// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
 fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
-    let is_inspect =
-        |source: &&SourceReport| source.foreign.as_ref().is_some_and(|foreign| foreign.format == ForeignFormat::Inspect.name());
+    let format = |source: &SourceReport| source.foreign.as_ref().and_then(|foreign| ForeignFormat::from_name(foreign.format));
+    let has_retries = |source: &&SourceReport| format(source).is_some_and(ForeignFormat::has_retries);
     let new: BTreeSet<RunId> =
-        report.sources.iter().filter(is_inspect).flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
+        report.sources.iter().filter(has_retries).flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
     if new.is_empty() {
         return Ok(());
     }
@@ -388,6 +389,9 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             let times = if *count > 1 { format!(" ({} times)", format::integer(*count)) } else { String::new() };
             line(format!("  note: {}{times}", visible(quirk)));
         }
+    }
+    for note in &source.notes {
+        line(format!("  note: {}", visible(note)));
     }
     for refusal in &source.refusals {
         line(format!("  refused {}: {}", rows(refusal.rows), visible(&refusal.reason)));

@@ -44,6 +44,7 @@ fn source(source: &SourceReport) -> ImportedSource {
         runs_new: ids(&source.runs_new),
         runs_repeated: ids(&source.runs_repeated),
         runs_replaced: source.runs_replaced.iter().map(|replaced| (replaced.run.to_string(), replaced.by.to_string())).collect(),
+        notes: source.notes.clone(),
         items: source.items,
         columns_unused: source.columns_unused.clone(),
         columns_lacking: source.columns_lacking.iter().map(|lacking| lacking.column.clone()).collect(),

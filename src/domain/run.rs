@@ -80,6 +80,13 @@ pub struct Provenance {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub first: Option<RunId>,
+    /// A digest of where the source lay: tells that the file at a place was changed, where nothing in it names its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The run that this one replaced when it was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub replaces: Option<RunId>,
 }
 
 /// What a source held of a run when it was imported: tells one that grew or was changed from a copy.
@@ -91,11 +98,10 @@ pub struct ImportedContent {
 }
 
 impl Provenance {
-    /// Returns what runs must share to stand in one table beside their suite and its version: the importer, and the source where that is a
-    /// study of its own. A table is one, with runs of many arms that were made alike; so is a graded rubric. A tool's log holds one arm.
+    /// Returns what runs must share to stand in one table beside their suite and its version: the importer, and for tables the map. A map
+    /// says how a study was made, in however many files its results lie; of other sources the suite alone says it.
     pub fn study(&self) -> (&str, Option<&str>) {
-        let is_own_study = matches!(self.importer.as_str(), "table" | "rubric");
-        (&self.importer, is_own_study.then_some(self.sha256.as_str()))
+        (&self.importer, self.map_sha256.as_deref())
     }
 }
 

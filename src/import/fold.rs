@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use crate::document::quote;
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
 use crate::results::StoreError;
 
 use super::cell::Refused;
 use super::field::View;
+use super::held::{Held, Sums};
 use super::map::{Attempt, ItemFields, Map};
 use super::record::{self, RunNames};
-use super::report::{ImportedRun, Refusals, ReplacedRun, StatedReport};
+use super::report::{ImportedRun, Refusals, StatedReport};
 use super::rows::Row;
 use super::seen::{Attempts, Dictionary};
 use super::spent::{Spent, Sum};
@@ -32,12 +33,12 @@ pub(super) struct Place<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Not,
+    /// By an earlier file of the command.
+    Before,
+    /// By the store: the run is summed up, to be compared.
     Stored,
-    /// Of the same bytes, read otherwise: the run that stands, and the id of the one that replaces it.
-    ToReplace {
-        stands: RunId,
-        by: RunId,
-    },
+    /// To be stored again under another id.
+    Again(RunId),
 }
 
 pub(super) struct Fold<'a> {
@@ -54,6 +55,7 @@ pub(super) struct Fold<'a> {
     last_names: RunNames,
     key: String,
     outcome: ItemOutcome,
+    no_details: ItemDetails,
     pub rows_read: u64,
     pub rows_accepted: u64,
     pub items_written: u64,
@@ -64,8 +66,10 @@ struct RunState {
     run: Run,
     source: ImportedRun,
     is_repeated: bool,
-    /// The run that it replaces, and the id that it has by its names.
-    replaces: Option<(RunId, RunId)>,
+    /// What the source holds of it, where that is to be compared.
+    sums: Option<Sums>,
+    /// The id that it has by its names, where it is stored under another.
+    first: Option<RunId>,
     attempts: Attempts,
     shared: Counted,
     own: Counted,
@@ -85,7 +89,8 @@ pub(super) struct Folded {
     pub runs: Vec<Run>,
     pub new: Vec<ImportedRun>,
     pub repeated: Vec<ImportedRun>,
-    pub replaced: Vec<ReplacedRun>,
+    /// What the source holds of those of the repeated runs that the store has.
+    pub held: Vec<(Run, Held)>,
     pub stated: StatedReport,
 }
 
@@ -120,6 +125,7 @@ impl<'a> Fold<'a> {
                 input_tokens: None,
                 output_tokens: None,
             },
+            no_details: ItemDetails::default(),
             rows_read: 0,
             rows_accepted: 0,
             items_written: 0,
@@ -148,9 +154,14 @@ impl<'a> Fold<'a> {
         match understood {
             Ok(state) => {
                 self.rows_accepted += 1;
-                if state.is_some_and(|state| !self.runs[state].is_repeated) {
-                    write(&self.outcome)?;
-                    self.items_written += 1;
+                if let Some(state) = state.map(|state| &mut self.runs[state]) {
+                    if let Some(sums) = &mut state.sums {
+                        sums.add(&self.outcome, &self.no_details);
+                    }
+                    if !state.is_repeated {
+                        write(&self.outcome)?;
+                        self.items_written += 1;
+                    }
                 }
             }
             Err(refused) => self.refusals.add(refused, place.label, row),
@@ -217,10 +228,11 @@ impl<'a> Fold<'a> {
     fn add_run(&mut self, mut run: Run, row: &Row<'_>, place: &Place<'_>) -> usize {
         self.by_id.insert(run.id.clone(), self.runs.len());
         let known = (self.known)(&run.id);
-        let is_repeated = known == Known::Stored;
-        let replaces = match known {
-            Known::ToReplace { stands, by } => Some((stands, std::mem::replace(&mut run.id, by))),
-            Known::Not | Known::Stored => None,
+        let is_repeated = matches!(known, Known::Before | Known::Stored);
+        let sums = (known == Known::Stored).then(Sums::default);
+        let first = match known {
+            Known::Again(id) => Some(std::mem::replace(&mut run.id, id)),
+            Known::Not | Known::Before | Known::Stored => None,
         };
         let source = ImportedRun {
             id: run.id.clone(),
@@ -235,7 +247,8 @@ impl<'a> Fold<'a> {
             run,
             source,
             is_repeated,
-            replaces,
+            sums,
+            first,
             attempts: Attempts::default(),
             shared: Counted::default(),
             own: Counted::default(),
@@ -262,14 +275,13 @@ impl<'a> Fold<'a> {
             folded.stated.check(&state.run.stated, &state.source);
             if state.is_repeated {
                 folded.repeated.push(state.source);
+                if let Some(sums) = state.sums {
+                    let held = sums.of(&state.run);
+                    folded.held.push((state.run, held));
+                }
             } else {
                 folded.new.push(state.source);
-                let (stands, first) = state.replaces.unzip();
-                if let Some(stands) = stands {
-                    let (by, found) = (state.run.id.clone(), state.spent.outcomes);
-                    folded.replaced.push(ReplacedRun { run: stands, by, stored: None, found });
-                }
-                state.run.provenance = Some(Provenance { first, ..provenance.clone() });
+                state.run.provenance = Some(Provenance { first: state.first, ..provenance.clone() });
                 folded.runs.push(state.run);
             }
         }

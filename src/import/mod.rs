@@ -6,13 +6,16 @@
 //! one pair of the store with where it came from. A row that cannot be understood is refused with a reason and counted; a file that cannot
 //! be read as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
 
+mod again;
 mod bundle;
 mod cell;
 mod columns;
+mod content;
 mod csv_rows;
 mod field;
 mod fold;
 mod foreign;
+mod held;
 mod inflation;
 mod json_rows;
 mod map;
@@ -27,6 +30,7 @@ mod source;
 mod spent;
 mod stored;
 mod table;
+mod versions;
 mod yaml_rows;
 
 pub use bundle::import_bundles;
@@ -40,3 +44,4 @@ pub use report::{
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use stored::StoredRuns;
 pub use table::{Mode, import_table};
+pub use versions::{reading, versions};

@@ -64,6 +64,8 @@ pub struct SourceReport {
     pub runs_repeated: Vec<ImportedRun>,
     /// New runs that replace what the store has of them: their sources grew or were changed.
     pub runs_replaced: Vec<ReplacedRun>,
+    /// What the user should know of runs that were not taken, or came back.
+    pub notes: Vec<String>,
     /// Item outcomes stored with the new runs.
     pub items: u64,
     pub stated: StatedReport,
@@ -177,6 +179,7 @@ impl SourceReport {
             runs_new: Vec::new(),
             runs_repeated: Vec::new(),
             runs_replaced: Vec::new(),
+            notes: Vec::new(),
             items: 0,
             stated: StatedReport::default(),
             columns_lacking: Vec::new(),

@@ -4,33 +4,38 @@
 //! what the file states. A file with one mistake in it stores nothing, and all its mistakes are named.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
 use tracing::{debug, info};
 
-use crate::document::{Fields, Node, parse, quote};
-use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit};
+use crate::document::{self, Fields, Node, ScalarKind, parse, quote};
+use crate::domain::{
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit,
+};
 use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::again::{note_replaced, place_of, settle};
+use super::held::{Held, Sums};
 use super::names::GivenNames;
-use super::report::{Disagreement, ImportReport, ImportedRun, ReplacedRun, SourceOutcome, SourceReport, StatedReport};
+use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::StoredRuns;
+use super::stored::{Read, StoredRuns};
 use super::table::{Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
 const RUBRIC: &str = "rubric";
-/// Changes when the same bytes give other records: what was imported before is then read again, and replaced.
-const READING: &[u8] = b"reading 2";
+/// Goes up by one when the same bytes give other records: what was imported before is then read again, and replaced where it differs.
+pub(super) const VERSION: u32 = 2;
 /// Larger than any rubric a person has graded.
 const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a requirement where it names a figure.
 const MOST_OF_A_NAME: usize = 100;
+const ROUNDING: f64 = 1e-9;
 
 /// Imports each file as one graded rubric, an archive as one for each member. `existing` are the runs of the store; `progress` is told
 /// how many more bytes of a file were read.
@@ -74,7 +79,7 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, names), &mut report) else {
+    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, names), &mut report) else {
         return Ok(report);
     };
 
@@ -101,17 +106,24 @@ fn import_file(
         url: None,
         content: None,
         first: None,
+        place: place_of(store, path),
+        replaces: None,
     };
+    // Of several in one file nothing tells which was which.
+    if let [rubric] = graded.as_mut_slice() {
+        rubric.know_again(existing, taken, provenance.place.as_deref());
+    }
+    let found = graded.iter().filter(|rubric| existing.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
+    let read = Read { file: &source.name, place: provenance.place.as_deref(), sha256: &source.sha256, names_runs: false };
+    let mut ids = settle(existing, store, found, read, &mut report);
     let mut new = Vec::new();
     for rubric in &mut graded {
         let nodes = rubric.tree.size();
         report.rows_read += nodes;
         report.rows_accepted += nodes;
         rubric.check(&mut report.stated);
-        let by = Store::imported_run_id("again", &[rubric.source.id.as_str(), &hex_digest(&[READING], false)]);
-        if let Some(stands) = existing.read_otherwise(&rubric.source.id, &source.sha256, None).filter(|_| !taken.contains(&by)) {
-            report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: None, found: rubric.leaves.len() as u64 });
-            rubric.rename(by);
+        if let Some(id) = ids.remove(&rubric.source.id) {
+            rubric.rename(id);
         }
         if taken.insert(rubric.source.id.clone()) {
             report.items += rubric.leaves.len() as u64;
@@ -127,7 +139,8 @@ fn import_file(
         for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {
             writer.item(outcome)?;
         }
-        let runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+        let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+        note_replaced(&mut runs, &report);
         writer.commit(&runs)?;
         debug!(file = report.file, key, "sealed in the store");
     }
@@ -136,7 +149,8 @@ fn import_file(
 
 /// Names the pair: the same bytes under the same names are the same import.
 fn key_of(source: &Source, names: &GivenNames) -> String {
-    let mut parts = vec![READING, RUBRIC.as_bytes(), source.sha256.as_bytes()];
+    let reading = format!("reading {VERSION}");
+    let mut parts = vec![reading.as_bytes(), RUBRIC.as_bytes(), source.sha256.as_bytes()];
     parts.extend(names.parts());
     hex_digest(&parts, true)
 }
@@ -174,6 +188,11 @@ impl Graded {
         let root = parse("rubric.json", &text)
             .map_err(|problems| Stop::Unreadable(problems.into_iter().map(|found| Problem { file: label.clone(), ..found }).collect()))?;
 
+        // A judge's output has the tree beside its own figures.
+        let root = match root.get("graded_task_tree") {
+            Some(tree) if root.get("requirements").is_none() => tree.clone(),
+            Some(_) | None => root,
+        };
         let mut problems = Vec::new();
         let tree = Task::read(&label, &root, String::new(), &mut problems);
         let mut fields = Fields::new(&label, &root, "", &mut problems);
@@ -204,10 +223,30 @@ impl Graded {
         Ok(Self { tree, source, first: None, leaves })
     }
 
-    /// Takes another id than that of the run which stands and was read of the same bytes.
+    /// Takes the id of the run that the file gave before, where nothing but its place tells that it is the same.
+    fn know_again(&mut self, existing: &StoredRuns, taken: &BTreeSet<RunId>, place: Option<&str>) {
+        let ImportedRun { id, suite, approach, model, .. } = &self.source;
+        if taken.contains(id) {
+            return;
+        }
+        if let Some(alike) = place.and_then(|place| existing.alike(RUBRIC, place, [suite, approach, model], None)) {
+            let alike = alike.clone();
+            self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&alike));
+            self.source.id = alike;
+        }
+    }
+
+    /// Takes another id than that under which the run was first imported.
     fn rename(&mut self, id: RunId) {
         self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&id));
         self.first = Some(std::mem::replace(&mut self.source.id, id));
+    }
+
+    fn held(&self, provenance: &Provenance) -> (Run, Held) {
+        let (run, mut sums) = (self.run(provenance), Sums::default());
+        self.leaves.iter().for_each(|leaf| sums.add(leaf, &ItemDetails::default()));
+        let held = sums.of(&run);
+        (run, held)
     }
 
     fn run(&self, provenance: &Provenance) -> Run {
@@ -282,11 +321,13 @@ impl Task {
             fields.reject_missing("weight");
         }
         let score = fields.number("score");
-        if let Some(score) = score.filter(|score| !(0.0..=1.0).contains(score)) {
+        if let Some(score) = score.filter(|score| !(-ROUNDING..=1.0 + ROUNDING).contains(score)) {
             let message = format!("{} must be from 0 to 1, but is `{score}`", quote(&fields.path_of("score")));
             fields.reject("score", message, None);
         }
-        let is_valid = fields.boolean("valid_score") != Some(false);
+        // Weighted means may miss 1 by their rounding.
+        let score = score.map(|score| score.clamp(0.0, 1.0));
+        let is_valid = is_valid(&mut fields);
         let (list, list_path) = (fields.list("sub_tasks").unwrap_or_default(), fields.path_of("sub_tasks"));
         let below: Vec<Self> =
             list.iter().enumerate().filter_map(|(index, node)| Self::read(file, node, format!("{list_path}[{index}]"), problems)).collect();
@@ -385,6 +426,19 @@ impl Task {
         for task in &self.below {
             task.write(depth + 1, parts);
         }
+    }
+}
+
+/// Says whether a grade is one. Tools that pass by tables write 1.0 for true.
+fn is_valid(fields: &mut Fields<'_, '_>) -> bool {
+    let kind = fields.child("valid_score").and_then(|node| match &node.value {
+        document::Value::Scalar(scalar) => Some(scalar.kind),
+        document::Value::List(_) | document::Value::Map(_) => None,
+    });
+    match kind {
+        Some(ScalarKind::Integer(0 | 1)) => kind != Some(ScalarKind::Integer(0)),
+        Some(ScalarKind::Float(number)) if number == 0.0 || number == 1.0 => number == 1.0,
+        _ => fields.boolean("valid_score") != Some(false),
     }
 }
 

@@ -1,10 +1,14 @@
 //! What the store has of the runs that importers meet, and whether a source that holds one of them holds the same.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{ImportedContent, ItemOutcome, Run, RunId, hex};
+use chrono::{DateTime, Utc};
 
-use super::source::digest;
+use crate::domain::{ImportedContent, Run, RunId};
+use crate::results::Store;
+
+use super::held::{Held, Records};
 
 /// The runs of a store, those that tombstones hide among them.
 #[derive(Clone, Debug, Default)]
@@ -12,18 +16,27 @@ pub struct StoredRuns {
     ids: BTreeSet<RunId>,
     /// By the id under which a run was first imported.
     versions: BTreeMap<RunId, Vec<Version>>,
+    /// Whatever is there is read again.
+    is_anew: bool,
+    records: RefCell<Records>,
 }
 
 /// One of the contents that a run had when its source was read.
 #[derive(Clone, Debug)]
 struct Version {
     id: RunId,
-    /// The name of the source, what it was read by, and the digest of its bytes.
+    importer: String,
+    /// Suite, approach and model.
+    names: [String; 3],
+    timestamp: Option<DateTime<Utc>>,
+    /// The name of the source, a digest of where it lay, and that of its bytes.
     file: String,
-    map_sha256: Option<String>,
+    place: Option<String>,
     sha256: String,
     /// Absent of runs that were imported before it was kept.
     content: Option<ImportedContent>,
+    /// The version that it replaces.
+    replaces: Option<RunId>,
     counts: Counts,
     /// No tombstone hides it.
     stands: bool,
@@ -37,8 +50,27 @@ type Counts = [Option<u64>; 2];
 pub(super) struct Read<'a> {
     /// Its name, without folders.
     pub file: &'a str,
+    /// A digest of where it lies.
+    pub place: Option<&'a str>,
     /// The digest of its bytes.
     pub sha256: &'a str,
+    /// Its runs have names of its own, by which they are the same in any file; the runs of a table are what its map calls them.
+    pub names_runs: bool,
+}
+
+impl Read<'_> {
+    /// Says whether it is the file that gave the version, as far as its place is known, and else by its name.
+    fn lies_where(&self, version: &Version) -> bool {
+        match (self.place, &version.place) {
+            (Some(here), Some(there)) => here == there,
+            _ => self.file == version.file,
+        }
+    }
+
+    /// The same by the name alone where runs have names of their own. Tables in two folders often have one name.
+    fn is_called(&self, version: &Version) -> bool {
+        if self.names_runs { self.file == version.file } else { self.lies_where(version) }
+    }
 }
 
 /// How what a source holds of a run is related to what is stored of it.
@@ -60,6 +92,8 @@ pub(super) enum Relation {
         stored: Option<u64>,
         found: u64,
     },
+    /// Somebody took the run out, and now asks for it.
+    Restored,
 }
 
 impl StoredRuns {
@@ -71,6 +105,16 @@ impl StoredRuns {
         &self.ids
     }
 
+    /// Makes whatever is there be read again: what differs replaces, and what was retracted comes back.
+    #[must_use]
+    pub fn anew(self) -> Self {
+        Self { is_anew: true, ..self }
+    }
+
+    pub(super) fn is_anew(&self) -> bool {
+        self.is_anew
+    }
+
     /// Adds a run; `stands` says that no tombstone hides it.
     pub fn add(&mut self, run: &Run, stands: bool) {
         self.ids.insert(run.id.clone());
@@ -78,10 +122,14 @@ impl StoredRuns {
             let first = from.first.as_ref().unwrap_or(&run.id);
             let version = Version {
                 id: run.id.clone(),
+                importer: from.importer.clone(),
+                names: [&run.suite, &run.approach, &run.model].map(Clone::clone),
+                timestamp: run.timestamp,
                 file: from.file.clone(),
-                map_sha256: from.map_sha256.clone(),
+                place: from.place.clone(),
                 sha256: from.sha256.clone(),
                 content: from.content.clone(),
+                replaces: from.replaces.clone(),
                 counts: counts(run),
                 stands,
             };
@@ -100,49 +148,76 @@ impl StoredRuns {
     }
 
     /// Returns the runs that stand beside another version of themselves, which only an import that was interrupted leaves behind, each with
-    /// the version that is to stand: the one with most outcomes.
+    /// the version that is to stand: the one that replaces it, and of several that replace none the one with most outcomes.
     pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for (first, versions) in &self.versions {
             let standing = || versions.iter().filter(|version| version.stands);
+            let is_replaced = |id: &RunId| standing().any(|version| version.replaces.as_ref() == Some(id));
             let outcomes = |version: &Version| version.content.as_ref().map_or(0, |content| content.outcomes);
-            if let Some(best) = standing().max_by_key(|version| (outcomes(version), version.id != *first, &version.id)) {
+            let rank = |version: &&Version| (!is_replaced(&version.id), outcomes(version), version.id != *first, version.id.clone());
+            if let Some(best) = standing().max_by_key(rank) {
                 doubled.extend(standing().filter(|version| version.id != best.id).map(|version| (version.id.clone(), best.id.clone())));
             }
         }
         doubled
     }
 
-    /// Returns the run that stands of those first imported as `id`, if it was read of the same bytes: by another map than `map`, where it was
-    /// by a map.
-    pub(super) fn read_otherwise(&self, id: &RunId, sha256: &str, map: Option<&str>) -> Option<RunId> {
-        let standing = self.versions.get(id)?.iter().rev().find(|version| version.stands)?;
-        let is_other = map.is_none() || standing.map_sha256.as_deref() != map;
-        (standing.sha256 == sha256 && is_other).then(|| standing.id.clone())
+    /// Returns the id under which the only run that stands was first imported of those which a source at the place gave, with these names
+    /// and of this time where it matters: the run of a source whose runs have no names of their own.
+    pub(super) fn alike(&self, importer: &str, place: &str, names: [&str; 3], timestamp: Option<Option<DateTime<Utc>>>) -> Option<&RunId> {
+        let is_alike = |version: &Version| {
+            version.stands
+                && version.importer == importer
+                && version.place.as_deref() == Some(place)
+                && version.names == names
+                && timestamp.is_none_or(|timestamp| version.timestamp == timestamp)
+        };
+        let mut alike = self.versions.iter().filter(|(_, versions)| versions.iter().any(is_alike)).map(|(first, _)| first);
+        alike.next().filter(|_| alike.next().is_none())
     }
 
-    /// Compares what a source holds of a run, which has the id that it gets when it is first imported.
-    pub(super) fn relation(&self, run: &Run, content: &ImportedContent, read: Read<'_>) -> Relation {
+    /// Reads the store's records of every version of these runs, which have the ids that they get when they are first imported.
+    pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> BTreeMap<RunId, Held> {
+        let versions = firsts.filter_map(|first| self.versions.get(first)).flatten();
+        self.records.borrow_mut().of(store, &versions.map(|version| version.id.clone()).collect())
+    }
+
+    /// Compares what a source holds of a run, which has the id that it gets when it is first imported, with the records of the store.
+    ///
+    /// This is the one rule of importing again: the same is nothing to do; what grew or changed replaces; what shrank, and what another file
+    /// tells otherwise, is kept and said; and nothing that was retracted comes back by itself.
+    pub(super) fn relation(&self, run: &Run, found: &Held, records: &BTreeMap<RunId, Held>, read: Read<'_>) -> Relation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
-        let is_same = |version: &Version| match &version.content {
-            Some(known) => known == content,
-            // Nobody knows what an earlier version read of these very bytes.
-            None => version.counts == counts(run) && version.sha256 != read.sha256,
+        let Some(standing) = versions.iter().rev().find(|version| version.stands) else {
+            return if self.is_anew && !versions.is_empty() { Relation::Restored } else { Relation::Same };
         };
-        // Of a run that somebody took out, nothing comes back by itself.
-        let Some(standing) = versions.iter().rev().find(|version| version.stands) else { return Relation::Same };
-        if versions.iter().any(is_same) {
+        let content_of = |version: &Version| records.get(&version.id).map(|held| held.content.clone()).or_else(|| version.content.clone());
+        let is_read_anew = standing.sha256 == read.sha256;
+        let is_same = match (records.get(&standing.id), &standing.content) {
+            (Some(held), _) => held.is_same(found),
+            (None, Some(known)) => *known == found.content,
+            // Nobody knows what an earlier version read of these very bytes.
+            (None, None) => standing.counts == counts(run) && !is_read_anew,
+        };
+        if is_same {
             return Relation::Same;
         }
-        let stored = standing.content.as_ref().map(|content| content.outcomes);
-        let found = content.outcomes;
-        let has_grown = stored.is_some_and(|stored| found > stored);
-        let is_read_anew = standing.sha256 == read.sha256;
+        let stored = content_of(standing).map(|content| content.outcomes);
+        let changed = || Relation::Changed { stands: standing.id.clone(), stored, found: found.content.outcomes };
+        if is_read_anew || self.is_anew {
+            return changed();
+        }
+        // Of other bytes, outcomes that were judged alike are a copy, or an older state; figures beside them change with the file itself.
+        let is_judged_alike = |version: &Version| content_of(version).is_some_and(|content| content == found.content);
+        if versions.iter().any(is_judged_alike) {
+            let is_changed = is_judged_alike(standing) && read.lies_where(standing) && records.contains_key(&standing.id);
+            return if is_changed { changed() } else { Relation::Same };
+        }
         match stored {
-            Some(stored) if found < stored && !is_read_anew => Relation::Less { stored, found },
-            _ if has_grown || is_read_anew || standing.file == read.file => {
-                Relation::Changed { stands: standing.id.clone(), stored, found }
-            }
+            Some(stored) if found.content.outcomes < stored => Relation::Less { stored, found: found.content.outcomes },
+            Some(stored) if found.content.outcomes > stored && read.names_runs => changed(),
+            _ if read.is_called(standing) => changed(),
             _ => Relation::Other { file: standing.file.clone() },
         }
     }
@@ -162,41 +237,10 @@ fn counts(run: &Run) -> Counts {
     [run.shared_tests_passed, run.shared_tests_total]
 }
 
-/// Sums up the outcomes of a run, in whatever order they come.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ContentSum {
-    outcomes: u64,
-    sum: u128,
-}
-
-impl ContentSum {
-    pub fn add(&mut self, outcome: &ItemOutcome) {
-        let score = outcome.score.map_or_else(String::new, |score| score.to_string());
-        let attempt = outcome.attempt.to_string();
-        let texts = [outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score];
-        let digest = digest(&texts.map(str::as_bytes), true);
-        self.outcomes += 1;
-        self.sum = self.sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
-    }
-
-    /// Returns what the run's source holds. Of a run without outcomes its figures are what can change.
-    pub fn of(&self, run: &Run) -> ImportedContent {
-        let sum = if self.outcomes > 0 {
-            format!("{:032x}", self.sum)
-        } else {
-            let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
-            let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
-            let counted = run.counted.map(|kind| format!("of {kind}"));
-            let figures: BTreeSet<String> = scores.chain(stated).chain([format!("{:?}", counts(run))]).chain(counted).collect();
-            hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
-        };
-        ImportedContent { outcomes: self.outcomes, sum }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::domain::{ItemKind, ItemStatus, Provenance};
+    use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance};
+    use crate::import::held::Sums;
 
     use super::*;
 
@@ -219,12 +263,16 @@ mod tests {
         }
     }
 
-    fn content(outcomes: &[(&str, ItemStatus)]) -> ImportedContent {
-        let mut sum = ContentSum::default();
+    fn held(outcomes: &[(&str, ItemStatus)]) -> Held {
+        let mut sums = Sums::default();
         for (item, status) in outcomes {
-            sum.add(&outcome(item, *status));
+            sums.add(&outcome(item, *status), &ItemDetails::default());
         }
-        sum.of(&run("r", None, None))
+        sums.of(&run("r", None, None))
+    }
+
+    fn content(outcomes: &[(&str, ItemStatus)]) -> ImportedContent {
+        held(outcomes).content
     }
 
     fn run(id: &str, first: Option<&str>, content: Option<ImportedContent>) -> Run {
@@ -239,63 +287,102 @@ mod tests {
             url: None,
             content,
             first,
+            place: None,
+            replaces: None,
         });
         run
     }
 
+    const NAMED: Read<'_> = Read { file: "f", place: None, sha256: "other", names_runs: true };
+
     #[test]
     fn a_source_that_grew_or_changed_replaces_and_an_older_copy_does_not() {
         use ItemStatus::{Fail, Pass};
-        let [two, three] = [content(&[("1", Pass), ("2", Fail)]), content(&[("1", Pass), ("2", Fail), ("3", Pass)])];
-        assert_eq!(two, content(&[("2", Fail), ("1", Pass)]), "in whatever order");
-        let other = content(&[("1", Fail), ("2", Pass)]);
-        let (found, stored) = (run("r", None, None), run("r", None, Some(two.clone())));
-        let mut runs: StoredRuns = [(&stored, true)].into_iter().collect();
-        let stands = |id: &str| RunId::parse(id).expect("an id");
-        let of = |file| Read { file, sha256: "other" };
-        assert_eq!(runs.relation(&found, &two, of("f")), Relation::Same);
-        for changed in [&three, &other] {
-            let expected = Relation::Changed { stands: stands("r"), stored: Some(2), found: changed.outcomes };
-            assert_eq!(runs.relation(&found, changed, of("f")), expected);
+        let [two, three] = [held(&[("1", Pass), ("2", Fail)]), held(&[("1", Pass), ("2", Fail), ("3", Pass)])];
+        assert!(two.is_same(&held(&[("2", Fail), ("1", Pass)])), "in whatever order");
+        let other = held(&[("1", Fail), ("2", Pass)]);
+        let id = |id: &str| RunId::parse(id).expect("an id");
+        // By what provenance keeps, and by the store's own records.
+        for is_recorded in [false, true] {
+            let (found, stored) = (run("r", None, None), run("r", None, Some(two.content.clone()).filter(|_| !is_recorded)));
+            let mut records = BTreeMap::new();
+            if is_recorded {
+                records.insert(id("r"), two.clone());
+            }
+            let mut runs: StoredRuns = [(&stored, true)].into_iter().collect();
+            let copy = Read { file: "copy", ..NAMED };
+            assert_eq!(runs.relation(&found, &two, &records, NAMED), Relation::Same);
+            for changed in [&three, &other] {
+                let expected = Relation::Changed { stands: id("r"), stored: Some(2), found: changed.content.outcomes };
+                assert_eq!(runs.relation(&found, changed, &records, NAMED), expected);
+            }
+            assert!(matches!(runs.relation(&found, &three, &records, copy), Relation::Changed { .. }), "it grew");
+            let table = Read { names_runs: false, ..copy };
+            assert!(matches!(runs.relation(&found, &three, &records, table), Relation::Other { .. }), "another table may be another part");
+            assert_eq!(runs.relation(&found, &other, &records, copy), Relation::Other { file: "f".to_owned() });
+            runs.replaced(&id("r"));
+            runs.add(&run("r-2", Some("r"), Some(three.content.clone()).filter(|_| !is_recorded)), true);
+            if is_recorded {
+                records.insert(id("r-2"), three.clone());
+            }
+            assert_eq!(runs.relation(&found, &two, &records, NAMED), Relation::Same, "what it held before is known too");
+            assert_eq!(runs.relation(&found, &other, &records, NAMED), Relation::Less { stored: 3, found: 2 });
+            let changed = Relation::Changed { stands: id("r-2"), stored: Some(3), found: 2 };
+            assert_eq!(runs.clone().anew().relation(&found, &other, &records, NAMED), changed, "it is asked for");
+            runs.replaced(&id("r-2"));
+            assert_eq!(runs.relation(&found, &other, &records, NAMED), Relation::Same, "nothing comes back by itself");
+            assert_eq!(runs.anew().relation(&found, &other, &records, NAMED), Relation::Restored);
         }
-        assert!(matches!(runs.relation(&found, &three, of("copy")), Relation::Changed { .. }), "it grew");
-        assert_eq!(runs.relation(&found, &other, of("copy")), Relation::Other { file: "f".to_owned() });
-        runs.replaced(&stands("r"));
-        runs.add(&run("r-2", Some("r"), Some(three.clone())), true);
-        assert_eq!(runs.relation(&found, &two, of("f")), Relation::Same, "what it held before is known too");
-        assert_eq!(runs.relation(&found, &other, of("f")), Relation::Less { stored: 3, found: 2 });
-        runs.replaced(&stands("r-2"));
-        assert_eq!(runs.relation(&found, &other, of("f")), Relation::Same, "nothing comes back by itself");
     }
 
     #[test]
     fn the_same_bytes_read_otherwise_replace_what_they_gave() {
         use ItemStatus::{Fail, Pass};
-        let [two, three] = [content(&[("1", Pass), ("2", Fail)]), content(&[("1", Pass), ("2", Fail), ("3", Pass)])];
+        let [two, three] = [held(&[("1", Pass), ("2", Fail)]), held(&[("1", Pass), ("2", Fail), ("3", Pass)])];
         let (found, first) = (run("r", None, None), RunId::parse("r").expect("an id"));
-        let same = Read { file: "renamed", sha256: "" };
-        for (stored, outcomes) in [(Some(three), Some(3)), (None, None)] {
+        let same = Read { file: "renamed", place: None, sha256: "", names_runs: false };
+        for (stored, outcomes) in [(Some(three.content), Some(3)), (None, None)] {
             let runs: StoredRuns = [(&run("r", None, stored), true)].into_iter().collect();
             let changed = Relation::Changed { stands: first.clone(), stored: outcomes, found: 2 };
-            assert_eq!(runs.relation(&found, &two, same), changed, "whatever the file is called, and though it gives less");
+            assert_eq!(
+                runs.relation(&found, &two, &BTreeMap::new(), same),
+                changed,
+                "whatever the file is called, and though it gives less"
+            );
         }
-        let runs: StoredRuns = [(&run("r", None, Some(two.clone())), true)].into_iter().collect();
-        assert_eq!(runs.relation(&found, &two, same), Relation::Same);
-        assert_eq!(runs.read_otherwise(&first, "", Some("another map")), Some(first.clone()));
-        assert_eq!(runs.read_otherwise(&first, "other bytes", Some("another map")), None);
-        let runs: StoredRuns = [(&run("r", None, Some(two)), false)].into_iter().collect();
-        assert_eq!(runs.read_otherwise(&first, "", Some("another map")), None, "nothing comes back by itself");
+        let runs: StoredRuns = [(&run("r", None, None), true)].into_iter().collect();
+        assert_eq!(runs.relation(&found, &two, &BTreeMap::from([(first, two.clone())]), same), Relation::Same, "nothing differs");
     }
 
     #[test]
-    fn without_outcomes_the_figures_are_the_content() {
-        let sum = ContentSum::default();
-        let (mut one, mut other) = (run("r", None, None), run("r", None, None));
-        assert_eq!(sum.of(&one), sum.of(&other));
-        (one.shared_tests_passed, other.shared_tests_passed) = (Some(1), Some(2));
-        assert_ne!(sum.of(&one), sum.of(&other));
-        let before = sum.of(&one);
-        one.counted = Some(ItemKind::Task);
-        assert_ne!(sum.of(&one), before, "what was counted is one of them");
+    fn of_versions_that_stand_together_the_one_that_replaces_stays() {
+        let version = |id: &str, replaces: Option<&str>| {
+            let mut run = run(id, Some("r").filter(|first| *first != id), None);
+            run.provenance.as_mut().expect("set").replaces = replaces.map(|id| RunId::parse(id).expect("an id"));
+            run
+        };
+        // By their names alone `z` would be the last.
+        let (first, second, third) = (version("r", None), version("z", Some("r")), version("b", Some("z")));
+        let runs: StoredRuns = [(&first, true), (&second, true), (&third, true)].into_iter().collect();
+        let doubled: Vec<(String, String)> = runs.doubled().into_iter().map(|(run, by)| (run.to_string(), by.to_string())).collect();
+        assert_eq!(doubled, [("r", "b"), ("z", "b")].map(|(run, by)| (run.to_owned(), by.to_owned())));
+    }
+
+    #[test]
+    fn a_run_without_a_name_is_known_by_its_place() {
+        let stored = |id: &str, place: &str| {
+            let mut run = run(id, None, Some(content(&[])));
+            run.provenance.as_mut().expect("set").place = Some(place.to_owned());
+            run
+        };
+        let (one, other) = (stored("r", "here"), stored("q", "there"));
+        let mut runs: StoredRuns = [(&one, true), (&other, true)].into_iter().collect();
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(None)), Some(&one.id));
+        for (importer, place, model) in [("y", "here", "m"), ("x", "elsewhere", "m"), ("x", "here", "n")] {
+            assert_eq!(runs.alike(importer, place, ["s", "a", model], None), None);
+        }
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(Some(DateTime::UNIX_EPOCH))), None, "of another time");
+        runs.add(&stored("p", "here"), true);
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(None)), None, "nobody knows which");
     }
 }

@@ -1,7 +1,7 @@
 //! Imports tables by a map: files in, sealed pairs and a report out.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tracing::{debug, info};
@@ -9,16 +9,21 @@ use tracing::{debug, info};
 use crate::domain::{Problem, Provenance, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::again::{free_key, note_replaced, place_of, settle};
 use super::columns::Columns;
 use super::csv_rows::read_csv;
-use super::fold::{Fold, Known, Place};
+use super::fold::{Fold, Folded, Known, Place};
 use super::json_rows::{read_json, read_lines};
 use super::map::Map;
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::StoredRuns;
+use super::stored::{Read, StoredRuns};
 use super::yaml_rows::read_yaml;
+
+const TABLE: &str = "table";
+/// Goes up by one when the same rows by the same map give other records: see [`super::foreign`].
+pub(super) const VERSION: u32 = 1;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +33,8 @@ pub enum Mode {
     DryRun,
 }
 
-/// Imports each file by the map. `existing` are the runs of the store: those that another map read of the same bytes are replaced; `progress` is told how many more bytes of a file were read.
+/// Imports each file by the map. `existing` are the runs of the store, which
+/// what grew or changed replaces; `progress` is told how many more bytes of a file were read.
 ///
 /// A file that cannot be read, or has no row that the map fits, is reported and keeps no other from being imported. The error is one of
 /// writing to the store; files before it were imported then.
@@ -44,7 +50,7 @@ pub fn import_table(
     let mut taken = BTreeSet::new();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(store, file.as_ref(), map, (existing, &taken), &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), map, (existing, &mut taken), &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -56,7 +62,6 @@ pub fn import_table(
             outcomes = source.items,
             "file imported"
         );
-        taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
         report.sources.push(source);
     }
     Ok(report)
@@ -66,7 +71,7 @@ pub fn import_table(
 pub(super) fn examined(
     store: &Store,
     path: &Path,
-    keys: &mut BTreeSet<String>,
+    (existing, keys): (&StoredRuns, &mut BTreeSet<String>),
     progress: &mut dyn FnMut(u64),
     key_of: impl FnOnce(&Source) -> String,
     report: &mut SourceReport,
@@ -81,42 +86,92 @@ pub(super) fn examined(
     let key = key_of(&source);
     debug!(file = report.file, bytes = source.bytes, key, "file examined");
     report.sha256 = Some(source.sha256.clone());
-    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+    let free = free_key(existing, store, keys, &key);
+    if free.is_none() {
         progress(source.bytes);
         report.outcome = SourceOutcome::AlreadyImported;
-        return None;
     }
-    Some((source, key))
+    Some((source, free?))
 }
 
 fn import_file(
     store: &Store,
     path: &Path,
     map: &Map,
-    (existing, taken): (&StoredRuns, &BTreeSet<RunId>),
+    (existing, taken): (&StoredRuns, &mut BTreeSet<RunId>),
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, map), &mut report) else { return Ok(report) };
-
-    let is_there = |id: &RunId| existing.contains(id) || taken.contains(id);
-    let known = |id: &RunId| match existing.read_otherwise(id, &source.sha256, Some(&map.sha256)) {
-        Some(stands) => {
-            let by = Store::imported_run_id("again", &[id.as_str(), &map.sha256]);
-            if is_there(&by) { Known::Stored } else { Known::ToReplace { stands, by } }
-        }
-        None if is_there(id) => Known::Stored,
-        None => Known::Not,
+    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, map), &mut report) else {
+        return Ok(report);
     };
+    let place = place_of(store, path);
+    let mut ids = BTreeMap::new();
+    let (mut folded, writer) = loop {
+        let known = |id: &RunId| match ids.get(id) {
+            Some(again) => Known::Again(RunId::clone(again)),
+            None if taken.contains(id) => Known::Before,
+            None if existing.contains(id) => Known::Stored,
+            None => Known::Not,
+        };
+        let is_first_look = ids.is_empty();
+        let on_bytes: &mut dyn FnMut(u64) = if is_first_look { progress } else { &mut |_| {} };
+        let Some((mut folded, writer)) = fold((store, &key), &source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
+            return Ok(report);
+        };
+        if is_first_look && !folded.held.is_empty() {
+            let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256, names_runs: false };
+            ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report);
+            if !ids.is_empty() {
+                // Their outcomes went by, and are to be stored: the file is read once more.
+                continue;
+            }
+        }
+        break (folded, writer);
+    };
+    report.outcome = match (report.rows_accepted, folded.new.is_empty()) {
+        (0, _) => SourceOutcome::NothingAccepted,
+        (_, true) => SourceOutcome::NothingNew,
+        (_, false) => SourceOutcome::Imported,
+    };
+    taken.extend(ids.into_keys().chain(folded.new.iter().map(|run| run.id.clone())));
+    report.stated = folded.stated;
+    report.runs_new = folded.new;
+    report.runs_repeated = folded.repeated;
+    if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
+        let mut writer = writer;
+        begun(&mut writer, store, &key)?;
+        if let Some(writer) = writer {
+            note_replaced(&mut folded.runs, &report);
+            writer.commit(&folded.runs)?;
+            debug!(file = report.file, key, "sealed in the store");
+        }
+    }
+    Ok(report)
+}
+
+/// Reads the source once, row by row. Returns what it gave and the writer that has its items; None where it cannot be read, which the
+/// report then says.
+#[expect(clippy::too_many_arguments, reason = "one reading, with all that it is about")]
+fn fold(
+    (store, key): (&Store, &str),
+    source: &Source,
+    place: Option<&str>,
+    map: &Map,
+    known: &dyn Fn(&RunId) -> Known,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+    report: &mut SourceReport,
+) -> Result<Option<(Folded, Option<SealedWriter>)>, StoreError> {
     let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
-    let mut fold = Fold::new(map, &known);
+    let mut fold = Fold::new(map, known);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
-    let read = read_source(&source, map, &mut columns, &mut fold, progress, &mut |outcome| match mode {
+    let read = read_source(source, map, &mut columns, &mut fold, progress, &mut |outcome| match mode {
         Mode::DryRun => Ok(()),
-        Mode::Store => begun(&mut writer, store, &key)?.item(outcome),
+        Mode::Store => begun(&mut writer, store, key)?.item(outcome),
     });
     (report.rows_read, report.rows_accepted, report.items) = (fold.rows_read, fold.rows_accepted, fold.items_written);
     let read = match read {
@@ -131,12 +186,11 @@ fn import_file(
         Err(Stop::Unreadable(problems)) => {
             report.problems = problems;
             report.items = 0;
-            return Ok(report);
+            return Ok(None);
         }
     }
-
     let provenance = Provenance {
-        importer: "table".to_owned(),
+        importer: TABLE.to_owned(),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
         map: Some(map.file.clone()),
@@ -144,33 +198,23 @@ fn import_file(
         url: map.url.clone(),
         content: None,
         first: None,
+        place: place.map(str::to_owned),
+        replaces: None,
     };
     let (folded, refusals) = fold.finish(&provenance);
     report.refusals = refusals.into_found();
-    report.stated = folded.stated;
     report.columns_lacking = lacking(&columns, map);
     report.columns_unused = columns.unused();
-    report.outcome = match (report.rows_accepted, folded.new.is_empty()) {
-        (0, _) => SourceOutcome::NothingAccepted,
-        (_, true) => SourceOutcome::NothingNew,
-        (_, false) => SourceOutcome::Imported,
-    };
-    report.runs_new = folded.new;
-    report.runs_repeated = folded.repeated;
-    report.runs_replaced = folded.replaced;
-    if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
-        begun(&mut writer, store, &key)?;
-        if let Some(writer) = writer {
-            writer.commit(&folded.runs)?;
-            debug!(file = report.file, key, "sealed in the store");
-        }
-    }
-    Ok(report)
+    Ok(Some((folded, writer)))
 }
 
 /// Names the pair: the same bytes by the same map are the same import.
 fn key_of(source: &Source, map: &Map) -> String {
+    let version = VERSION.to_string();
     let mut parts = vec![source.sha256.as_bytes(), map.sha256.as_bytes()];
+    if VERSION > 1 {
+        parts.extend([b"version".as_slice(), version.as_bytes()]);
+    }
     if map.reads_file_name {
         parts.push(source.name.as_bytes());
     }
@@ -217,9 +261,8 @@ fn lacking(columns: &Columns, map: &Map) -> Vec<LackingColumn> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
-    use std::io::{Read, Write};
+    use std::io::{Read as _, Write as _};
 
     use super::*;
     use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run};

@@ -89,7 +89,7 @@ impl MismatchKind {
             Self::FewItems => (Grade::E, "fewer than nine tenths of the items that either was asked are shared"),
             Self::Totals => (Grade::E, "an arm has counts or scores only, and of another number of items"),
             Self::SuiteVersion => (Grade::E, "another version of the suite, so that the arms stand in tables of their own"),
-            Self::Source => (Grade::E, "imported by another importer or from another table, so that the arms stand in tables of their own"),
+            Self::Source => (Grade::E, "imported by another importer or by another map, so that the arms stand in tables of their own"),
             Self::NoItems => (Grade::F, "no item is shared"),
         }
     }

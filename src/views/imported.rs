@@ -49,6 +49,9 @@ pub struct ImportedSource {
     /// Stored runs whose sources hold other outcomes now, with the new runs that replace them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub runs_replaced: BTreeMap<String, String>,
+    /// What to know of runs that were not taken, or came back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Outcomes of the new runs.
     pub items: u64,
     pub columns_unused: Vec<String>,

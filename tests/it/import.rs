@@ -379,3 +379,23 @@ fn published_tables_reproduce() {
         assert_eq!((&entry["model"], &rate["n"], thousandths(&rate["value"])), (&json!(model), &json!(questions), Some(share)));
     }
 }
+
+#[test]
+fn one_file_a_model_by_one_map_is_one_study() {
+    let project = Project::new();
+    project.file(
+        "map.yaml",
+        "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: {constant: s}, approach: {constant: a}, model: model}\n\
+         item: {id: q, kind: {constant: question}, status: ok}\n",
+    );
+    // Each model was asked other questions, but for ten.
+    for (model, from) in [("x", 0), ("y", 50)] {
+        let rows = (from..from + 60).map(|item| format!("{model},{item},{}\n", if item % 3 == 0 { "fail" } else { "pass" }));
+        project.file(&format!("{model}.csv"), format!("model,q,ok\n{}", rows.collect::<String>()));
+        assert_eq!(project.run(["import", &format!("{model}.csv"), "--map", "map.yaml"]).code, 0);
+    }
+    let compared = project.run(["compare"]);
+    assert_eq!(compared.code, 0, "{}", compared.stderr);
+    assert!(compared.stdout.contains("10 of 110 items shared"), "{}", compared.stdout);
+    assert!(!compared.stderr.contains("different source"), "{}", compared.stderr);
+}

@@ -583,3 +583,42 @@ fn real_logs_reproduce() {
     eprintln!("{metrics} metrics and {tokens} token totals reproduced, {not_recomputable} stated figures not recomputable");
     assert!(metrics > 0);
 }
+
+/// The members as `inspect log convert-chunked` writes them: a folder for each sample, with its events, messages and calls in chunks.
+fn chunked(members: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    let mut parts = Vec::new();
+    for (name, bytes) in members {
+        let Some(folder) = name.strip_suffix(".json").filter(|name| name.starts_with("samples/")) else {
+            parts.push((name, bytes));
+            continue;
+        };
+        let mut sample: Value = serde_json::from_slice(&bytes).expect("JSON");
+        let sample = sample.as_object_mut().expect("a sample");
+        let [messages, events, metadata] = ["messages", "events", "metadata"].map(|key| sample.remove(key).unwrap_or(json!([])));
+        parts.push(member(format!("{folder}/sample.json"), &json!(sample)));
+        parts.push(member(format!("{folder}/metadata.json"), &metadata));
+        parts.push(member(format!("{folder}/skeleton.json"), &json!({"version": 1, "counts": {"events": 1}, "spans": []})));
+        parts.push(member(format!("{folder}/events/stats.json"), &json!({"version": 1, "chunks": []})));
+        parts.push(member(format!("{folder}/events/uuids.json"), &json!([])));
+        parts.push(member(format!("{folder}/events/0.json"), &events));
+        parts.push(member(format!("{folder}/messages/0.json"), &messages));
+        parts.push(member(format!("{folder}/calls/0.json"), &json!([])));
+    }
+    parts
+}
+
+#[test]
+fn a_chunked_log_is_the_same_log() {
+    let log: Value = serde_json::from_str(&with(&["plain"]).read("logs/plain.json")).expect("JSON");
+    for is_summed_up in [true, false] {
+        let whole: Vec<_> = members(&log).into_iter().filter(|(name, _)| is_summed_up || name != "summaries.json").collect();
+        let read = |name: &str, members: &[(String, Vec<u8>)]| {
+            let project = Project::new();
+            project.bytes(&format!("logs/{name}.eval"), &zipped(members, CompressionMethod::Zstd));
+            let source = project.run(["import", "logs", "--format", "json"]).json()["sources"][0].clone();
+            assert_eq!((&source["rows_read"], &source["rows_refused"]), (&json!(4), &json!(0)), "{source:#}");
+            (statuses(&project), runs(&project)[0]["input_tokens"].clone(), source["stated_agree"].clone())
+        };
+        assert_eq!(read("chunked", &chunked(whole.clone())), read("plain", &whole), "summed up: {is_summed_up}");
+    }
+}

@@ -31,6 +31,7 @@ mod guarded;
 mod harnesses;
 mod history;
 mod import;
+mod import_versions;
 mod imported;
 mod independence;
 mod init;

@@ -53,7 +53,7 @@ fn a_copy_with_fewer_outcomes_does_not_replace_the_whole() {
     let project = Project::new();
     import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
     let (said, counted) = import(&project, &log(&[(1, "C"), (2, "I")]));
-    assert!(said.contains("the store has more outcomes of the run than the file (3, here 2): it is kept as it is"), "{said}");
+    assert!(said.contains("more outcomes of the run unnamed · m/one than the file (3, here 2): it is kept as it is"), "{said}");
     assert_eq!(counted, [2, 3, 1]);
 }
 
@@ -202,4 +202,141 @@ fn a_changed_map_replaces_what_the_old_one_gave() {
     assert_eq!(project.run(["doctor"]).code, 0);
     let compared = project.run(["compare", "--format", "json"]).json().to_string();
     assert!(compared.contains("\"of\":\"tasks\""), "{compared}");
+}
+
+/// Writes a file, imports it, and returns what is said with how often the arm passed, of how many, in how many runs.
+#[track_caller]
+fn import_file(project: &Project, name: &str, content: &str, more: &[&str]) -> (String, [u64; 3]) {
+    project.file(name, content);
+    let imported = project.run(["import", name].into_iter().chain(more.iter().copied()));
+    assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
+    assert_eq!(project.run(["doctor"]).code, 0);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let entry = &board["suites"][0]["entries"][0];
+    let count = |value: &Value| value.as_u64().expect("a count");
+    (imported.stdout + &imported.stderr, [count(&entry["pass_rate"]["passed"]), count(&entry["pass_rate"]["total"]), count(&entry["runs"])])
+}
+
+fn statuses(project: &Project) -> String {
+    let query = "select i.item, i.status from items i join runs r on i.run_id = r.run_id order by i.item, i.status";
+    // Reports name the suite before each test.
+    project.run(["sql", query, "--format", "csv"]).stdout.replace("s > ", "")
+}
+
+const MAP: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
+    run: {suite: {constant: s}, approach: {constant: a}, model: {constant: m}, cost_usd: cost}\n\
+    item: {id: q, kind: {constant: question}, status: ok}\n";
+
+fn table(rows: &[(&str, &str)], cost: &str) -> String {
+    rows.iter().fold("q,ok,cost\n".to_owned(), |text, (item, ok)| text + &format!("{item},{ok},{cost}\n"))
+}
+
+fn report(cases: &[(&str, bool)], time: &str) -> String {
+    let case = |(name, passed): &(&str, bool)| match passed {
+        true => format!("<testcase name=\"{name}\"/>"),
+        false => format!("<testcase name=\"{name}\"><failure/></testcase>"),
+    };
+    format!("<testsuite name=\"s\"{time}>{}</testsuite>", cases.iter().map(case).collect::<String>())
+}
+
+fn rubric(grades: &[(&str, u8)]) -> String {
+    let leaf = |(id, grade): &(&str, u8)| json!({"id": id, "requirements": id, "weight": 1, "score": grade, "sub_tasks": []});
+    json!({"id": "r", "requirements": "all", "score": 0, "sub_tasks": grades.iter().map(leaf).collect::<Vec<Value>>()}).to_string()
+}
+
+/// One state of a file, by what passed in it.
+type State<'a> = Box<dyn Fn(&[(&'static str, bool)]) -> String + 'a>;
+
+#[test]
+fn the_rule_of_importing_again_is_one_for_tables_rubrics_and_reports() {
+    let kinds: [(&str, &[&str], State<'_>); 4] = [
+        (
+            "t.csv",
+            &["--map", "map.yaml"],
+            Box::new(|cases| {
+                table(&cases.iter().map(|(item, passed)| (*item, if *passed { "pass" } else { "fail" })).collect::<Vec<_>>(), "1")
+            }),
+        ),
+        (
+            "r.json",
+            &["--as", "rubric", "--set", "suite=s", "--set", "approach=a", "--set", "model=m"],
+            Box::new(|cases| rubric(&cases.iter().map(|(item, passed)| (*item, u8::from(*passed))).collect::<Vec<_>>())),
+        ),
+        ("j.xml", &[], Box::new(|cases| report(cases, ""))),
+        ("timed.xml", &[], Box::new(|cases| report(cases, " timestamp=\"2026-02-03T10:00:00Z\""))),
+    ];
+    for (name, more, state) in &kinds {
+        let project = Project::new();
+        project.file("map.yaml", MAP);
+        let first = state(&[("1", true), ("2", false)]);
+        assert_eq!(import_file(&project, name, &first, more).1, [1, 2, 1], "{name}");
+        let before = project.files("results");
+        assert!(import_file(&project, name, &first, more).0.contains("imported before"), "{name}");
+        assert_eq!(project.files("results"), before, "{name}: the same is nothing to do");
+        // As many, and the other way round.
+        let (said, reversed) = import_file(&project, name, &state(&[("1", false), ("2", true)]), more);
+        assert_eq!(reversed, [1, 2, 1], "{name}: {said}");
+        assert!(said.contains("2 outcomes, 2 before") && said.contains("is retracted: replaced by"), "{name}: {said}");
+        assert_eq!(statuses(&project), "item,status\n1,fail\n2,pass\n", "{name}");
+        let (said, grown) = import_file(&project, name, &state(&[("1", false), ("2", true), ("3", true)]), more);
+        assert_eq!(grown, [2, 3, 1], "{name}: {said}");
+        assert!(said.contains("3 outcomes, 2 before"), "{name}: {said}");
+        let (said, shrunk) = import_file(&project, name, &state(&[("1", true), ("2", true)]), more);
+        assert_eq!(shrunk, [2, 3, 1], "{name}: {said}");
+        assert!(said.contains("the store has more outcomes of the run") && said.contains("(3, here 2)"), "{name}: {said}");
+        // What is asked for is done, and an older state can come back.
+        let again: Vec<&str> = more.iter().copied().chain(["--again"]).collect();
+        let (said, asked) = import_file(&project, name, &state(&[("1", true), ("2", true)]), &again);
+        assert_eq!(asked, [2, 2, 1], "{name}: {said}");
+        let (said, back) = import_file(&project, name, &first, &again);
+        assert_eq!(back, [1, 2, 1], "{name}: {said}");
+        let (said, same) = import_file(&project, name, &first, &again);
+        assert_eq!(same, [1, 2, 1], "{name}: {said}");
+        assert!(!said.contains("is replaced"), "{name}: nothing differs: {said}");
+    }
+}
+
+#[test]
+fn what_was_retracted_is_read_anew_when_asked_for() {
+    let project = Project::new();
+    project.file("map.yaml", MAP);
+    let rows = table(&[("1", "pass"), ("2", "fail")], "1");
+    import_file(&project, "t.csv", &rows, &["--map", "map.yaml"]);
+    let id = project.run(["sql", "select run_id from runs", "--format", "csv"]).stdout.lines().nth(1).expect("a run").to_owned();
+    assert_eq!(project.run(["retract", &id, "--reason", "wrong key"]).code, 0);
+    let plain = project.run(["import", "t.csv", "--map", "map.yaml"]);
+    assert!(plain.stdout.contains("imported before"), "{}", plain.stdout);
+    let (said, back) = import_file(&project, "t.csv", &rows, &["--map", "map.yaml", "--again"]);
+    assert_eq!(back, [1, 2, 1], "{said}");
+    assert!(said.contains("was retracted, and is read anew"), "{said}");
+}
+
+#[test]
+fn figures_beside_the_outcomes_change_too() {
+    let project = Project::new();
+    project.file("map.yaml", MAP);
+    let rows = [("1", "pass"), ("2", "fail")];
+    import_file(&project, "t.csv", &table(&rows, "1"), &["--map", "map.yaml"]);
+    let (said, _) = import_file(&project, "t.csv", &table(&rows, "2"), &["--map", "map.yaml"]);
+    assert!(said.contains("2 outcomes, 2 before"), "{said}");
+    assert_eq!(project.run(["sql", "select cost_usd from usage", "--format", "csv"]).stdout, "cost_usd\n2\n");
+}
+
+#[test]
+fn another_table_with_the_same_run_does_not_replace_it() {
+    let project = Project::new();
+    project.file("map.yaml", MAP);
+    import_file(&project, "one/t.csv", &table(&[("1", "pass"), ("2", "fail")], "1"), &["--map", "map.yaml"]);
+    let (said, kept) =
+        import_file(&project, "two/t.csv", &table(&[("3", "pass"), ("4", "pass"), ("5", "pass")], "1"), &["--map", "map.yaml"]);
+    assert_eq!(kept, [1, 2, 1], "{said}");
+    assert!(said.contains("holds the same run with other results, and stands"), "{said}");
+}
+
+#[test]
+fn reports_of_two_nights_are_two_runs() {
+    let project = Project::new();
+    import_file(&project, "j.xml", &report(&[("1", true)], " timestamp=\"2026-02-03T10:00:00Z\""), &[]);
+    let (said, nights) = import_file(&project, "j.xml", &report(&[("1", false)], " timestamp=\"2026-02-04T10:00:00Z\""), &[]);
+    assert_eq!(nights, [1, 2, 2], "{said}");
 }

@@ -247,3 +247,25 @@ fn real_rubrics_reproduce() {
         assert_eq!(count("rows_read"), count("items") + count("stated_checked"), "every inner node was checked: {path}");
     }
 }
+
+#[test]
+fn grades_that_passed_by_a_table_or_a_sum_are_grades() {
+    let project = Project::new();
+    let leaf = |id: &str, score: f64, valid: Value| json!({"id": id, "requirements": id, "weight": 1.0, "score": score, "valid_score": valid, "sub_tasks": []});
+    let tree = json!({"id": "r", "requirements": "all", "weight": 1.0, "score": 1.000_000_000_000_000_2, "valid_score": 1.0, "sub_tasks": [
+        leaf("a", 1.0, json!(1.0)), leaf("b", 1.0, json!(true)), leaf("c", 0.0, json!(0.0)),
+    ]});
+    // As a judge's output has it, beside figures of its own.
+    for whole in [tree.clone(), json!({"judge_type": "simple", "score": 1.0, "graded_task_tree": tree})] {
+        let source = source(&project, &whole);
+        if source["outcome"] != "nothing_new" {
+            assert_eq!(
+                (&source["outcome"], &source["rows_read"], &source["items"]),
+                (&json!("imported"), &json!(4), &json!(3)),
+                "{source:#}"
+            );
+        }
+    }
+    let items = project.run(["sql", "select item, status from items order by item", "--format", "csv"]).stdout;
+    assert_eq!(items, "item,status\na,pass\nb,pass\nc,not_evaluated\n", "a grade that is not valid is none");
+}

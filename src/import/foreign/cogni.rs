@@ -15,6 +15,8 @@ use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, List, amount, count, number, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -24,7 +26,10 @@ use super::times::Span;
 const QUESTIONS: &str = "answers";
 const TASKS: &str = "tasks";
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "cogni", title: "cogni", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["run_id", "agents", "tasks"]) && (peek.has("tasks[].task_id") || peek.has("summary.tasks_total"));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
@@ -86,7 +91,7 @@ struct Question {
     tool_calls: Value,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     // What begins the run may come after its tasks.
     let head: Head = read_object(file.open()?, &file.shown, &WANTED, "tasks", &mut |_: IgnoredAny| Ok(()))?;

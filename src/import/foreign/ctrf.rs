@@ -14,6 +14,8 @@ use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, amount, count, number, read_object, text};
 use super::measured::{self, Names};
 use super::namesakes::Namesakes;
@@ -104,7 +106,10 @@ struct Retry {
     message: Value,
 }
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");
     // Some writers leave the name of the format out.
     let is_like = peek.has_all(&["results.tool", "results.summary", "results.tests"]);
@@ -123,7 +128,7 @@ struct Counted {
     digest: Sha256,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
@@ -213,10 +218,12 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     // A report's own id tells it from others; without one, its name, its beginning and how its tests ended.
     let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
     let suite = suite.unwrap_or_else(|| stem.to_owned());
-    let run = sink.begin_run(&identity, [&suite, &approach, &model])?;
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
+    let timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    let names = [suite.as_str(), &approach, &model];
+    let run = if own.is_empty() { sink.begin_unnamed_run(&identity, names, Some(timestamp)) } else { sink.begin_run(&identity, names) }?;
     let record = sink.run(run);
-    record.timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    record.timestamp = timestamp;
     record.duration_seconds =
         // A run that ends as it begins was not measured.
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));

@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Table, amount, count, number, read_value, text};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
@@ -29,7 +31,10 @@ const MOST_OUTCOMES: u64 = 2_000_000;
 /// What the summary states, and each task has.
 const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_configured = peek.has_all(&["config.n_samples", "config.min_correct", "config.max_profile"]);
     let is_ours = is_configured && (peek.has("eval") || peek.has_all(&["summary.dps", "summary.pass@1"]));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
@@ -54,7 +59,7 @@ struct Task {
     dps_norm: Value,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let results: Results = read_value(file.open()?, &file.shown)?;
     if results.eval.is_empty() && results.summary.as_object().is_none() {

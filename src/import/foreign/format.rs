@@ -1,120 +1,84 @@
-//! The formats of other tools that are read.
+//! The facts of a format, and the handle by which the rest of the program speaks of it.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::domain::ItemKind;
 
-/// The formats that are read.
-///
-/// A file is of the first that claims it, so those with names of their own in them come before those that share their shape with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ForeignFormat {
-    Inspect,
-    Harbor,
-    TerminalBench,
-    Promptfoo,
-    LmEval,
-    Helm,
-    SweBench,
-    Aider,
-    Evalperf,
-    EveryEvalEver,
-    Zelda,
-    Cogni,
-    Kotef,
-    Ralph,
-    Ctrf,
-    Junit,
+/// What is known of a format before a file of it is read.
+#[derive(Debug)]
+pub(super) struct Facts {
+    /// The name that `--as` takes and provenance has. No two formats share one.
+    pub name: &'static str,
+    /// The name that the tool has in prose.
+    pub title: &'static str,
+    /// What the items of the tool are, where a file does not say otherwise of some.
+    pub kind: ItemKind,
+    /// Whether a file's name is part of what it says, so that the same bytes under another name are another import.
+    pub reads_names: bool,
+    /// Goes up by one when the importer gives other records for the same bytes: what was imported before is then read again, and replaced
+    /// where it differs.
+    pub version: u32,
 }
 
-impl ForeignFormat {
-    pub const ALL: [Self; 16] = [
-        Self::Inspect,
-        Self::Harbor,
-        Self::TerminalBench,
-        Self::Promptfoo,
-        Self::LmEval,
-        Self::Helm,
-        Self::SweBench,
-        Self::Aider,
-        Self::Evalperf,
-        Self::EveryEvalEver,
-        Self::Zelda,
-        Self::Cogni,
-        Self::Kotef,
-        Self::Ralph,
-        Self::Ctrf,
-        Self::Junit,
-    ];
+/// A format that is read: a handle, the same as another where the names are.
+#[derive(Clone, Copy)]
+pub struct ForeignFormat(pub(super) &'static Facts);
 
+impl ForeignFormat {
     /// Returns the name that `--as` takes and provenance has.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Inspect => "inspect",
-            Self::Harbor => "harbor",
-            Self::TerminalBench => "terminal-bench",
-            Self::Promptfoo => "promptfoo",
-            Self::LmEval => "lm-eval",
-            Self::Helm => "helm",
-            Self::SweBench => "swe-bench",
-            Self::Aider => "aider",
-            Self::Evalperf => "evalperf",
-            Self::EveryEvalEver => "every-eval-ever",
-            Self::Zelda => "zelda",
-            Self::Cogni => "cogni",
-            Self::Kotef => "kotef",
-            Self::Ralph => "ralph",
-            Self::Ctrf => "ctrf",
-            Self::Junit => "junit",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// Returns what the items of the tool are, where a file does not say otherwise of some.
-    pub(super) fn kind(self) -> ItemKind {
-        match self {
-            Self::Harbor | Self::TerminalBench | Self::SweBench | Self::Aider | Self::Evalperf | Self::Kotef => ItemKind::Task,
-            Self::Inspect | Self::Promptfoo | Self::LmEval | Self::Helm | Self::EveryEvalEver | Self::Cogni => ItemKind::Question,
-            Self::Zelda => ItemKind::Criterion,
-            Self::Ralph | Self::Ctrf | Self::Junit => ItemKind::Test,
-        }
+        self.0.name
     }
 
     /// Returns the name that the tool has in prose.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Inspect => "Inspect AI",
-            Self::Harbor => "Harbor",
-            Self::TerminalBench => "Terminal-Bench",
-            Self::Promptfoo => "promptfoo",
-            Self::LmEval => "lm-evaluation-harness",
-            Self::Helm => "HELM",
-            Self::SweBench => "SWE-bench",
-            Self::Aider => "aider",
-            Self::Evalperf => "EvalPerf",
-            Self::EveryEvalEver => "Every Eval Ever",
-            Self::Zelda => "zelda",
-            Self::Cogni => "cogni",
-            Self::Kotef => "kotef",
-            Self::Ralph => "ralph eval",
-            Self::Ctrf => "CTRF",
-            Self::Junit => "JUnit XML",
-        }
+        self.0.title
     }
 
-    /// Says whether a file's name is part of what it says, so that the same bytes under another name are another import.
+    pub(super) fn kind(self) -> ItemKind {
+        self.0.kind
+    }
+
     pub(super) fn reads_names(self) -> bool {
-        match self {
-            Self::SweBench | Self::Aider | Self::LmEval | Self::Junit | Self::Ctrf | Self::Kotef | Self::Promptfoo | Self::Evalperf => true,
-            Self::Inspect
-            | Self::Harbor
-            | Self::TerminalBench
-            | Self::Helm
-            | Self::EveryEvalEver
-            | Self::Zelda
-            | Self::Cogni
-            | Self::Ralph => false,
-        }
+        self.0.reads_names
+    }
+
+    /// Returns the version of its importer, which is raised when the same bytes give other records.
+    pub fn version(self) -> u32 {
+        self.0.version
+    }
+}
+
+impl fmt::Debug for ForeignFormat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl PartialEq for ForeignFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for ForeignFormat {}
+
+impl PartialOrd for ForeignFormat {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ForeignFormat {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl Hash for ForeignFormat {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
     }
 }

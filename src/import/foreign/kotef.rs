@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{ItemDetails, ItemStatus, Run};
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Run};
 
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::elements::read_list;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, count, number, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -20,7 +22,10 @@ use super::source::ForeignSource;
 const NAME: &str = "kotef";
 const DRY: &str = "dry_run";
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "kotef", title: "kotef", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["[].scenarioId", "[].success"]) && (peek.has("[].terminalStatus") || peek.has("[].metrics"));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
@@ -56,7 +61,7 @@ impl Scenario {
     }
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     // Reports are where no other run's are, so they tell runs apart whose file was renamed.
     let mut told = String::new();

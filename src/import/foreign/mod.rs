@@ -1,12 +1,13 @@
 //! What other evaluation tools write, recognised by content: one module a format.
 //!
-//! Each format's module has private structs of what its files hold, in which nothing has to be there, and two functions: `claim`, which
-//! says from a first look whether a file is of the format and which files belong together, and `read`, which tells a [`Sink`] what a
-//! source holds. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
+//! Each format's module has private structs of what its files hold, in which nothing has to be there, and a constant `FORMAT`: the facts of
+//! the format, the function `claim`, which says from a first look whether a file is of the format and which files belong together, and
+//! `read`, which tells a [`Sink`] what a source holds. The registry has one line for each. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
 //! recomputed.
 
 mod aider;
 mod attempts;
+mod attribute;
 mod claim;
 mod cogni;
 mod ctrf;
@@ -17,6 +18,7 @@ mod every_eval_ever;
 mod format;
 mod harbor;
 mod helm;
+mod importer;
 mod inspect;
 mod json;
 mod junit;
@@ -29,7 +31,8 @@ mod near;
 mod peek;
 mod promptfoo;
 mod ralph;
-mod readers;
+mod registry;
+mod retries;
 mod sink;
 mod source;
 mod swe_bench;
@@ -40,31 +43,29 @@ mod unread;
 mod walk;
 mod zelda;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, Run, RunId, visible};
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::domain::{Problem, Provenance, Run, visible};
+use crate::results::StoreError;
 
+use super::again::{free_key, settle};
 use super::bundle::import_bundle;
 use super::names::GivenNames;
-use super::report::{ImportReport, ReplacedRun, SourceOutcome, SourceReport};
+use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Read, Relation, StoredRuns};
+use super::stored::{Read, StoredRuns};
 use super::table::Mode;
 
 pub use destination::Destination;
 pub use format::ForeignFormat;
-pub use inspect::superseded;
+pub use retries::superseded;
 use sink::Sink;
 use source::ForeignSource;
 use walk::walk;
-
-/// Changes when importers give other records for the same bytes: what was imported before is then read again, and replaced where it differs.
-const READING: &[u8] = b"reading 2";
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
 /// bytes were read.
@@ -79,8 +80,8 @@ pub fn import_foreign(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut walked = walk(paths, forced);
-    inspect::mark_superseded(&mut walked.sources);
-    let other_exports = promptfoo::prefer_json(&mut walked.sources);
+    let taken_out: Vec<SourceReport> =
+        registry::all().filter_map(|format| Some((format.arrange?)(format.handle(), &mut walked.sources))).flatten().collect();
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -129,7 +130,7 @@ pub fn import_foreign(
         }
         report.sources.push(imported);
     }
-    report.sources.extend(other_exports);
+    report.sources.extend(taken_out);
     Ok(report)
 }
 
@@ -163,7 +164,8 @@ fn import_source(
         report.problems.push(Problem::in_file(&source.shown, "is empty"));
         return Ok((report, Vec::new()));
     }
-    let mut parts = vec![READING, source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    let reading = format!("reading {}", source.format.version());
+    let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
@@ -172,10 +174,10 @@ fn import_source(
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());
     let store = place.store_of(&key);
-    if SealedWriter::exists(&store, &key) || !keys.insert(key.clone()) {
+    let Some(key) = free_key(taken, &store, keys, &key) else {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok((report, Vec::new()));
-    }
+    };
 
     let mut sink = Sink::new(source, names, taken, &store, &key, mode);
     if !read(source, &mut sink, &mut report)? {
@@ -183,13 +185,12 @@ fn import_source(
     }
     if sink.has_repeated() {
         // Some runs of the file are there, and the file is not the one they came from. It is read again, to see whether it says the same.
-        let nothing = StoredRuns::default();
-        let mut look = Sink::new(source, names, &nothing, &store, &key, Mode::DryRun);
+        let mut look = Sink::new(source, names, taken, &store, &key, Mode::DryRun).looking();
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let bytes = Read { file: &source.name, sha256: &examined.sha256 };
-        let ids = replace(&mut sink, look, taken, bytes, &mut report);
+        let bytes = Read { file: &source.name, place: sink.place(), sha256: &examined.sha256, names_runs: true };
+        let ids = settle(taken, &store, look.held(), bytes, &mut report);
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
@@ -206,6 +207,8 @@ fn import_source(
         url: None,
         content: None,
         first: None,
+        place: None,
+        replaces: None,
     };
     let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {
@@ -217,7 +220,7 @@ fn import_source(
 
 /// Says whether the source could be read; if not, the report says why.
 fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
-    match readers::read(source.format, source, sink) {
+    match (source.format.importer().read)(source, sink) {
         Ok(()) => Ok(true),
         Err(Stop::Store(error)) => Err(error),
         Err(Stop::Unreadable(problems)) => {
@@ -225,27 +228,4 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
             Ok(false)
         }
     }
-}
-
-/// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
-/// replaced, by the ids that they have.
-fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, read: Read<'_>, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
-    let mut ids = BTreeMap::new();
-    for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
-        match stored.relation(&run, &content, read) {
-            Relation::Same => {}
-            Relation::Less { stored, found } => {
-                sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));
-            }
-            Relation::Other { file } => {
-                sink.quirk(&format!("`{}` holds the same run with other results, and stands", visible(&file)));
-            }
-            Relation::Changed { stands, stored, found } => {
-                let by = Store::imported_run_id("again", &[run.id.as_str(), &content.sum]);
-                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored, found });
-                ids.insert(run.id, by);
-            }
-        }
-    }
-    ids
 }

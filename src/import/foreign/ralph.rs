@@ -2,12 +2,14 @@
 //!
 //! The header's reader knows which of its zeros mean "not measured". Names of files are never read.
 
-use crate::domain::Run;
+use crate::domain::{ItemKind, Run};
 use crate::results::{has_zeros_for_unknown, parse_header};
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
@@ -16,13 +18,16 @@ const MOST_BYTES: u64 = 1 << 20;
 const NAMES: [&str; 3] = ["suite", "approach", "model"];
 const MEASURED: [&str; 3] = ["duration_seconds", "shared_tests_passed", "shared_tests_total"];
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "ralph", title: "ralph eval", kind: ItemKind::Test, reads_names: false, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     // The store's own headers name their format.
     let is_ours = peek.has_all(&NAMES) && peek.has_all(&MEASURED) && !peek.has("format");
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let bytes = file.read(MOST_BYTES)?;
     let value: serde_json::Value = super::json::read_value(bytes.as_slice(), &file.shown)?;

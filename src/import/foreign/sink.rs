@@ -1,21 +1,26 @@
 //! What importers speak with: runs are begun, outcomes pass through to the sealed pair, and what was refused, odd, held or lacking is
 //! counted on the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
 
 use crate::domain::{
-    CostSource, ImportedContent, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit,
-    visible,
+    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
+use super::super::again::{note_replaced, place_of};
 use super::super::cell::Refused;
+use super::super::content::ContentSum;
+use super::super::held::{Held, SUPERSEDED_TAG, Sums};
 use super::super::names::GivenNames;
 use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, SourceOutcome, SourceReport, StatedLine, StatedReport};
 use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
-use super::super::stored::{ContentSum, StoredRuns};
+use super::super::stored::StoredRuns;
 use super::super::table::Mode;
 use super::format::ForeignFormat;
 use super::source::ForeignSource;
@@ -25,8 +30,6 @@ const MOST_TEXT_CHARS: usize = 2000;
 /// Characters of a name: of a suite, an approach, a model, an item.
 const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
-/// The tag of a run that another of the same command replaces.
-pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
 const CUT: &str = "texts are cut to 2000 characters";
 
 /// A run that was begun.
@@ -45,6 +48,14 @@ pub(in crate::import) struct Sink<'a> {
     store: &'a Store,
     key: &'a str,
     mode: Mode,
+    /// Runs that are there already are told too, and summed up.
+    is_look: bool,
+    /// What tells models without a name apart.
+    origin: String,
+    /// Where the source lies.
+    place: Option<String>,
+    /// The runs that were begun, by the ids that they get when they are first imported.
+    begun: BTreeSet<RunId>,
     /// Begun with the first outcome, so that a source with nothing to store leaves no trace.
     writer: Option<SealedWriter>,
     file: &'a str,
@@ -69,6 +80,7 @@ struct State {
     first: Option<RunId>,
     source: ImportedRun,
     content: ContentSum,
+    sums: Option<Sums>,
     attempts: Attempts,
     texts: ItemTexts,
     passed: u64,
@@ -94,6 +106,10 @@ impl<'a> Sink<'a> {
             store,
             key,
             mode,
+            is_look: false,
+            origin: source.name.clone(),
+            place: place_of(store, Path::new(&source.shown)),
+            begun: BTreeSet::new(),
             writer: None,
             file: &source.shown,
             runs: Vec::new(),
@@ -115,7 +131,22 @@ impl<'a> Sink<'a> {
     ///
     /// `identity` is what the source calls the run, wherever its file lies; `names` are its suite, approach and model, which the command
     /// line may give other names.
-    pub fn begin_run(&mut self, identity: &[&str], [suite, approach, model]: [&str; 3]) -> Option<Handle> {
+    pub fn begin_run(&mut self, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
+        self.begin(identity, names, None)
+    }
+
+    /// The same for a run that nothing in the source names, so that its content is part of its identity: a run that this place gave before,
+    /// of the same time, is that run. The time is `None` where it is not known yet.
+    pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], timestamp: Option<Option<DateTime<Utc>>>) -> Option<Handle> {
+        self.begin(identity, names, Some(timestamp))
+    }
+
+    fn begin(
+        &mut self,
+        identity: &[&str],
+        [suite, approach, model]: [&str; 3],
+        unnamed: Option<Option<Option<DateTime<Utc>>>>,
+    ) -> Option<Handle> {
         let given = |given: &Option<String>, own: &str, lacking: &str| -> String {
             let own = own.trim();
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
@@ -126,7 +157,22 @@ impl<'a> Sink<'a> {
         if !self.names.is_empty() {
             parts.extend(names.iter().map(String::as_str));
         }
-        let first = Store::imported_run_id(self.format.name(), &parts);
+        // Models that nobody names are no one model: each is that of its source.
+        let unknown = format!("unknown ({})", clip(&self.origin, MOST_NAME_CHARS / 2));
+        let own =
+            [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
+        let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
+        let mut first = Store::imported_run_id(self.format.name(), &parts);
+        if let Some(timestamp) = unnamed
+            && !self.taken.contains(&first)
+            && !self.begun.contains(&first)
+            && let Some(place) = &self.place
+            && let Some(alike) = self.taken.alike(self.format.name(), place, [&suite, &approach, &model], timestamp)
+            && !self.begun.contains(alike)
+        {
+            first = alike.clone();
+        }
+        self.begun.insert(first.clone());
         let again = self.ids.get(&first);
         let id = again.unwrap_or(&first).clone();
         let first = again.map(|_| first);
@@ -135,14 +181,14 @@ impl<'a> Sink<'a> {
         }
         let source = ImportedRun {
             id: id.clone(),
-            suite: given(&self.names.suite, suite, "unnamed"),
-            approach: given(&self.names.approach, approach, "unnamed"),
-            model: given(&self.names.model, model, "unknown"),
+            suite,
+            approach,
+            model,
             identity: Some(identity.join("/")),
             file: self.file.to_owned(),
             line: None,
         };
-        if self.taken.contains(&id) {
+        if self.taken.contains(&id) && !self.is_look {
             self.last_repeated = Some(source.clone());
             if !self.repeated.iter().any(|run| run.id == id) {
                 self.repeated.push(source);
@@ -156,6 +202,7 @@ impl<'a> Sink<'a> {
             first,
             source,
             content: ContentSum::default(),
+            sums: self.is_look.then(Sums::default),
             attempts: Attempts::default(),
             texts: ItemTexts::default(),
             passed: 0,
@@ -168,6 +215,11 @@ impl<'a> Sink<'a> {
     /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.
     pub fn run(&mut self, handle: Handle) -> &mut Run {
         &mut self.runs[handle.0].run
+    }
+
+    /// Names where the source comes from, where its own name says less: models that have no name are told apart by it.
+    pub fn origin(&mut self, origin: &str) {
+        origin.clone_into(&mut self.origin);
     }
 
     /// Says whether the command line names the model.
@@ -233,6 +285,9 @@ impl<'a> Sink<'a> {
         state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
         state.content.add(&outcome);
+        if let Some(sums) = &mut state.sums {
+            sums.add(&outcome, &details);
+        }
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
         if self.mode == Mode::Store {
@@ -339,6 +394,11 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Returns a digest of where the source lies.
+    pub(super) fn place(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
     /// Says whether a run of the source is there already.
     pub(super) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
@@ -349,13 +409,18 @@ impl<'a> Sink<'a> {
         Self { ids, ..self }
     }
 
+    /// Reads the runs that are there already too, and sums up what the source holds of each.
+    pub(super) fn looking(self) -> Self {
+        Self { is_look: true, ..self }
+    }
+
     /// Returns the runs with what the source holds of each, and writes nothing.
-    pub(super) fn contents(self) -> Vec<(Run, ImportedContent)> {
+    pub(super) fn held(self) -> Vec<(Run, Held)> {
         let kind = self.format.kind();
         let of = |mut state: State| {
             state.complete(kind);
-            let content = state.content.of(&state.run);
-            (state.run, content)
+            let held = state.sums.take().unwrap_or_default().of(&state.run);
+            (state.run, held)
         };
         self.runs.into_iter().map(of).collect()
     }
@@ -378,7 +443,7 @@ impl<'a> Sink<'a> {
                 state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
             let content = Some(state.content.of(&state.run));
-            state.run.provenance = Some(Provenance { content, first: state.first, ..provenance.clone() });
+            state.run.provenance = Some(Provenance { content, first: state.first, place: self.place.clone(), ..provenance.clone() });
             stated.check(&state.run.stated, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
             outcomes += state.spent.outcomes;
@@ -410,6 +475,7 @@ impl<'a> Sink<'a> {
                 Some(writer) => writer,
                 None => SealedWriter::create(self.store, self.key)?,
             };
+            note_replaced(&mut runs, report);
             writer.commit(&runs)?;
         }
         Ok(runs)

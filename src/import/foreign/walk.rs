@@ -13,7 +13,7 @@ use super::super::report::Unrecognised;
 use super::claim::Claim;
 use super::format::ForeignFormat;
 use super::peek::Peek;
-use super::readers;
+use super::registry;
 use super::source::{ForeignFile, ForeignSource, shown};
 use super::unread::{self, Unread};
 
@@ -71,8 +71,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
             continue;
         }
         let claim = match forced {
-            Some(format) => readers::claim(format, &peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
-            None => ForeignFormat::ALL.into_iter().find_map(|format| Some((format, readers::claim(format, &peek)?))),
+            Some(format) => (format.importer().claim)(&peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
+            None => registry::all().find_map(|format| Some((format.handle(), (format.claim)(&peek)?))),
         };
         match claim {
             Some((format, Claim::Alone)) => walked.sources.push(alone(format, &path)),
@@ -107,7 +107,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     }
     for (path, file) in unknown {
         let is_companion =
-            groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| readers::is_companion(*format, below)));
+            groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| (format.importer().is_companion)(below)));
         if file.tool.is_none() && is_companion {
             walked.passed_over += 1;
         } else {

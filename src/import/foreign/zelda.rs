@@ -14,6 +14,8 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem, Run, 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Table, amount, count, number, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -26,7 +28,10 @@ const FULFILMENT: &str = "requirementFulfillment";
 /// Scores have one decimal.
 const ROUNDING: f64 = 0.05;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "zelda", title: "zelda", kind: ItemKind::Criterion, reads_names: false, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_in_run = peek.folder_name(1) == Some("runs") && peek.folder_name(2) == Some(".zelda");
     // What is broken shows no keys: its place tells.
     let is_ours = match peek.name.as_str() {
@@ -65,7 +70,7 @@ struct Transcript {
     metadata: Value,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let alone = source.files.first().filter(|file| source.files.len() == 1 && !file.name.ends_with(TRANSCRIPT));
     let result = source.file(RESULT).or(alone);
     let results: Option<Results> = match result {

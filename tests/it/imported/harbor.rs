@@ -56,7 +56,7 @@ fn trials_inside_of_the_jobs_result() {
     // Half a reward is none; rewards of other names and beyond 1 have no mark that passes.
     assert_eq!(imported.statuses(), ["alpha 1 fail", "alpha 2 pass", "beta 1 skipped", "delta 1 skipped"]);
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["suite"], &run["model"]), (&json!("adhoc"), &json!("unknown")));
+    assert_eq!((&run["suite"], &run["model"]), (&json!("adhoc"), &json!("unknown (inline-trials)")));
     let metrics: Vec<&str> = run["scores"].as_array().expect("scores").iter().filter_map(|score| score["metric"].as_str()).collect();
     assert_eq!(metrics, ["reward", "size", "speed", "style"]);
     // The mean is over one reward a trial, which these have not.

@@ -64,7 +64,7 @@ fn cogni_rounded_figures_agree() {
 fn cogni_tasks_of_several_agents_are_of_no_known_arm() {
     let imported = Imported::fixture("cogni/several-agents.json");
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["approach"], &run["model"]), (&json!("unnamed"), &json!("unknown")));
+    assert_eq!((&run["approach"], &run["model"]), (&json!("unnamed"), &json!("unknown (several-agents.json)")));
     assert!(imported.has_quirk("tasks do not say which of several agents"));
 }
 

@@ -9,7 +9,7 @@ fn schema_2_without_infra_ids() {
     let imported = Imported::fixture("swe-bench/schema-2");
     assert_eq!(
         imported.statuses(),
-        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 fail", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 not_evaluated"]
+        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 fail", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 fail"]
     );
     let [run] = imported.runs().try_into().expect("one run");
     // The model's name has a dot in it: the run's is the last part.
@@ -18,6 +18,25 @@ fn schema_2_without_infra_ids() {
     assert_eq!(imported.stated(), (7, 7, 0));
     let share = run["scores"][0]["value"].as_f64().expect("a share");
     assert!((share - 1.0 / 6.0).abs() < 1e-12, "of all instances, submitted or not");
+    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(1), &json!(6)), "and so is the pass rate");
+}
+
+#[test]
+fn what_was_not_submitted_counts_as_failed() {
+    let project = crate::support::Project::new();
+    let ids = |from: u32, to: u32| (from..to).map(|id| format!("a__a-{id}")).collect::<Vec<String>>();
+    let report = json!({
+        "total_instances": 91, "submitted_instances": 2, "completed_instances": 1, "resolved_instances": 1, "unresolved_instances": 0,
+        "empty_patch_instances": 1, "error_instances": 0, "completed_ids": ids(0, 1), "resolved_ids": ids(0, 1), "unresolved_ids": [],
+        "empty_patch_ids": ids(1, 2), "incomplete_ids": ids(2, 91), "error_ids": [], "submitted_ids": ids(0, 2), "schema_version": 2,
+    });
+    project.file("acme__coder.one.json", report.to_string());
+    assert_eq!(project.run(["import", "acme__coder.one.json"]).code, 0);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let rate = &board["suites"][0]["entries"][0]["pass_rate"];
+    assert_eq!((&rate["passed"], &rate["total"]), (&json!(1), &json!(91)), "{board:#}");
+    let scores = project.run(["sql", "select metric, value, n from scores order by metric", "--format", "csv"]).stdout;
+    assert!(scores.contains("resolved_of_completed,1,1") || scores.contains("resolved_of_completed,1.0,1"), "{scores}");
 }
 
 #[test]
@@ -27,7 +46,7 @@ fn schema_2_with_infra_ids_and_reports_of_instances() {
     assert_eq!(imported.source()["foreign"]["files"], 3);
     assert_eq!(
         imported.statuses(),
-        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 infra", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 not_evaluated"]
+        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 infra", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 fail"]
     );
     let items = imported.items();
     let of = |id: &str| items.iter().find(|item| item["item"] == id).expect("the instance").to_string();
@@ -48,7 +67,10 @@ fn submissions_of_every_age() {
     let runs = imported.runs();
     let names: Vec<String> =
         runs.iter().map(|run| format!("{} {} {}", run["suite"], run["approach"], run["model"]).replace('"', "")).collect();
-    assert_eq!(names, ["swe-bench-bash-only mini big-1", "swe-bench-lite rag unknown", "swe-bench-verified Demo Agent big-1, small-1"]);
+    assert_eq!(
+        names,
+        ["swe-bench-bash-only mini big-1", "swe-bench-lite rag unknown (20231010_rag)", "swe-bench-verified Demo Agent big-1, small-1"]
+    );
     // Failures are implicit in newer results: counts of the split, and no outcomes.
     assert_eq!((&runs[2]["shared_tests_passed"], &runs[2]["shared_tests_total"]), (&json!(2), &json!(500)));
     // Older ones say how each ended.
@@ -67,8 +89,8 @@ fn submissions_of_every_age() {
 fn published_samples() {
     let Some(folder) = samples("swe-bench") else { return };
     for (file, resolved, unresolved, total) in [
-        ("agentless.lite_eval_20_no_test_patch.json", 3, 15, 300),
-        ("agentless.lite_eval_20_with_test_patch.json", 4, 14, 300),
+        ("agentless.lite_eval_20_no_test_patch.json", 3, 295, 300),
+        ("agentless.lite_eval_20_with_test_patch.json", 4, 294, 300),
         ("model.run1.schema2.json", 1, 0, 3),
     ] {
         let imported = Imported::path(&folder.join(file));
@@ -93,4 +115,25 @@ fn predictions_are_named_and_not_taken_for_results() {
         assert!(said.code == 2 && said.stdout.contains("SWE-bench (predictions)"), "{file}: {}", said.stdout);
         assert!(said.stdout.contains("import the report that swebench.harness.run_evaluation makes of them"), "{file}: {}", said.stdout);
     }
+}
+
+#[test]
+fn submissions_to_multi_swe_bench_are_reports_of_a_run() {
+    let project = crate::support::Project::new();
+    let report = json!({
+        "total_instances": 5, "submitted_instances": 4, "completed_instances": 3, "resolved_instances": 1, "unresolved_instances": 2,
+        "empty_error_patch_instances": 1, "unstopped_instances": 0, "completed_ids": ["o__r-1", "o__r-2", "o__r-3"], "incomplete_ids": [],
+        "submitted_ids": ["o__r-1", "o__r-2", "o__r-3", "o__r-4"], "resolved": ["o__r-1"], "unresolved_ids": ["o__r-2", "o__r-3"],
+        "empty_error_patch_ids": ["o__r-4"], "unstopped_containers": [], "unremoved_images": [],
+    });
+    project.file("evaluation/java/verified/20250329_Agent_Model-3.7(Oct)/results/results.json", report.to_string());
+    let imported = Imported::path(&project.path("evaluation"));
+    assert_eq!(imported.statuses(), ["o__r-1 1 pass", "o__r-2 1 fail", "o__r-3 1 fail", "o__r-4 1 error"]);
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!(
+        (&run["suite"], &run["approach"], &run["model"]),
+        (&json!("multi-swe-bench-java"), &json!("Agent"), &json!("Model-3.7(Oct)"))
+    );
+    assert!(imported.has_quirk("the report counts more instances than it lists"));
+    assert_eq!(run["scores"][0]["value"], 0.2, "of all five");
 }

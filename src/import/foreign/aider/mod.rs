@@ -9,14 +9,21 @@ mod run;
 
 use std::path::{Path, PathBuf};
 
+use crate::domain::ItemKind;
+
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
 use run::{CASE_RESULTS, began};
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "aider", title: "aider", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     match peek.content {
         Content::Json => {
             let is_case = peek.has_all(&["testcase", "tests_outcomes"]) || (peek.has("exception") && peek.name.ends_with(CASE_RESULTS));
@@ -27,7 +34,7 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     }
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     match source.files.as_slice() {
         [file] if Peek::of(&file.path).is_ok_and(|peek| peek.content != Content::Json) => leaderboard::read(file, sink),
         _ => cases::read(source, sink),

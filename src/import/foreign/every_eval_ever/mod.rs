@@ -11,11 +11,13 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{ItemStatus, Problem, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{ItemKind, ItemStatus, Problem, ScoreRecord, StatedFigure, Unit};
 
 use super::super::cell::{Refused, decimals_of, time};
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{amount, count, read_lines, read_value, text};
 use super::moments::{Moments, passed_of};
 use super::peek::{Content, Peek};
@@ -26,7 +28,13 @@ use wire::{Record, ResultEntry, Row};
 
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format = Format::new(
+    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 3 },
+    claim,
+    read,
+);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     if peek.content != Content::Json || !(is_record(peek) || is_samples(peek)) {
         return None;
     }
@@ -44,7 +52,7 @@ fn is_samples(peek: &Peek) -> bool {
     peek.has_all(&["evaluation_id", "evaluation_name", "sample_id"])
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let (mut record, mut samples): (Option<Record>, Vec<&ForeignFile>) = (None, Vec::new());
     for file in &source.files {
         if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {

@@ -15,11 +15,13 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::Problem;
+use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
@@ -33,8 +35,12 @@ const RESULT: &str = "result.json";
 const CONFIG: &str = "config.json";
 const LOCK: &str = "lock.json";
 
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 3 }, claim, read)
+        .with_companions(is_companion);
+
 /// A file belongs to the job whose folder is so many levels above it.
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+fn claim(peek: &Peek) -> Option<Claim> {
     let name = peek.name.as_str();
     if peek.content != Content::Json && name != RESULT {
         return None;
@@ -94,7 +100,7 @@ fn is_cut_job(peek: &Peek) -> bool {
 }
 
 /// Says whether a file that is not read, below a job's folder, is one that Harbor and its agents leave there.
-pub(super) fn is_companion(below: &Path) -> bool {
+fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
         [file] | [_, file] => matches!(*file, CONFIG | LOCK),
@@ -103,7 +109,7 @@ pub(super) fn is_companion(below: &Path) -> bool {
     }
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut entries = Vec::new();
     let mut job: Option<(&ForeignFile, Job)> = None;
     let mut inline = 0;

@@ -22,6 +22,8 @@ use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::elements::read_list;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{number, read_object, read_value, text};
 use super::peek::Peek;
 use super::sink::{Handle, Sink, clip};
@@ -40,7 +42,10 @@ const BOOKKEEPING: [&str; 8] =
 /// Parts of the names of metrics of which more is better.
 const BETTER_UP: [&str; 8] = ["match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg"];
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "helm", title: "HELM", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_part = match peek.name.strip_suffix(".gz").unwrap_or(&peek.name) {
         "run_spec.json" => peek.has_all(&["name", "scenario_spec", "adapter_spec"]),
         "scenario.json" => peek.has_all(&["name", "description"]) && (peek.has("definition_path") || peek.has("tags")),
@@ -52,7 +57,7 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     is_part.then(|| Claim::PartOf(peek.path.parent().unwrap_or(Path::new("")).to_owned()))
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let file = |name: &str| source.file(name).or_else(|| source.file(&format!("{name}.gz")));
     let Some(spec_file) = file("run_spec.json") else {
         return Err(Problem::in_file(&source.shown, "is no run of HELM: `run_spec.json` is missing").into());
@@ -70,7 +75,9 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     }
     let name = text(&spec.name).unwrap_or_default();
     // Runs of one specification have one name; what they measured tells them apart, wherever they lie.
-    let Some(run) = sink.begin_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str)) else {
+    let Some(run) =
+        sink.begin_unnamed_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str), None)
+    else {
         return Ok(());
     };
     describe(&spec, run, sink);

@@ -18,19 +18,21 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::debug;
 
-use crate::domain::{Problem, Run, RunId, RunStatus};
+use crate::domain::{ItemKind, Problem, RunStatus};
 use crate::results::Store;
 
 use super::super::names::GivenNames;
+use super::super::report::SourceReport;
 use super::super::rows::Stop;
 use super::super::stored::StoredRuns;
 use super::super::table::Mode;
 use super::claim::Claim;
 use super::elements::{ElementReader, read_list};
-use super::format::ForeignFormat;
+use super::format::{Facts, ForeignFormat};
+use super::importer::Format;
 use super::json::{Lenient, count, read_object, read_value, text};
 use super::peek::{Content, Peek};
-use super::sink::{SUPERSEDED_TAG, Sink};
+use super::sink::Sink;
 use super::source::{Archive, ForeignFile, ForeignSource};
 use log::{Log, TASK_TAG};
 use wire::{Brief, HEADER, Header, Sample};
@@ -39,7 +41,12 @@ const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// Journals have a file of summaries for every few samples.
 const JOURNAL: &str = "_journal/summaries/";
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read)
+        .with_arrangement(mark_superseded)
+        .with_retries(TASK_TAG);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_log = match peek.content {
         Content::Zip => peek.has_member("_journal/start.json") || (peek.has_member("header.json") && peek.has_member_in("samples/")),
         // `eval.run_id` or its successor tells a log from what another tool may have under `eval`.
@@ -51,7 +58,7 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     is_log.then_some(Claim::Alone)
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one log").into());
     };
@@ -63,9 +70,9 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
 
 /// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
 /// stands, or the newest where none is complete. A log that cannot be read to its end is imported by nobody, and replaces none.
-pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
+fn mark_superseded(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
     let mut by_task: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == ForeignFormat::Inspect) {
+    for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == own) {
         if let Some(task) = source.files.first().and_then(task_of) {
             by_task.entry(task).or_default().push(place);
         }
@@ -78,35 +85,16 @@ pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
         for (standing, place) in logs.iter().filter(|(standing, _)| standing.identity != best.identity) {
             debug!(log = sources[*place].shown, status = standing.is_complete, "superseded");
             let parts: Vec<&str> = best.identity.iter().map(String::as_str).collect();
-            sources[*place].superseded_by = Some(Store::imported_run_id(ForeignFormat::Inspect.name(), &parts));
+            sources[*place].superseded_by = Some(Store::imported_run_id(own.name(), &parts));
         }
     }
+    Vec::new()
 }
 
 /// Says whether reading the log comes to its end, by reading it and keeping nothing.
 fn is_readable(source: &ForeignSource) -> bool {
     let (names, taken, nowhere) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()));
     read(source, &mut Sink::new(source, &names, &taken, &nowhere, "", Mode::DryRun)).is_ok()
-}
-
-/// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
-/// that stands.
-///
-/// The logs of a task come one a night as well as together, and what is in the store keeps its record.
-pub fn superseded<'r>(stored: impl Iterator<Item = &'r Run>, new: &BTreeSet<RunId>) -> Vec<(&'r Run, &'r Run)> {
-    let mut by_task: BTreeMap<[&str; 4], Vec<&Run>> = BTreeMap::new();
-    for run in stored {
-        let is_inspect = run.provenance.as_ref().is_some_and(|provenance| provenance.importer == ForeignFormat::Inspect.name());
-        if let Some(task) = run.tags.get(TASK_TAG).filter(|_| is_inspect && !run.tags.contains_key(SUPERSEDED_TAG)) {
-            by_task.entry([task, &run.suite, &run.approach, &run.model]).or_default().push(run);
-        }
-    }
-    let mut pairs = Vec::new();
-    for runs in by_task.into_values().filter(|runs| runs.iter().any(|run| new.contains(&run.id))) {
-        let best = runs.iter().copied().max_by_key(|run| (run.status == RunStatus::Completed, run.timestamp, &run.id));
-        pairs.extend(best.into_iter().flat_map(|best| runs.iter().filter(move |run| run.id != best.id).map(move |run| (*run, best))));
-    }
-    pairs
 }
 
 /// What decides which of several logs of a task stands: complete before the others, then the newest.
@@ -177,7 +165,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     if start != "header.json" {
         sink.quirk("the log was never finished: read from its journal");
     }
-    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && !name.ends_with('/')).cloned().collect();
+    let members: Vec<String> = names.iter().filter(|name| is_sample(name)).cloned().collect();
     let summaries: Vec<String> = if archive.has("summaries.json") {
         vec!["summaries.json".to_owned()]
     } else {
@@ -217,6 +205,20 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     log.end(sink)
 }
 
+/// Says whether a member of an archive is a sample: a file of its own, or the first part of one whose events and messages lie in chunks in a
+/// folder of its name.
+fn is_sample(member: &str) -> bool {
+    let Some(name) = member.strip_prefix("samples/").filter(|name| !name.is_empty() && !name.ends_with('/')) else { return false };
+    let is_numbered = |folder: &str| {
+        folder.rsplit_once("_epoch_").is_some_and(|(_, epoch)| !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut folders = name.match_indices('/').map(|(end, _)| &name[..end]);
+    match folders.find(|folder| is_numbered(folder)) {
+        Some(folder) => &name[folder.len()..] == "/sample.json",
+        None => true,
+    }
+}
+
 /// Says whether the summaries have tokens, by the first of them.
 fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
     for name in summaries {
@@ -246,4 +248,28 @@ fn told_of(archive: &mut Archive<'_>, summaries: &[String]) -> Result<BTreeSet<(
 /// Returns what tells a sample from the others of its log.
 fn key_of(id: &Value, epoch: &Value) -> (String, u64) {
     (text(id).unwrap_or_default(), count(epoch).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_parts_of_their_sample() {
+        for member in
+            ["samples/1_epoch_1.json", "samples/s 1_epoch_12/sample.json", "samples/a/b_epoch_1.json", "samples/a/b_epoch_1/sample.json"]
+        {
+            assert!(is_sample(member), "{member}");
+        }
+        for member in [
+            "samples/1_epoch_1/metadata.json",
+            "samples/1_epoch_1/events/0.json",
+            "samples/1_epoch_1/events/sample.json",
+            "samples/",
+            "samples/1_epoch_1/",
+            "header.json",
+        ] {
+            assert!(!is_sample(member), "{member}");
+        }
+    }
 }

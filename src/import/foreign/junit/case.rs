@@ -5,8 +5,8 @@ use quick_xml::events::BytesStart;
 use crate::domain::ItemStatus;
 
 use super::super::super::cell::{Range, number};
+use super::super::attribute::attribute;
 use super::super::tries::{Try, told};
-use super::attribute::attribute;
 
 /// A test has few of each; more are of no use.
 const MOST_PROPERTIES: usize = 64;

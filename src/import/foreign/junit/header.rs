@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ItemStatus, hex};
 
 use super::super::super::cell::time;
+use super::super::attribute::attribute;
 use super::super::measured::Names;
 use super::super::namesakes::Namesakes;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::tries::FLAKY_TAG;
-use super::attribute::attribute;
 use super::case;
 use super::own::{self, Counts, Own};
 use super::told::Told;
@@ -118,9 +118,10 @@ impl Header {
         // Two runs of one report may have nothing else that differs.
         let number = number.map(|number| number.to_string());
         identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));
-        let run = sink.begin_run(&identity, [suite, approach, model])?;
+        let timestamp = self.ended_by_itself.or(self.ended);
+        let run = sink.begin_unnamed_run(&identity, [suite, approach, model], Some(timestamp))?;
         let record = sink.run(run);
-        record.timestamp = self.ended_by_itself.or(self.ended);
+        record.timestamp = timestamp;
         record.duration_seconds = self.root_seconds.or(self.seconds);
         record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
         if self.lacks_zone {

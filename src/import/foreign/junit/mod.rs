@@ -4,7 +4,6 @@
 //! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
 //! no document types, so nothing can grow.
 
-mod attribute;
 mod case;
 mod encoding;
 mod header;
@@ -24,14 +23,15 @@ use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
 use super::super::cell::Refused;
 use super::super::inflation::{Allowance, Bounded};
 use super::super::rows::Stop;
+use super::attribute::{attribute, unescaped};
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::measured;
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
-pub(super) use attribute::attribute;
-use attribute::unescaped;
 use case::Case;
 use encoding::{Decoded, Encoding};
 use header::Header;
@@ -45,7 +45,10 @@ const MOST_DEPTH: usize = 64;
 /// The text of a failure that is kept while it is read.
 const MOST_TEXT_BYTES: usize = 8192;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
     let is_ours = match peek.content {
         Content::Xml => is_report(&peek.head),
@@ -92,7 +95,7 @@ fn first_element(head: &[u8]) -> Option<&[u8]> {
     }
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };

@@ -6,7 +6,7 @@ use quick_xml::events::BytesStart;
 
 use crate::domain::{ItemKind, ItemOutcome, Run};
 
-use super::attribute::attribute;
+use super::super::attribute::attribute;
 use super::case::Case;
 
 /// The name of the whole in reports that `export junit` writes.

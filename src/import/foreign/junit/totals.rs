@@ -4,7 +4,7 @@ use quick_xml::events::BytesStart;
 
 use crate::domain::ItemStatus;
 
-use super::attribute::attribute;
+use super::super::attribute::attribute;
 use super::case::Case;
 
 #[derive(Default)]

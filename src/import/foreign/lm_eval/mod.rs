@@ -14,11 +14,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::domain::Problem;
+use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::read_value;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
@@ -30,7 +32,13 @@ const MOST_RESULTS_BYTES: u64 = 256 << 20;
 /// Groups times tasks: every group may hold every task.
 const MOST_GROUPED: usize = 4_000_000;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format = Format::new(
+    Facts { name: "lm-eval", title: "lm-evaluation-harness", kind: ItemKind::Question, reads_names: true, version: 3 },
+    claim,
+    read,
+);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_samples = is_samples(peek);
     if !is_samples && !is_results(peek) {
         return None;
@@ -79,7 +87,7 @@ fn is_stamp(text: &str) -> bool {
         && bytes[pattern.len()..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut samples = Vec::new();
     let mut results: Option<Results> = None;
     for file in &source.files {

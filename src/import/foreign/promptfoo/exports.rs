@@ -7,39 +7,43 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::super::super::report::{ForeignReport, SourceOutcome, SourceReport};
+use super::super::attribute::attribute;
 use super::super::format::ForeignFormat;
 use super::super::json::count;
-use super::super::junit::attribute;
 use super::super::peek::Peek;
 use super::super::source::{ForeignFile, ForeignSource};
 use super::super::times::moment;
 use super::shape::{is_lines, look};
 
+/// The format of the other export.
+const JUNIT: &str = "junit";
+
 /// What tells evaluations apart in both kinds of file: when it began, to the millisecond, and its tests, failures and errors.
 type Mark = (DateTime<Utc>, [u64; 3]);
 
 /// Puts lines after everything else, and takes out the JUnit exports of evaluations whose JSON is there, with a report on each.
-pub(in crate::import) fn prefer_json(sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
-    let of = |format: ForeignFormat| move |source: &&ForeignSource| source.format == format;
-    if sources.iter().filter(of(ForeignFormat::Promptfoo)).count() == 0 || sources.len() < 2 {
+pub(super) fn prefer_json(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+    let is_own = |source: &&ForeignSource| source.format == own;
+    let is_report = |source: &&ForeignSource| source.format.name() == JUNIT;
+    if sources.iter().filter(is_own).count() == 0 || sources.len() < 2 {
         return Vec::new();
     }
     sources.sort_by_cached_key(|source| {
-        let only = source.files.first().filter(|_| source.format == ForeignFormat::Promptfoo);
+        let only = source.files.first().filter(|_| source.format == own);
         only.and_then(|file| Peek::of(&file.path).ok()).is_some_and(|peek| is_lines(&peek))
     });
-    let reports = sources.iter().filter(of(ForeignFormat::Junit)).filter_map(|source| Some((source.files.first()?, &source.shown)));
+    let reports = sources.iter().filter(is_report).filter_map(|source| Some((source.files.first()?, &source.shown)));
     let exports: Vec<(String, Mark)> = reports.filter_map(|(file, shown)| Some((shown.clone(), mark_of_report(file)?))).collect();
     if exports.is_empty() {
         return Vec::new();
     }
-    let evaluations = sources.iter().filter(of(ForeignFormat::Promptfoo)).filter_map(|source| source.files.first());
+    let evaluations = sources.iter().filter(is_own).filter_map(|source| source.files.first());
     let evaluations: BTreeMap<Mark, String> = evaluations.filter_map(|file| Some((mark_of(file)?, file.shown.clone()))).collect();
     let same: Vec<(String, &String)> = exports.into_iter().filter_map(|(shown, mark)| Some((shown, evaluations.get(&mark)?))).collect();
-    sources.retain(|source| source.format != ForeignFormat::Junit || same.iter().all(|(shown, _)| *shown != source.shown));
+    sources.retain(|source| !is_report(&source) || same.iter().all(|(shown, _)| *shown != source.shown));
     let passed_over = same.into_iter().map(|(shown, json)| {
         let note = format!("the JUnit export of the evaluation in {json}, which holds more: passed over");
-        let foreign = ForeignReport { format: ForeignFormat::Junit.name(), files: 1, quirks: vec![(note, 1)], ..ForeignReport::default() };
+        let foreign = ForeignReport { format: JUNIT, files: 1, quirks: vec![(note, 1)], ..ForeignReport::default() };
         SourceReport { outcome: SourceOutcome::NothingNew, foreign: Some(foreign), ..SourceReport::new(&shown) }
     });
     passed_over.collect()

@@ -16,32 +16,38 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemStatus, Problem, RunStatus, Unit};
+use crate::domain::{Direction, ItemKind, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::attempts::Attempted;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, amount, count, number, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::moment;
 use columns::{Columns, MOST_COLUMNS, listed, prompts};
-pub(in crate::import) use exports::prefer_json;
+use exports::prefer_json;
 use row::{Test, Used, category, details, named_scores, status};
 use shape::{Shape, is_lines, look};
 use wire::{Head, Metrics, Row, TableRow};
 
 const EVALUATOR: &str = "assertions";
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 3 }, claim, read)
+        .with_arrangement(prefer_json);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_results = peek.has("results.version") && ["results.prompts", "results.results", "results.table"].iter().any(|key| peek.has(key));
     let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
     (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one evaluation").into());
     };

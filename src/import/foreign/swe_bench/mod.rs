@@ -9,16 +9,21 @@ mod submission;
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::Problem;
+use crate::domain::{ItemKind, Problem};
 
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
-use super::source::ForeignSource;
+use super::source::{ForeignFile, ForeignSource};
 use instance::dated;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
         Content::Json if is_report(peek) => {
@@ -46,7 +51,9 @@ fn is_instance(peek: &Peek) -> bool {
 }
 
 fn is_submission_result(peek: &Peek) -> bool {
-    peek.name == "results.json" && peek.has("resolved") && ["no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
+    peek.name == "results.json"
+        && peek.has("resolved")
+        && ["total_instances", "no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
 }
 
 /// Sums by repository and by year, of which the totals say how many instances there are.
@@ -75,7 +82,7 @@ fn group_of_instance(path: &Path) -> Option<PathBuf> {
     Some(folders.get(above)?.join(format!("{model}.{run}")))
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
     for file in &source.files {
         let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
@@ -93,7 +100,11 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
             submission.metadata = Some(file);
         }
     }
-    if run.report.is_some() || !run.instances.is_empty() {
+    // Multi-SWE-bench has a report of a run for the results of a submission.
+    let is_report = |file: &&ForeignFile| Peek::of(&file.path).is_ok_and(|peek| peek.has("total_instances"));
+    if let Some(file) = submission.results.filter(is_report) {
+        submission::read_report(source, file, sink)
+    } else if run.report.is_some() || !run.instances.is_empty() {
         run::read(source, &run, sink)
     } else if submission.results.is_some() || submission.instances.is_some() {
         submission::read(source, &submission, sink)

@@ -29,7 +29,7 @@ const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
     ("unresolved_ids", "unresolved_instances", ItemStatus::Fail, None),
     ("empty_patch_ids", "empty_patch_instances", ItemStatus::Fail, Some("empty patch")),
     ("error_ids", "error_instances", ItemStatus::Error, Some("error")),
-    ("incomplete_ids", "incomplete_instances", ItemStatus::NotEvaluated, Some("no prediction was submitted")),
+    ("incomplete_ids", "incomplete_instances", ItemStatus::Fail, Some("no prediction was submitted")),
 ];
 
 #[derive(Default, Deserialize)]
@@ -87,6 +87,19 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
         take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
     }
     state(run, &report, sink);
+    Ok(())
+}
+
+/// Takes a run that is told by its report alone.
+pub(super) fn take_report(run: Handle, report: &Value, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let endings = endings(report);
+    if report.get("total_instances").and_then(count).is_some_and(|total| total > endings.len() as u64) {
+        sink.quirk("the report counts more instances than it lists: the score `resolved_of_total` is over all of them");
+    }
+    for (id, (status, reason)) in endings {
+        take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
+    }
+    state(run, report, sink);
     Ok(())
 }
 
@@ -165,10 +178,13 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
     state("completed_instances", unique("completed_ids").map(|ids| ids.len()));
     state("total_instances", unique("incomplete_ids").map(|_| endings(report).len()));
     let figure = |name: &str| report.get(name).and_then(count);
-    if let (Some(resolved), Some(total)) = (figure("resolved_instances"), figure("total_instances").filter(|total| *total > 0)) {
+    let resolved = figure("resolved_instances");
+    // What was not submitted counts as failed, as the benchmark has it; the share of what was evaluated is a figure beside that.
+    for (metric, of) in [("resolved_of_total", figure("total_instances")), ("resolved_of_completed", figure("completed_instances"))] {
+        let Some((resolved, total)) = resolved.zip(of).filter(|(resolved, total)| *total > 0 && resolved <= total) else { continue };
         let share = resolved as f64 / total as f64;
         sink.run(run).scores.push(ScoreRecord {
-            metric: "resolved_of_total".to_owned(),
+            metric: metric.to_owned(),
             value: Some(share),
             unit: Unit::Fraction,
             direction: Direction::Up,

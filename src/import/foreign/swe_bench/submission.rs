@@ -15,6 +15,7 @@ use super::super::json::{Lenient, amount, count, read_value};
 use super::super::sink::{Handle, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::instance::{EVALUATOR, dated, ids, repository};
+use super::run::take_report;
 
 const MOST_METADATA_BYTES: u64 = 1 << 20;
 /// How many instances the benchmark's splits have.
@@ -36,13 +37,13 @@ struct Details {
     resolved: Value,
 }
 
-/// Older results have lists for every way to end, newer ones leave out what failed. An instance may be in several: the first stands.
+/// All but what is resolved counts as failed on the benchmark's board. Older results have lists for every way to end, newer ones leave out what failed. An instance may be in several: the first stands.
 const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
     ("resolved", ItemStatus::Pass, None),
     ("no_generation", ItemStatus::Fail, Some("no patch was generated")),
-    ("install_fail", ItemStatus::Infra, Some("installation failed")),
-    ("reset_failed", ItemStatus::Infra, Some("reset failed")),
-    ("no_logs", ItemStatus::NotEvaluated, Some("no logs")),
+    ("install_fail", ItemStatus::Error, Some("installation failed")),
+    ("reset_failed", ItemStatus::Error, Some("reset failed")),
+    ("no_logs", ItemStatus::Error, Some("no logs")),
     ("no_apply", ItemStatus::Fail, Some("the patch does not apply")),
     ("test_timeout", ItemStatus::Limit, Some("the tests ran out of time")),
     ("test_errored", ItemStatus::Error, Some("the tests failed to run")),
@@ -96,6 +97,38 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
         sink.stated(run, "resolved", stated / 100.0, Unit::Fraction, recomputed, Some(0.000_51));
     }
     Ok(())
+}
+
+/// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`, whose results are the report of a run with
+/// other names for some of its lists.
+pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    const NAMES: [(&str, &str); 3] =
+        [("resolved", "resolved_ids"), ("empty_error_patch_ids", "error_ids"), ("empty_error_patch_instances", "error_instances")];
+    let mut report: Value = read_value(file.open()?, &file.shown)?;
+    if let Some(report) = report.as_object_mut() {
+        for (other, name) in NAMES {
+            if let Some(value) = report.remove(other) {
+                report.entry(name).or_insert(value);
+            }
+        }
+    }
+    let folders: Vec<&str> = Path::new(&source.shown).ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str()).collect();
+    let suite = match folders.as_slice() {
+        [_, language, "evaluation", ..] => format!("multi-swe-bench-{language}"),
+        _ => "multi-swe-bench".to_owned(),
+    };
+    let (date, name) = dated(&source.name);
+    let (approach, model) = name.split_once('_').unwrap_or((name, ""));
+    let Some(run) = sink.begin_run(&[&suite, &source.name], [&suite, approach, model]) else { return Ok(()) };
+    if !model.is_empty() {
+        sink.quirk("agent and model are read off the folder's name, which alone has them");
+    }
+    if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
+        let record = sink.run(run);
+        record.timestamp = Some(time);
+        record.tags.insert("zone".to_owned(), "unknown".to_owned());
+    }
+    take_report(run, &report, sink)
 }
 
 /// How many passed, and of how many.

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
-use crate::domain::Problem;
+use crate::domain::{ItemKind, Problem};
 
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, read_object, read_value};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
@@ -28,10 +30,21 @@ use wire::{Metadata, RESULTS, Results, Trial};
 const METADATA: &str = "run_metadata.json";
 const RESULTS_FILE: &str = "results.json";
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format = Format::new(
+    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: true, version: 3 },
+    claim,
+    read,
+)
+.with_companions(is_companion);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_cut = is_cut_trial(peek);
     if peek.content != Content::Json && !is_cut {
         return None;
+    }
+    // Submissions may have the results of several runs side by side, each named by its time.
+    if is_results(peek) && !is_trial(peek) && peek.name != RESULTS_FILE && peek.name != METADATA {
+        return Some(Claim::Alone);
     }
     let levels = if is_trial(peek) || is_cut {
         // `<run>/<task>/<trial>/results.json`; a file that was moved is a run with what lies beside it.
@@ -56,7 +69,7 @@ fn is_cut_trial(peek: &Peek) -> bool {
 }
 
 /// Says whether a file that is not read, below a run's folder, is one that `tb` and its agents leave there.
-pub(super) fn is_companion(below: &Path) -> bool {
+fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     matches!(parts.as_slice(), [METADATA] | [_, _, "agent-logs" | "sessions" | "panes", ..])
 }
@@ -65,7 +78,7 @@ fn is_results(peek: &Peek) -> bool {
     peek.has_all(&["results[].trial_name", "results[].task_id"]) || peek.has_all(&["results", "n_resolved", "accuracy"])
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let metadata: Option<Metadata> = match source.file(METADATA) {
         Some(file) => Some(read_value(file.open()?, &file.shown)?),
         None => None,

@@ -61,6 +61,8 @@ pub(super) struct TrialRun {
     trials: BTreeMap<String, u32>,
     /// A trial that was not judged counts as not resolved, as Terminal-Bench has it.
     resolved: Attempted,
+    /// How many trials were judged, and how many of these resolved.
+    judged: [u64; 2],
     span: Span,
 }
 
@@ -85,6 +87,9 @@ impl TrialRun {
         let model = metadata
             .and_then(|metadata| word(&metadata.model_name).or_else(|| word(metadata.agent_kwargs.get("model_name")?)))
             .unwrap_or_default();
+        if let Some(submission) = submission(source, &id) {
+            sink.origin(&submission);
+        }
         if metadata.is_none() {
             sink.quirk("without run_metadata.json agent and model are not known; --set can name them");
         } else if model.is_empty() {
@@ -98,6 +103,7 @@ impl TrialRun {
             seen: BTreeSet::new(),
             trials: BTreeMap::new(),
             resolved: Attempted::default(),
+            judged: [0; 2],
             span: Span::default(),
         })
     }
@@ -115,6 +121,10 @@ impl TrialRun {
         self.seen.insert(trial.key());
         self.span.take(&trial.trial_started_at, &trial.trial_ended_at);
         self.resolved.take(&task, f64::from(u8::from(trial.is_resolved == Value::Bool(true))));
+        if let Value::Bool(is_resolved) = trial.is_resolved {
+            self.judged[0] += 1;
+            self.judged[1] += u64::from(is_resolved);
+        }
         let trials = self.trials.entry(task.clone()).or_default();
         *trials += 1;
         if self.holdings.part.is_some() {
@@ -144,7 +154,9 @@ impl TrialRun {
         let question = text(&trial.instruction).filter(|text| !text.trim().is_empty());
         let (passed_share, failed) = tests(&trial.parser_results);
         let details = ItemDetails {
-            reason: mode.or(failed.filter(|_| trial.is_resolved != Value::Bool(true))),
+            reason: mode
+                .or_else(|| (!trial.is_resolved.is_boolean()).then(|| "not judged".to_owned()))
+                .or(failed.filter(|_| trial.is_resolved != Value::Bool(true))),
             item_hash: question.as_deref().map(|question| hex_digest(&[question.trim().as_bytes()], false)[..32].to_owned()),
             question,
             scores: passed_share.map(|share| ("tests_passed".to_owned(), share)).into_iter().collect(),
@@ -189,6 +201,10 @@ impl TrialRun {
         if let Some(resolved) = count(&stated.n_resolved) {
             sink.stated(self.run, "n_resolved", resolved as f64, Unit::Count, Some(self.resolved.sum()).filter(|_| is_whole), None);
         }
+        let [judged, resolved] = self.judged;
+        if is_whole && judged > 0 && judged < self.seen.len() as u64 {
+            sink.run(self.run).scores.push(score("resolved_of_judged", resolved as f64 / judged as f64, Some(judged)));
+        }
         if let (Some((there, total)), Some(accuracy)) = (self.holdings.part, accuracy) {
             self.stand_by(there, total, accuracy, sink);
         }
@@ -217,22 +233,33 @@ impl TrialRun {
                 let passed = passed.round() as u64;
                 (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
             }
-            Some(_) | None => record.scores.push(ScoreRecord {
-                metric: "accuracy".to_owned(),
-                value: Some(accuracy),
-                unit: Unit::Fraction,
-                direction: Direction::Up,
-                range: None,
-                standard_error: None,
-                n: total,
-                evaluator: Some(EVALUATOR.to_owned()),
-                revision: 0,
-            }),
+            Some(_) | None => record.scores.push(score("accuracy", accuracy, total)),
         }
     }
 }
 
-/// How a trial ended: what resolves passes, whatever the failure.
+fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
+    ScoreRecord {
+        metric: metric.to_owned(),
+        value: Some(value),
+        unit: Unit::Fraction,
+        direction: Direction::Up,
+        range: None,
+        standard_error: None,
+        n,
+        evaluator: Some(EVALUATOR.to_owned()),
+        revision: 0,
+    }
+}
+
+/// Returns the folder of the submission that a run belongs to: the run's own, where that is not named by the run, or the one above.
+fn submission(source: &ForeignSource, id: &str) -> Option<String> {
+    let path = std::path::Path::new(&source.shown);
+    let folders = path.ancestors().filter_map(|path| path.file_name()?.to_str());
+    folders.filter(|name| !name.contains(id)).map(str::to_owned).next()
+}
+
+/// How a trial ended: what resolves passes, whatever the failure, and all else counts as not resolved, as Terminal-Bench has it.
 fn status(is_resolved: &Value, mode: Option<&str>) -> ItemStatus {
     if *is_resolved == Value::Bool(true) {
         return ItemStatus::Pass;
@@ -240,10 +267,8 @@ fn status(is_resolved: &Value, mode: Option<&str>) -> ItemStatus {
     match mode {
         // Tests that run out of time wait for what the agent made.
         Some("agent_timeout" | "test_timeout" | "context_length_exceeded" | "output_length_exceeded") => ItemStatus::Limit,
-        Some("agent_installation_failed") => ItemStatus::Infra,
-        Some("unknown_agent_error" | "fatal_llm_parse_error" | "unknown") => ItemStatus::Error,
-        Some(_) | None if is_resolved.is_boolean() => ItemStatus::Fail,
-        Some(_) | None => ItemStatus::NotEvaluated,
+        Some("agent_installation_failed" | "unknown_agent_error" | "fatal_llm_parse_error" | "unknown") => ItemStatus::Error,
+        Some(_) | None => ItemStatus::Fail,
     }
 }
 
@@ -270,10 +295,10 @@ mod unit_tests {
             (&no, Some("agent_timeout"), ItemStatus::Limit),
             (&unjudged, Some("test_timeout"), ItemStatus::Limit),
             (&no, Some("parse_error"), ItemStatus::Fail),
-            (&unjudged, Some("parse_error"), ItemStatus::NotEvaluated),
-            (&unjudged, None, ItemStatus::NotEvaluated),
+            (&unjudged, Some("parse_error"), ItemStatus::Fail),
+            (&unjudged, None, ItemStatus::Fail),
             (&no, Some("unknown_agent_error"), ItemStatus::Error),
-            (&unjudged, Some("agent_installation_failed"), ItemStatus::Infra),
+            (&unjudged, Some("agent_installation_failed"), ItemStatus::Error),
         ] {
             assert_eq!(status(resolved, mode), expected, "{resolved} {mode:?}");
         }

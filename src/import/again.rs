@@ -1,0 +1,97 @@
+//! Importing again, the same for tables, rubrics and the formats of tools: what a source holds of runs that are in the store already.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
+
+use crate::domain::{Run, RunId, visible};
+use crate::results::{SealedWriter, Store};
+
+use super::held::Held;
+use super::report::{ReplacedRun, SourceReport};
+use super::source::hex_digest;
+use super::stored::{Read, Relation, StoredRuns};
+
+/// Decides on each run that is stored already, and tells the report. Returns new ids for the runs that are to be stored again, by the ids
+/// that they get when they are first imported.
+pub(super) fn settle(
+    stored: &StoredRuns,
+    store: &Store,
+    found: Vec<(Run, Held)>,
+    read: Read<'_>,
+    report: &mut SourceReport,
+) -> BTreeMap<RunId, RunId> {
+    let found: Vec<(Run, Held)> = found.into_iter().filter(|(run, _)| stored.contains(&run.id)).collect();
+    let records = stored.records(store, found.iter().map(|(run, _)| &run.id));
+    let mut ids = BTreeMap::new();
+    for (run, held) in found {
+        match stored.relation(&run, &held, &records, read) {
+            Relation::Same => {}
+            Relation::Less { stored, found } => report.notes.push(format!(
+                "the store has more outcomes of the run {} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
+                named(&run)
+            )),
+            Relation::Other { file } => report.notes.push(format!(
+                "`{}` holds the same run with other results, and stands: {}; --again replaces it",
+                visible(&file),
+                named(&run)
+            )),
+            Relation::Restored => {
+                let by = new_id(&run.id, &held, stored);
+                report.notes.push(format!("the run {} was retracted, and is read anew as {by}", named(&run)));
+                ids.insert(run.id, by);
+            }
+            Relation::Changed { stands, stored: before, found } => {
+                let by = new_id(&run.id, &held, stored);
+                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: before, found });
+                ids.insert(run.id, by);
+            }
+        }
+    }
+    ids
+}
+
+/// Notes in the provenance of runs which run each of them replaces, so that an import that is interrupted can be completed.
+pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
+    for run in runs {
+        let replaced = report.runs_replaced.iter().find(|replaced| replaced.by == run.id);
+        if let Some((provenance, replaced)) = run.provenance.as_mut().zip(replaced) {
+            provenance.replaces = Some(replaced.run.clone());
+        }
+    }
+}
+
+fn named(run: &Run) -> String {
+    visible(&format!("{} · {}", run.approach, run.model))
+}
+
+/// Returns an id that no run has, the same for the same content.
+fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
+    let sum = held.sum();
+    let numbered = (1_u32..).map(|number| Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()]));
+    numbered.filter(|id| !stored.contains(id)).next().unwrap_or_else(|| first.clone())
+}
+
+/// Returns the key under which a source is to be sealed. None where it is sealed already, or was met earlier in the command.
+pub(super) fn free_key(stored: &StoredRuns, store: &Store, keys: &mut BTreeSet<String>, key: &str) -> Option<String> {
+    if !keys.insert(key.to_owned()) {
+        return None;
+    }
+    if !SealedWriter::exists(store, key) {
+        return Some(key.to_owned());
+    }
+    let numbered = || (1_u32..).map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
+    stored.is_anew().then(numbered)?.find(|key| !SealedWriter::exists(store, key))
+}
+
+/// Returns a digest of where a source lies: of its path from the folder that holds the store, or of the whole where it lies elsewhere.
+pub(super) fn place_of(store: &Store, path: &Path) -> Option<String> {
+    let (path, store) = (std::path::absolute(path).ok()?, std::path::absolute(store.root()).ok()?);
+    let below = store.parent().and_then(|home| path.strip_prefix(home).ok()).unwrap_or(&path);
+    let parts: Vec<Vec<u8>> = below
+        .components()
+        .filter(|part| !matches!(part, Component::CurDir))
+        .map(|part| part.as_os_str().to_string_lossy().into_owned().into_bytes())
+        .collect();
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    Some(hex_digest(&parts, true)[..32].to_owned())
+}

@@ -1,0 +1,60 @@
+//! What a source holds of a run, as provenance keeps it: how many outcomes, and a sum of how they were judged.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{ImportedContent, ItemOutcome, Run, hex};
+
+use super::source::digest;
+
+/// Sums up the outcomes of a run, in whatever order they come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ContentSum {
+    outcomes: u64,
+    sum: u128,
+}
+
+impl ContentSum {
+    pub fn add(&mut self, outcome: &ItemOutcome) {
+        let score = outcome.score.map_or_else(String::new, |score| score.to_string());
+        let attempt = outcome.attempt.to_string();
+        let texts = [outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score];
+        let digest = digest(&texts.map(str::as_bytes), true);
+        self.outcomes += 1;
+        self.sum = self.sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
+    }
+
+    /// Returns what the run's source holds. Of a run without outcomes its figures are what can change.
+    pub fn of(&self, run: &Run) -> ImportedContent {
+        let sum = if self.outcomes > 0 {
+            format!("{:032x}", self.sum)
+        } else {
+            let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
+            let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
+            let counted = run.counted.map(|kind| format!("of {kind}"));
+            let figures: BTreeSet<String> =
+                scores.chain(stated).chain([format!("{:?}", [run.shared_tests_passed, run.shared_tests_total])]).chain(counted).collect();
+            hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
+        };
+        ImportedContent { outcomes: self.outcomes, sum }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::ItemKind;
+
+    use super::*;
+
+    #[test]
+    fn without_outcomes_the_figures_are_the_content() {
+        let sum = ContentSum::default();
+        let id = crate::domain::RunId::parse("r").expect("an id");
+        let (mut one, mut other) = (Run::new(id.clone(), "s", "a", "m"), Run::new(id, "s", "a", "m"));
+        assert_eq!(sum.of(&one), sum.of(&other));
+        (one.shared_tests_passed, other.shared_tests_passed) = (Some(1), Some(2));
+        assert_ne!(sum.of(&one), sum.of(&other));
+        let before = sum.of(&one);
+        one.counted = Some(ItemKind::Task);
+        assert_ne!(sum.of(&one), before, "what was counted is one of them");
+    }
+}

@@ -1,0 +1,53 @@
+//! What the module of a format gives to the registry.
+
+use std::path::Path;
+
+use super::super::report::SourceReport;
+use super::super::rows::Stop;
+use super::claim::Claim;
+use super::format::{Facts, ForeignFormat};
+use super::peek::Peek;
+use super::sink::Sink;
+use super::source::ForeignSource;
+
+/// Says from a first look whether a file is of the format, and which files belong with it.
+type Claims = fn(&Peek) -> Option<Claim>;
+/// Tells what a source holds.
+type Reads = fn(&ForeignSource, &mut Sink<'_>) -> Result<(), Stop>;
+/// Arranges the sources of one command, those of the own format among all, before the first is read: which of them replace or repeat
+/// others. Returns a report on each source that it takes out.
+type Arranges = fn(ForeignFormat, &mut Vec<ForeignSource>) -> Vec<SourceReport>;
+
+/// A format with the functions that read it: each format's module has one, named `FORMAT`.
+pub(super) struct Format {
+    pub facts: Facts,
+    pub claim: Claims,
+    pub read: Reads,
+    /// Says whether a file that nobody reads, by its path below a source's folder, is one that the tool leaves there.
+    pub is_companion: fn(&Path) -> bool,
+    pub arrange: Option<Arranges>,
+    /// The tag that names what a run was an attempt at, where a later run of the same replaces an earlier.
+    pub retry_tag: Option<&'static str>,
+}
+
+impl Format {
+    pub const fn new(facts: Facts, claim: Claims, read: Reads) -> Self {
+        Self { facts, claim, read, is_companion: |_| false, arrange: None, retry_tag: None }
+    }
+
+    pub const fn with_companions(self, is_companion: fn(&Path) -> bool) -> Self {
+        Self { is_companion, ..self }
+    }
+
+    pub const fn with_arrangement(self, arrange: Arranges) -> Self {
+        Self { arrange: Some(arrange), ..self }
+    }
+
+    pub const fn with_retries(self, tag: &'static str) -> Self {
+        Self { retry_tag: Some(tag), ..self }
+    }
+
+    pub fn handle(&'static self) -> ForeignFormat {
+        ForeignFormat(&self.facts)
+    }
+}

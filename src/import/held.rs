@@ -1,0 +1,120 @@
+//! Everything that is held of a run, summed up: by a source that is read, and by the store's own record of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Run, RunId, RunStatus};
+use crate::results::{ItemLine, SealedPair, SealedReader, Store, details_of, for_each_line, parse_header, scan, to_json, write_line};
+
+use super::content::ContentSum;
+use super::source::digest;
+
+/// The tag of a run that another of the same command replaces.
+pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
+
+/// Sums over the outcomes of a run, in whatever order they come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    content: ContentSum,
+    lines: u128,
+}
+
+/// What is held of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// The outcomes and how they were judged.
+    pub content: ImportedContent,
+    /// Over all that is kept with them.
+    lines: u128,
+    /// What the run says beside its outcomes, without what tells imports apart.
+    figures: Run,
+}
+
+impl Sums {
+    pub fn add(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
+        self.content.add(outcome);
+        let mut line = String::new();
+        write_line(outcome, &mut line);
+        let details = if *details == ItemDetails::default() { String::new() } else { serde_json::to_string(details).unwrap_or_default() };
+        let digest = digest(&[line.as_bytes(), details.as_bytes()], true);
+        self.lines = self.lines.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
+    }
+
+    /// Ends the sums with the run, which is complete.
+    pub fn of(&self, run: &Run) -> Held {
+        // As it is after it was written and read: what a record cannot hold makes no difference.
+        let read = parse_header(to_json(run).as_bytes(), "", None, None).unwrap_or_else(|_| run.clone());
+        let figures = Run { id: nobody(), provenance: None, carried: None, ..read };
+        Held { content: self.content.of(run), lines: self.lines, figures }
+    }
+}
+
+fn nobody() -> RunId {
+    Store::imported_run_id("", &[])
+}
+
+impl Held {
+    /// Says whether the two hold the same in every field. That another run supersedes one is no part of what its source says.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let is_superseded = [self, other].iter().any(|held| held.figures.tags.contains_key(SUPERSEDED_TAG));
+        let bare = |held: &Self| {
+            let mut figures = held.figures.clone();
+            if is_superseded {
+                figures.status = RunStatus::Cancelled;
+                figures.tags.remove(SUPERSEDED_TAG);
+            }
+            figures
+        };
+        self.lines == other.lines && self.content == other.content && bare(self) == bare(other)
+    }
+
+    /// Returns a text that differs where what is held does.
+    pub fn sum(&self) -> String {
+        let figures = digest(&[to_json(&self.figures).as_bytes()], false);
+        format!("{}{:032x}{}", self.content.sum, self.lines, crate::domain::hex(&figures[..16]))
+    }
+}
+
+/// The store's own records of the runs that were imported into it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Records {
+    /// The pairs whose runs are known.
+    known: BTreeSet<PathBuf>,
+    pair_of: BTreeMap<RunId, SealedPair>,
+}
+
+impl Records {
+    /// Reads the records of these runs. What cannot be read is left out: whoever opened the store was told of it.
+    pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> BTreeMap<RunId, Held> {
+        if ids.is_empty() {
+            return BTreeMap::new();
+        }
+        for pair in scan(store).sealed {
+            if self.known.insert(pair.runs.clone()) {
+                self.pair_of.extend(SealedReader::runs(&pair.runs).0.into_iter().map(|run| (run.id, pair.clone())));
+            }
+        }
+        let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
+        pairs.into_iter().flat_map(|pair| held_in(pair, ids)).collect()
+    }
+}
+
+fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Vec<(RunId, Held)> {
+    let runs: Vec<Run> = SealedReader::runs(&pair.runs).0.into_iter().filter(|run| ids.contains(&run.id)).collect();
+    let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
+    let items = pair.items.as_ref().and_then(|path| SealedReader::items(path).ok());
+    let read = items.map(|items| {
+        for_each_line(BufReader::new(items), |_, line| {
+            let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
+            let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) else { return };
+            if let Some(sums) = sums.get_mut(&outcome.run) {
+                sums.add(&outcome, &details_of(line));
+            }
+        })
+    });
+    if read.is_some_and(|read| read.is_err()) {
+        return Vec::new();
+    }
+    runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect()
+}

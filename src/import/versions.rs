@@ -1,0 +1,18 @@
+//! The versions of all importers together.
+
+use super::foreign::ForeignFormat;
+use super::source::hex_digest;
+use super::{rubric, table};
+
+/// Returns each importer's name with its version.
+pub fn versions() -> Vec<(&'static str, u32)> {
+    let own = [("rubric", rubric::VERSION), ("table", table::VERSION)];
+    ForeignFormat::all().map(|format| (format.name(), format.version())).chain(own).collect()
+}
+
+/// Returns a name for what these importers read: another as soon as one of them gives other records.
+pub fn reading() -> String {
+    let versions: Vec<String> = versions().into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let parts: Vec<&[u8]> = versions.iter().map(String::as_bytes).collect();
+    hex_digest(&parts, true)[..12].to_owned()
+}

@@ -1,0 +1,152 @@
+//! An importer that gives other records for the same bytes has another version: its output over the fixtures is kept beside the version.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use evalreport::domain::{Run, hex};
+use evalreport::import::{
+    Destination, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table, versions,
+};
+use evalreport::results::{SealedReader, Store, scan, to_json};
+use sha2::{Digest, Sha256};
+
+const KEPT: &str = "tests/fixtures/import/versions.tsv";
+const UPDATE: &str = "EVALREPORT_UPDATE_VERSIONS";
+
+const MAP: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
+    run: {suite: {constant: s}, approach: approach, model: model}\n\
+    item: {id: q, kind: {constant: question}, cluster: topic, attempt: {column: trial, base: 0}, status: {equal: [answer, pred]}, \
+    score: {column: points, metric: points, unit: number}, cost_usd: cost, input_tokens: tokens}\n";
+const TABLE: &str = "approach,model,q,topic,trial,answer,pred,points,cost,tokens\na,m,1,x,0,A,A,1,0.1,10\na,m,1,x,1,A,B,0,0.2,20\n\
+    a,m,2,,0,A,,,0.3,30\na,n,1,x,0,7,7.0,0.5,,5\n";
+const RUBRIC: &str = r#"{"id":"r","requirements":"all","weight":1,"score":0.25,"valid_score":true,"sub_tasks":[
+    {"id":"a","requirements":"A","weight":1,"score":1,"valid_score":true,"sub_tasks":[]},
+    {"id":"b","requirements":"B","weight":3,"score":0,"valid_score":true,"sub_tasks":[]}]}"#;
+
+/// What one source gave: its version and the digests of its bytes and of the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    version: u32,
+    input: String,
+    output: String,
+}
+
+type Lines = BTreeMap<(String, String), Line>;
+
+#[test]
+fn an_importer_whose_output_changes_has_another_version() {
+    let found = found();
+    let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
+    for importer in importers.keys() {
+        assert!(found.keys().any(|(name, _)| name == importer), "no fixture is read by `{importer}`");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT);
+    let kept = parse(&fs::read_to_string(&path).unwrap_or_default());
+    for ((importer, source), line) in &found {
+        let Some(before) = kept.get(&(importer.clone(), source.clone())).filter(|before| before.input == line.input) else { continue };
+        assert!(
+            before.output == line.output || before.version < line.version,
+            "`{importer}` gives other records for {source} than before: raise its `version`, so that stores read such files again, and run \
+             this test with {UPDATE}=1"
+        );
+    }
+    if std::env::var_os(UPDATE).is_some() {
+        fs::write(&path, write(&found)).expect("writable");
+    } else {
+        let (kept, found) = (write(&kept), write(&found));
+        let [gone, new] = [(&kept, &found), (&found, &kept)]
+            .map(|(these, others)| these.lines().filter(|line| !others.contains(line)).collect::<Vec<_>>().join("\n"));
+        assert!(kept == found, "{KEPT} is not up to date: run this test with {UPDATE}=1\ngone:\n{gone}\nnew:\n{new}");
+    }
+}
+
+#[test]
+fn a_changed_output_is_told_from_a_changed_input() {
+    let text = "junit\t2\ta.xml\tin\tout\n";
+    let lines = parse(text);
+    assert_eq!(write(&lines), text);
+    assert_eq!(lines[&("junit".to_owned(), "a.xml".to_owned())].version, 2);
+}
+
+fn parse(text: &str) -> Lines {
+    let line = |line: &str| -> Option<((String, String), Line)> {
+        let [importer, version, source, input, output] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let line = Line { version: version.parse().ok()?, input: input.to_owned(), output: output.to_owned() };
+        Some(((importer.to_owned(), source.to_owned()), line))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+fn write(lines: &Lines) -> String {
+    let line = |((importer, source), line): (&(String, String), &Line)| {
+        format!("{importer}\t{}\t{source}\t{}\t{}\n", line.version, line.input, line.output)
+    };
+    lines.iter().map(line).collect()
+}
+
+fn found() -> Lines {
+    let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let mut found = Lines::new();
+    let mut add = |importer: &str, source: &str, report: &ImportReport, store: &dyn Fn(&str) -> Store| {
+        for one in &report.sources {
+            // What was refused counts as output too: a row that is read today is no row that was refused before.
+            let refused: Vec<(String, u64)> = one.refusals.iter().map(|refusal| (refusal.reason.clone(), refusal.rows)).collect();
+            let refused = format!("{:?} {refused:?}", one.outcome);
+            let (Some(input), key) = (&one.sha256, one.key.clone().unwrap_or_default()) else { continue };
+            let line = Line { version: importers[importer], input: short(input), output: digest_of(&store(&key), &refused) };
+            let name = one.file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(source).trim_start_matches('/');
+            found.insert((importer.to_owned(), name.replace('\\', "/")), line);
+        }
+    };
+
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let cache = Destination::Cache(place.path());
+    let report = import_foreign(cache, &[fixtures], None, &GivenNames::default(), Mode::Store, &mut |_| {}).expect("a writable folder");
+    let mut by_format: BTreeMap<&str, ImportReport> = BTreeMap::new();
+    for source in report.sources {
+        if let Some(format) = source.foreign.as_ref().map(|foreign| foreign.format) {
+            by_format.entry(format).or_default().sources.push(source);
+        }
+    }
+    for (format, report) in &by_format {
+        add(format, "", report, &|key| if key.is_empty() { Store::at(place.path().join("none")) } else { cache.store_of(key) });
+    }
+
+    let [store, rubrics] = ["table", "rubrics"].map(|name| Store::at(place.path().join(name)));
+    let [table, rubric] = [("t.csv", TABLE), ("r.json", RUBRIC)].map(|(name, text)| {
+        let path = place.path().join(name);
+        fs::write(&path, text).expect("writable");
+        path
+    });
+    let map = Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map");
+    let none = StoredRuns::default();
+    let report = import_table(&store, &[table], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+    add("table", "t.csv", &report, &|_| store.clone());
+    let names = |name: &str| Some(name.to_owned());
+    let names = GivenNames { suite: names("s"), approach: names("a"), model: names("m") };
+    let report = import_rubrics(&rubrics, &[rubric], &names, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+    add("rubric", "r.json", &report, &|_| rubrics.clone());
+    found
+}
+
+/// Over everything in the store but where it came from.
+fn digest_of(store: &Store, refused: &str) -> String {
+    let mut texts = vec![refused.to_owned()];
+    for pair in scan(store).sealed {
+        texts.extend(SealedReader::runs(&pair.runs).0.into_iter().map(|run| to_json(&Run { provenance: None, carried: None, ..run })));
+        if let Some(items) = pair.items {
+            let mut text = String::new();
+            SealedReader::items(&items).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable");
+            texts.extend(text.lines().map(str::to_owned));
+        }
+    }
+    texts.sort();
+    short(&hex(&Sha256::digest(texts.join("\n").as_bytes())))
+}
+
+fn short(digest: &str) -> String {
+    digest[..16].to_owned()
+}
