@@ -5,10 +5,13 @@
 //! `read`, which tells a [`Sink`] what a source holds. The registry has one line for each. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
 //! recomputed.
 
+mod agent_skills;
 mod aider;
 mod attempts;
 mod attribute;
 mod claim;
+mod claude_code;
+mod codex;
 mod cogni;
 mod ctrf;
 mod destination;
@@ -33,6 +36,7 @@ mod promptfoo;
 mod ralph;
 mod registry;
 mod retries;
+mod session;
 mod sink;
 mod source;
 mod swe_bench;
@@ -165,7 +169,11 @@ fn import_source(
         return Ok((report, Vec::new()));
     }
     let reading = format!("reading {}", source.format.version());
+    let prices: Vec<String> = names.prices.iter().map(|price| format!("{price:?}")).collect();
     let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    if source.format.prices_tokens() {
+        parts.extend(prices.iter().map(|price| price.as_bytes()));
+    }
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
