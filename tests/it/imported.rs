@@ -2,11 +2,13 @@
 //!
 //! Folders of samples can be named by `EVALREPORT_FORMATS`, one folder a tool in it.
 
+mod agent_skills;
 mod aider;
 mod evalperf;
 mod harbor;
 mod own_files;
 mod promptfoo;
+mod sessions;
 mod swe_bench;
 mod terminal_bench;
 
@@ -153,6 +155,8 @@ fn every_format_says_what_its_items_are() {
         ("lm_eval/plain", &["question"]),
         ("every_eval_ever/with-samples", &["question"]),
         ("helm/splits", &["question"]),
+        ("agent-skills/invoice-parser-workspace", &["check", "question"]),
+        ("claude-code/projects", &[]),
         ("junit/pytest.xml", &["test"]),
         ("ctrf/statuses.json", &["test"]),
         ("ralph/zeros.json", &[]),

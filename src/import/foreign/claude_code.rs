@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::domain::{ItemKind, RunStatus};
-use crate::transcript::{Messages, speaks};
+use crate::transcript::{Messages, Request, speaks};
 
 use super::super::rows::Stop;
 use super::claim::Claim;
@@ -118,7 +118,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let all = messages.all();
     session.usd = all.iter().map(|message| message.usd).sum::<Option<f64>>().filter(|_| !all.is_empty());
     session.has_other_prices = all.iter().any(|message| message.is_fast);
-    session.requests = all.iter().map(|message| message.request.clone()).collect();
+    // What the program says itself names no model and takes no tokens.
+    let took = |request: &&Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
+    session.requests = all.iter().map(|message| &message.request).filter(took).cloned().collect();
     session.tools = messages.tools().cloned();
     let repeated = messages.lines() - all.len() as u64;
     if repeated > 0 {
