@@ -129,8 +129,7 @@ fn read_header(file: &ForeignFile, below: &str) -> Result<Header, Stop> {
     if below.is_empty() {
         return read_object(file.open()?, &file.shown, &wanted, &list, &mut |_: IgnoredAny| Ok(()));
     }
-    let mut whole: BTreeMap<String, Lenient<Header>> =
-        read_object(file.open()?, &file.shown, &wanted, &list, &mut |_: IgnoredAny| Ok(()))?;
+    let mut whole: BTreeMap<String, Lenient<Header>> = read_object(file.open()?, &file.shown, &wanted, &list, &mut |_: IgnoredAny| Ok(()))?;
     Ok(whole.remove(WRAPPER).and_then(|header| header.0).unwrap_or_default())
 }
 
@@ -248,7 +247,8 @@ impl Counted {
     }
 
     fn state(&self, run: Handle, header: &Header, sink: &mut Sink<'_>) {
-        for (name, stated, counted) in [("testPassed", &header.test_passed, self.passed), ("testFailed", &header.test_failed, self.failed)] {
+        for (name, stated, counted) in [("testPassed", &header.test_passed, self.passed), ("testFailed", &header.test_failed, self.failed)]
+        {
             if let Some(stated) = count(stated) {
                 sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
             }
@@ -256,7 +256,9 @@ impl Counted {
         for scores in header.metrics_scores.iter() {
             let Some(metric) = filled(&scores.metric) else { continue };
             let counts = self.metrics.get(&metric).copied().unwrap_or_default();
-            for ((name, stated), counted) in [("passes", &scores.passes), ("fails", &scores.fails), ("errors", &scores.errors)].into_iter().zip(counts) {
+            for ((name, stated), counted) in
+                [("passes", &scores.passes), ("fails", &scores.fails), ("errors", &scores.errors)].into_iter().zip(counts)
+            {
                 if let Some(stated) = count(stated) {
                     sink.stated(run, &format!("{metric}/{name}"), stated as f64, Unit::Count, Some(counted as f64), None);
                 }

@@ -145,7 +145,9 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     outcome.category = filled(&row.task_source);
     outcome.score = number(&row.score_cont).or_else(|| number(&row.score));
     outcome.cost_usd = amount(&row.generation_cost);
-    let times = milliseconds(&row.started_at).or_else(|| number(&row.started_at).filter(|start| *start == 0.0)).zip(milliseconds(&row.completed_at));
+    let times = milliseconds(&row.started_at)
+        .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
+        .zip(milliseconds(&row.completed_at));
     outcome.duration_seconds = times.map(|(start, end)| (end - start) / 1000.0);
     let kept = [("human_minutes", &row.human_minutes), ("invsqrt_task_weight", &row.invsqrt_task_weight)];
     let details = ItemDetails {

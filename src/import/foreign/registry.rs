@@ -7,7 +7,7 @@ use super::importer::Format;
 ///
 /// A file is of the first format that claims it, so those with names of their own in them come before those that share their shape with
 /// others.
-const FORMATS: [&Format; 19] = [
+const FORMATS: [&Format; 25] = [
     &super::inspect::FORMAT,
     &super::harbor::FORMAT,
     &super::terminal_bench::FORMAT,
@@ -23,6 +23,12 @@ const FORMATS: [&Format; 19] = [
     &super::cogni::FORMAT,
     &super::kotef::FORMAT,
     &super::ralph::FORMAT,
+    &super::metr::FORMAT,
+    &super::hal::FORMAT,
+    &super::deepeval::FORMAT,
+    &super::langfuse::FORMAT,
+    &super::opentelemetry::FORMAT,
+    &super::pytest_json_report::FORMAT,
     &super::claude_code::FORMAT,
     &super::codex::FORMAT,
     &super::ctrf::FORMAT,

@@ -54,7 +54,7 @@ impl Session {
         }
         let run = sink.begin_run(&[&self.id], names)?;
         self.requests.iter().for_each(|_| sink.record());
-        let priced = self.priced(sink);
+        let priced = if self.has_other_prices { None } else { price(&self.requests, sink) };
         if self.has_other_prices {
             sink.quirk("requests at other prices than those of the table have no cost unless the file says it");
         }
@@ -94,32 +94,29 @@ impl Session {
         }
         by_model
     }
+}
 
-    /// Prices each request by the table of its day. Unknown together where one of them is.
-    fn priced(&self, sink: &mut Sink<'_>) -> Option<f64> {
-        if self.requests.is_empty() || self.has_other_prices || sink.prices().is_empty() {
-            return None;
-        }
-        let day_of = |request: &Request| Some(moment(&request.time.clone()?.into())?.date_naive());
-        let last: Option<NaiveDate> = self.requests.iter().filter_map(day_of).max();
-        let (mut sum, mut unknown) = (Some(0.0), BTreeSet::new());
-        for request in self.requests.iter().filter(|request| request.usage.total().is_some_and(|tokens| tokens > 0)) {
-            let day = day_of(request).or(last);
-            let usd = request.model.as_deref().zip(day).and_then(|(model, day)| sink.prices().usd(day, &[model], &request.usage, Some(1)));
-            if usd.is_none() {
-                unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
-            }
-            sum = sum.zip(usd).map(|(sum, usd)| sum + usd);
-        }
-        if !unknown.is_empty() {
-            let unknown: Vec<String> = unknown.into_iter().collect();
-            sink.quirk(&format!(
-                "the price table does not price these requests, so that there is no cost: {}",
-                clip(&unknown.join(", "), 200)
-            ));
-        }
-        sum
+/// Prices each request by the table of its day, in US dollars. Unknown together where one of them is.
+pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
+    if requests.is_empty() || sink.prices().is_empty() {
+        return None;
     }
+    let day_of = |request: &Request| Some(moment(&request.time.clone()?.into())?.date_naive());
+    let last: Option<NaiveDate> = requests.iter().filter_map(day_of).max();
+    let (mut sum, mut unknown) = (Some(0.0), BTreeSet::new());
+    for request in requests.iter().filter(|request| request.usage.total().is_some_and(|tokens| tokens > 0)) {
+        let day = day_of(request).or(last);
+        let usd = request.model.as_deref().zip(day).and_then(|(model, day)| sink.prices().usd(day, &[model], &request.usage, Some(1)));
+        if usd.is_none() {
+            unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
+        }
+        sum = sum.zip(usd).map(|(sum, usd)| sum + usd);
+    }
+    if !unknown.is_empty() {
+        let unknown: Vec<String> = unknown.into_iter().collect();
+        sink.quirk(&format!("the price table does not price these requests, so that there is no cost: {}", clip(&unknown.join(", "), 200)));
+    }
+    sum
 }
 
 fn listed(parts: impl Iterator<Item = String>) -> String {
