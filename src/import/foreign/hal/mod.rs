@@ -28,14 +28,17 @@ pub(super) const FORMAT: Format =
 
 /// The transcripts pass by.
 const TRANSCRIPTS: &str = "raw_logging_results";
-const WANTED: [&str; 5] = ["config", "results", "total_usage", "total_cost", "git_info"];
+const ACCURACY: &str = "accuracy";
+const COST: &str = "total_cost";
+const WANTED: [&str; 5] = ["config", "results", "total_usage", COST, "git_info"];
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = match peek.content {
         Content::Zip => peek.has_member_ending(encrypted::ENDING),
         Content::Json => {
-            let is_run = peek.has_all(&["config.agent_name", "config.benchmark_name"]) && peek.has("results");
-            !peek.is_lines && (is_run || peek.has_all(&["raw_eval_results", "results"]))
+            let named = ["config.agent_name", "config.benchmark_name"].map(|key| peek.has(key));
+            let is_run = named == [true; 2] || (named != [false; 2] && peek.has("raw_eval_results"));
+            !peek.is_lines && is_run && peek.has("results")
         }
         Content::Xml | Content::Text => false,
     };
@@ -57,8 +60,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "is not one file of a run").into());
     };
     if !file.is_archive() {
-        let upload = upload(file.open()?, &file.shown)?;
-        return take(&upload, &source.name, sink);
+        return take(&upload(file.open()?, &file.shown)?, &source.name, &file.shown, sink);
     }
     let mut archive = file.archive()?;
     let members = encrypted::members(&archive);
@@ -68,7 +70,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     for member in members {
         let label = archive.label(&member);
         let bytes = encrypted::open(&mut archive, &member)?;
-        take(&upload(bytes.as_slice(), &label)?, &member, sink)?;
+        take(&upload(bytes.as_slice(), &label)?, &member, &label, sink)?;
     }
     Ok(())
 }
@@ -81,7 +83,22 @@ fn filled(value: &Value) -> Option<String> {
     text(value).filter(|text| !text.trim().is_empty())
 }
 
-fn take(upload: &Upload, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+/// The tasks of one of the lists of the results.
+fn tasks(upload: &Upload, key: &str) -> Vec<String> {
+    upload.results.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(filled).collect()
+}
+
+/// Named numbers of the whole, without the cost.
+fn numbers(upload: &Upload) -> Vec<(&String, f64)> {
+    let all = upload.results.as_object().into_iter().flatten().filter(|(name, _)| *name != COST);
+    all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?))).collect()
+}
+
+fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let (solved, failed) = (tasks(upload, "successful_tasks"), tasks(upload, "failed_tasks"));
+    if solved.is_empty() && failed.is_empty() && numbers(upload).is_empty() {
+        return Err(Problem::in_file(label, "holds no results: no tasks that were solved or failed, and no numbers").into());
+    }
     let of_config = |key: &str| upload.config.get(key).and_then(filled);
     let arguments = upload.config.get("agent_args");
     let argued = ["model_name", "model"].iter().find_map(|key| filled(arguments?.get(key)?));
@@ -93,9 +110,6 @@ fn take(upload: &Upload, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let id = of_config("run_id").unwrap_or_else(|| name.to_owned());
     let Some(run) = sink.begin_run(&[&benchmark, &id], [&benchmark, &agent, &model]) else { return Ok(()) };
     fill(upload, run, sink);
-    let tasks =
-        |key: &str| -> Vec<String> { upload.results.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(filled).collect() };
-    let (solved, failed) = (tasks("successful_tasks"), tasks("failed_tasks"));
     let latencies = upload.results.get("latencies");
     let (mut place, mut statuses) = (0, BTreeMap::new());
     for (task, status) in solved.iter().map(|task| (task, ItemStatus::Pass)).chain(failed.iter().map(|task| (task, ItemStatus::Fail))) {
@@ -114,7 +128,7 @@ fn take(upload: &Upload, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
     let usage = usage(&upload.total_usage);
-    let cost = upload.results.get("total_cost").and_then(amount).or_else(|| amount(&upload.total_cost));
+    let cost = upload.results.get(COST).and_then(amount).or_else(|| amount(&upload.total_cost));
     let cost = cost.filter(|cost| *cost > 0.0);
     let record = sink.run(run);
     record.timestamp = upload.config.get("date").and_then(moment);
@@ -124,7 +138,7 @@ fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
     record.agent = upload.config.get("agent_name").and_then(filled);
     let commit = upload.git_info.get("commit").or_else(|| upload.git_info.get("commit_hash")).and_then(filled);
     if let Some(commit) = commit {
-        record.tags.insert("hal_commit".to_owned(), clip(&commit, 500).into_owned());
+        record.tags.insert("commit".to_owned(), clip(&commit, 500).into_owned());
     }
 }
 
@@ -144,26 +158,31 @@ fn usage(total: &Value) -> Option<Usage> {
     each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
 }
 
-/// Checks the accuracy, and keeps what else the results have as scores where no task is named.
+/// Checks the accuracy. Where no task is named, the numbers of the results are scores of the run.
 fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<'_>) {
-    if let Some(accuracy) = upload.results.get("accuracy").and_then(number) {
+    if let Some(accuracy) = upload.results.get(ACCURACY).and_then(number) {
         let recomputed = (tasks > 0).then(|| solved as f64 / tasks as f64);
-        sink.stated(run, "accuracy", accuracy, Unit::Fraction, recomputed, None);
-        if tasks == 0 {
-            sink.quirk("the results name no tasks: the accuracy is a score of the run");
-            sink.record();
-            sink.run(run).scores.push(ScoreRecord {
-                metric: "accuracy".to_owned(),
-                value: Some(accuracy),
-                unit: if (0.0..=1.0).contains(&accuracy) { Unit::Fraction } else { Unit::Number },
-                direction: Direction::Up,
-                range: None,
-                standard_error: None,
-                n: None,
-                evaluator: None,
-                revision: 0,
-            });
-        }
+        sink.stated(run, ACCURACY, accuracy, Unit::Fraction, recomputed, None);
+    }
+    if tasks > 0 {
+        return;
+    }
+    sink.quirk("the results name no tasks: their numbers are scores of the run");
+    sink.record();
+    for (name, value) in numbers(upload) {
+        // Of other numbers only their benchmark knows which way is better.
+        let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
+        sink.run(run).scores.push(ScoreRecord {
+            metric: name.clone(),
+            value: Some(value),
+            unit: if is_accuracy { Unit::Fraction } else { Unit::Number },
+            direction: if is_accuracy { Direction::Up } else { Direction::None },
+            range: None,
+            standard_error: None,
+            n: None,
+            evaluator: None,
+            revision: 0,
+        });
     }
 }
 
