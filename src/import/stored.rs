@@ -9,7 +9,7 @@ use crate::domain::{ImportedContent, Run, RunId};
 use super::held::Held;
 
 /// The tag by which runs name the sessions that they were made in: ids with spaces or commas between them.
-pub(super) const SESSION_TAG: &str = "session";
+const SESSION_TAG: &str = "session";
 
 /// The runs of a store, those that tombstones hide among them.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ pub struct StoredRuns {
     versions: BTreeMap<RunId, Vec<Version>>,
     /// Whatever is there is read again.
     is_anew: bool,
-    /// The runs that name the session in which they were made, each with its importer, by the session's id.
-    sessions: BTreeMap<String, Vec<(RunId, Option<String>)>>,
+    /// The runs that name the sessions in which they were made, by the session's id.
+    sessions: BTreeMap<String, RunId>,
 }
 
 /// One of the contents that a run had when its source was read.
@@ -114,10 +114,8 @@ impl StoredRuns {
     pub fn add(&mut self, run: &Run, stands: bool) {
         self.ids.insert(run.id.clone());
         if let Some(named) = run.tags.get(SESSION_TAG).filter(|_| stands) {
-            let importer = run.provenance.as_ref().map(|from| from.importer.clone());
-            for session in named.split([',', ' ']).filter(|session| !session.is_empty()) {
-                self.sessions.entry(session.to_owned()).or_default().push((run.id.clone(), importer.clone()));
-            }
+            let sessions = named.split([',', ' ']).filter(|session| !session.is_empty());
+            self.sessions.extend(sessions.map(|session| (session.to_owned(), run.id.clone())));
         }
         if let Some(from) = &run.provenance {
             let first = from.first.as_ref().unwrap_or(&run.id);
@@ -137,10 +135,9 @@ impl StoredRuns {
         }
     }
 
-    /// Returns a run that names the session as that in which it was made, and that did not come by the importer.
-    pub(super) fn run_of_session(&self, session: &str, importer: &str) -> Option<&RunId> {
-        let runs = self.sessions.get(session)?;
-        runs.iter().find(|(_, by)| by.as_deref() != Some(importer)).map(|(run, _)| run)
+    /// Returns a run that names the session as one in which it was made.
+    pub(super) fn run_of_session(&self, session: &str) -> Option<&RunId> {
+        self.sessions.get(session)
     }
 
     /// Adds the id of a run whose content is not compared.

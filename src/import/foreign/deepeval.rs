@@ -29,6 +29,7 @@ pub(super) const FORMAT: Format =
 const WRAPPER: &str = "testRunData";
 const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
 const HEADER: [&str; 7] = ["metricsScores", "testPassed", "testFailed", "runDuration", "hyperparameters", "identifier", "testFile"];
+const MOST_TOOLS: usize = 500;
 /// Who decides about a case: all its metrics together.
 const CASES: &str = "test cases";
 
@@ -76,6 +77,13 @@ struct Case {
     run_duration: Value,
     token_cost: Value,
     completion_time: Value,
+    tools_called: List<Tool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tool {
+    name: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -177,7 +185,14 @@ impl Counted {
         outcome.duration_seconds = amount(&case.completion_time);
         outcome.cost_usd = amount(&case.token_cost).filter(|cost| *cost > 0.0);
         let metrics = case.metrics_data.iter();
+        let mut tools = BTreeMap::new();
+        for tool in case.tools_called.iter().filter_map(|tool| filled(&tool.name)) {
+            if tools.len() < MOST_TOOLS || tools.contains_key(&tool) {
+                *tools.entry(tool).or_default() += 1;
+            }
+        }
         let details = ItemDetails {
+            tools,
             reason,
             item_hash: question.as_deref().map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned()),
             question,

@@ -144,7 +144,8 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     outcome.cluster = family;
     outcome.category = filled(&row.task_source);
     outcome.score = number(&row.score_cont).or_else(|| number(&row.score));
-    outcome.cost_usd = amount(&row.generation_cost);
+    // Where the cost of generation is 0, nobody knew it.
+    outcome.cost_usd = amount(&row.generation_cost).filter(|cost| *cost > 0.0);
     let times = milliseconds(&row.started_at)
         .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
         .zip(milliseconds(&row.completed_at));

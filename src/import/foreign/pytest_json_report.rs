@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit};
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
@@ -29,7 +29,8 @@ const HEADER: [&str; 6] = ["created", "duration", "exitcode", "root", "environme
 const OUTCOMES: [&str; 6] = ["passed", "failed", "error", "skipped", "xfailed", "xpassed"];
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_ours = peek.has_all(&["created", "exitcode", "summary"]) && (peek.has("tests") || peek.has("collectors"));
+    let is_ours =
+        peek.has_all(&["created", "exitcode", "summary"]) && ["tests", "collectors", "environment"].iter().any(|key| peek.has(key));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
@@ -38,6 +39,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 struct Header {
     created: Value,
     duration: Value,
+    exitcode: Value,
     root: Value,
     environment: Value,
     summary: Value,
@@ -85,15 +87,28 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             }
         }
     })?;
-    for (name, n) in OUTCOMES.into_iter().zip(counted.by_outcome) {
+    let is_alone = counted.tests == 0;
+    if is_alone {
+        count_alone(run, &header.summary, sink);
+    }
+    for (name, n) in OUTCOMES.into_iter().zip(counted.by_outcome).chain([("total", counted.tests)]) {
         if let Some(stated) = header.summary.get(name).and_then(count) {
-            sink.stated(run, name, stated as f64, Unit::Count, Some(n as f64), None);
+            sink.stated(run, name, stated as f64, Unit::Count, Some(n as f64).filter(|_| !is_alone), None);
         }
     }
-    if let Some(total) = header.summary.get("total").and_then(count) {
-        sink.stated(run, "total", total as f64, Unit::Count, Some(counted.tests as f64), None);
-    }
     Ok(())
+}
+
+/// Takes the counts of a report that leaves its tests out.
+fn count_alone(run: Handle, summary: &Value, sink: &mut Sink<'_>) {
+    let of = |names: &[&str]| names.iter().filter_map(|name| summary.get(name).and_then(count)).fold(0_u64, u64::saturating_add);
+    let (passed, failed) = (of(&["passed", "xpassed"]), of(&["failed", "error"]));
+    sink.record();
+    if let Some(total) = passed.checked_add(failed).filter(|total| *total > 0) {
+        sink.quirk("a report with its summary alone has counts, and no outcomes");
+        let record = sink.run(run);
+        (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+    }
 }
 
 fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
@@ -110,6 +125,11 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let record = sink.run(run);
     record.timestamp = amount(&header.created).and_then(unix_moment);
     record.duration_seconds = amount(&header.duration);
+    // Of 0, 1 and 5 the tests tell; the others are how pytest itself fails.
+    if let Some(code @ 2..=4) = count(&header.exitcode) {
+        record.status = RunStatus::Failed;
+        record.error = Some(format!("pytest ended with exit code {code}"));
+    }
     for key in ["Python", "Platform"] {
         if let Some(value) = header.environment.get(key).and_then(text) {
             record.tags.insert(key.to_lowercase(), clip(&value, 500).into_owned());

@@ -7,10 +7,11 @@ use chrono::NaiveDate;
 use crate::domain::{CostSource, Unit, Usage};
 use crate::transcript::Request;
 
-use super::super::stored::SESSION_TAG;
 use super::sink::{Handle, Sink, clip};
 use super::times::{Span, moment};
 
+/// A run that is a session, and none that was made in one, has its id here.
+const ID_TAG: &str = "session_id";
 /// The suite of sessions of which nobody says in what folder they were.
 const NO_PROJECT: &str = "sessions";
 const MOST_TAG_CHARS: usize = 500;
@@ -71,7 +72,7 @@ impl Session {
             (None, Some(usd)) => (Some(usd), CostSource::Priced),
             (None, None) => (None, CostSource::Unknown),
         };
-        record.tags.insert(SESSION_TAG.to_owned(), clip(&self.id, MOST_TAG_CHARS).into_owned());
+        record.tags.insert(ID_TAG.to_owned(), clip(&self.id, MOST_TAG_CHARS).into_owned());
         let calls =
             self.tools.as_ref().filter(|tools| !tools.is_empty()).map(|tools| listed(tools.iter().map(|(tool, n)| format!("{tool} {n}"))));
         let models = (by_model.len() > 1).then(|| listed(by_model.iter().map(|(model, (usage, requests))| part(model, usage, *requests))));

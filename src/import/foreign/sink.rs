@@ -211,9 +211,9 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Says whether a run of the store, which no file of the format gave, names the session: a second run of it is not to be begun.
+    /// Says whether a run of the store names the session as one in which it was made: a second run of it is not to be begun.
     pub fn names_session(&mut self, session: &str, [suite, approach, model]: [&str; 3]) -> bool {
-        let Some(id) = self.taken.run_of_session(session, self.format.name()).cloned() else { return false };
+        let Some(id) = self.taken.run_of_session(session).cloned() else { return false };
         self.quirk(&format!("run `{id}` of the store names this session: no second run is added"));
         let named = [suite, approach, model].map(str::to_owned);
         let [suite, approach, model] = named;

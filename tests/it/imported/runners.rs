@@ -55,6 +55,7 @@ fn deepeval_cases_are_questions_and_metrics_are_checks() {
     let [run] = imported.runs().try_into().expect("one run");
     assert_eq!((&run["suite"], &run["model"], &run["tags"]["identifier"]), (&json!("test_shop.py"), &json!("big-1"), &json!("nightly")));
     assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(2), &json!(3)), "the judge's failure is missing");
+    assert!(imported.items().iter().any(|item| item["details"]["tools"] == json!({"read": 1, "search": 2})));
     assert!(run["cost_usd"].is_null(), "what the judge cost is no cost of what was judged");
     assert_eq!(imported.stated(), (11, 11, 0));
 }
@@ -64,4 +65,16 @@ fn the_latest_run_of_deepeval_is_within_another_object() {
     let (plain, wrapped) = (Imported::fixture("deepeval/test_run.json"), Imported::fixture("deepeval/latest_run.json"));
     assert_eq!(plain.statuses(), wrapped.statuses());
     assert_eq!((wrapped.stated(), &wrapped.runs()[0]["tags"]["identifier"]), ((11, 11, 0), &json!("latest")));
+}
+
+#[test]
+fn a_summary_alone_has_counts() {
+    let imported = Imported::fixture("pytest-json-report/summary-alone.json");
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"], &run["status"]), (&json!(14), &json!(15), &json!("completed")));
+    assert_eq!(imported.stated(), (0, 0, 3));
+    let imported = Imported::fixture("pytest-json-report/could-not-start.json");
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!((&run["status"], &run["error"]), (&json!("failed"), &json!("pytest ended with exit code 4")));
+    assert!(run["shared_tests_total"].is_null());
 }

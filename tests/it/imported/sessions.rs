@@ -38,7 +38,7 @@ fn each_message_counts_once_however_often_it_is_repeated() {
     assert_eq!(run["reported_model"], "claude-haiku-4-5-20251001 + claude-sonnet-4-5-20250929");
     assert_eq!((&run["total_calls"], &run["duration_seconds"]), (&json!(2), &json!(330.0)), "two prompts from 9:00:00 to 9:05:30");
     assert_eq!(run["tags"]["tools"], "Bash 1, Edit 1, Grep 1, Read 1, Task 1");
-    assert_eq!((&run["agent"], &run["tags"]["session"]), (&json!("Claude Code 2.0.14"), &json!(SESSION)));
+    assert_eq!((&run["agent"], &run["tags"]["session_id"]), (&json!("Claude Code 2.0.14"), &json!(SESSION)));
     assert!(run["cost_usd"].is_null() && run["shared_tests_total"].is_null());
     assert!(!run.to_string().contains("cart"), "nothing that was said is kept");
 }
@@ -84,6 +84,16 @@ fn a_session_of_a_run_is_no_second_run() {
     assert_eq!(report["sources"][0]["outcome"], "nothing_new", "{report}");
     assert!(report.to_string().contains("run `code-1` of the store names this session: no second run is added"));
     assert_eq!(project.run(["sql", "select count(*) from runs", "--format", "csv"]).stdout.lines().nth(1), Some("1"));
+}
+
+#[test]
+fn sessions_of_two_agents_may_have_one_id() {
+    let project = Project::new();
+    let claude = json!({"type": "assistant", "sessionId": "s1", "message": {"id": "m", "model": "a", "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    let codex = json!({"type": "turn_context", "payload": {"model": "b"}});
+    project.file("logs/claude.jsonl", format!("{claude}\n")).file("logs/s1.jsonl", format!("{codex}\n"));
+    let report = project.run(["import", "logs", "--format", "json"]).json();
+    assert_eq!((&report["sources"][0]["outcome"], &report["sources"][1]["outcome"]), (&json!("imported"), &json!("imported")), "{report}");
 }
 
 #[test]
