@@ -105,7 +105,12 @@ impl Hostile {
     fn read(&self, path: &Path, store: &Store) -> ImportReport {
         let none = StoredRuns::default();
         let map = Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map");
-        let names = GivenNames { suite: Some("s".to_owned()), approach: Some("a".to_owned()), model: Some("m".to_owned()) };
+        let names = GivenNames {
+            suite: Some("s".to_owned()),
+            approach: Some("a".to_owned()),
+            model: Some("m".to_owned()),
+            ..GivenNames::default()
+        };
         match self.reader {
             Reader::Foreign(format) => {
                 import_foreign(Destination::Store(store, &none), &[path], Some(format), &GivenNames::default(), Mode::DryRun, &mut |_| {})

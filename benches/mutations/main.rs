@@ -24,6 +24,9 @@ pub mod import;
 #[path = "../../src/results/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod results;
+#[path = "../../src/transcript/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod transcript;
 
 mod archive;
 mod broken;

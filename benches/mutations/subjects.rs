@@ -214,7 +214,12 @@ impl Subject {
     fn execute(&self, case: &Case, bytes: &[u8]) -> bool {
         let store = Store::at(self.place.path().join("results"));
         let none = StoredRuns::default();
-        let names = GivenNames { suite: Some("s".to_owned()), approach: Some("a".to_owned()), model: Some("m".to_owned()) };
+        let names = GivenNames {
+            suite: Some("s".to_owned()),
+            approach: Some("a".to_owned()),
+            model: Some("m".to_owned()),
+            ..GivenNames::default()
+        };
         match &self.parser {
             Parser::Foreign(format) => {
                 let paths: Vec<&Path> = std::iter::once(&case.path).chain(&case.folder).map(PathBuf::as_path).collect();

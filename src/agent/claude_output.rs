@@ -1,13 +1,13 @@
 //! What Claude's command line program prints: one JSON object, a list, or a line for each message, with other text around it at times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::reply::{Cost, Measured};
 use super::session::objects;
-use super::usage::{add, as_amount, as_count, find_cost, find_count, find_usage, total};
 use crate::domain::{Repeated, Usage};
+use crate::transcript::{Messages, as_amount, as_count, find_cost, find_count, find_usage};
 
 #[derive(Clone, Debug, Default)]
 pub struct Output {
@@ -80,25 +80,24 @@ impl Output {
     /// Adds what was measured: from the result, else from the messages until then.
     pub fn fill(&self, measured: &mut Measured) {
         let result = self.result.as_ref();
+        let mut messages = Messages::default();
+        self.messages.iter().for_each(|message| messages.take(message));
         measured.usage = result.map(find_usage).unwrap_or_default();
         let by_model = self.by_model();
         let all = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
-        if total(&all) > total(&measured.usage) {
+        if all.total() > measured.usage.total() {
             // The usage beside the answer leaves out what the program asks on the side, such as a title; the cost does not.
             measured.usage = all;
             if by_model.len() > 1 {
                 measured.by_model = by_model;
             }
-        } else if total(&measured.usage).is_none() {
-            measured.usage = self.usage_of_messages();
+        } else if measured.usage.total().is_none() {
+            measured.usage = messages.usage();
         }
         measured.repeated = self.repeated();
         measured.cost = result.and_then(find_cost).map(Cost::reported).unwrap_or_default();
-        measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| {
-            let ids: BTreeSet<&str> = self.spoken().filter_map(|message| message["message"]["id"].as_str()).collect();
-            (!ids.is_empty()).then_some(ids.len() as u64)
-        });
-        measured.tools = self.spoken().next().is_some().then(|| self.tools());
+        measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| messages.turns());
+        measured.tools = messages.tools().cloned();
         measured.model = self.model();
         let version = self.messages.iter().find_map(|message| message.get("claude_code_version")?.as_str());
         measured.served.version = version.map(str::to_owned);
@@ -108,16 +107,6 @@ impl Output {
 
     fn spoken(&self) -> impl DoubleEndedIterator<Item = &Value> {
         self.messages.iter().filter(|message| message["type"] == "assistant")
-    }
-
-    /// A message comes in several lines, each with the tokens of the whole so far: the last one counts.
-    fn usage_of_messages(&self) -> Usage {
-        let mut latest: BTreeMap<String, Usage> = BTreeMap::new();
-        for (place, message) in self.spoken().enumerate() {
-            let id = message["message"]["id"].as_str().map_or_else(|| format!("#{place}"), str::to_owned);
-            latest.insert(id, find_usage(&message["message"]["usage"]));
-        }
-        latest.values().fold(Usage::default(), |sum, usage| add(&sum, usage))
     }
 
     /// Tokens of every request of the session, by model.
@@ -146,18 +135,6 @@ impl Output {
         self.messages[..made].iter().filter(|message| is_retry(message)).map(one).reduce(|sum, one| sum.plus(&one))
     }
 
-    fn tools(&self) -> BTreeMap<String, u64> {
-        let mut seen = BTreeSet::new();
-        let mut tools = BTreeMap::new();
-        for block in self.spoken().flat_map(blocks).filter(|block| block["type"] == "tool_use") {
-            let is_new = block["id"].as_str().is_none_or(|id| seen.insert(id));
-            if is_new && let Some(name) = block["name"].as_str() {
-                *tools.entry(name.to_owned()).or_insert(0) += 1;
-            }
-        }
-        tools
-    }
-
     fn model(&self) -> Option<String> {
         // What the program says in the model's place, such as an error, has a name in angle brackets.
         let is_model = |name: &&str| !name.starts_with('<');
@@ -184,7 +161,10 @@ fn blocks(message: &Value) -> &[Value] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::domain::Usage;
 
     fn measured(stdout: &str) -> (Output, Measured) {
         let output = Output::parse(stdout);
@@ -211,7 +191,7 @@ mod tests {
             let (output, measured) = measured(&stdout);
             assert!(output.has_result() && output.failure().is_none(), "{stdout}");
             assert_eq!(output.text().as_deref(), Some("<answer>Blue</answer>"));
-            assert_eq!(super::super::usage::input_total(&measured.usage), Some(98_828));
+            assert_eq!(measured.usage.input_total(), Some(98_828));
             assert_eq!((measured.cost.usd, measured.steps, measured.tools), (Some(0.0345), Some(3), None));
             assert_eq!(measured.model.as_deref(), Some("claude-x"));
         }

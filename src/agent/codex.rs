@@ -13,15 +13,12 @@
 //! The files of its sessions (`~/.codex/sessions`) and its older releases say the same in another form, an event within `payload` or `msg`,
 //! and tell the model as well. Money is in neither.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Value;
 
 use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said, add_note, objects, text};
 use super::tool::{Asked, Choice, Home, Line, Tool};
-use super::usage::as_count;
-use crate::domain::{Repeated, Usage};
+use crate::transcript::{Thread, event, is_new_try};
 
 pub const TOOL: Tool = Tool {
     program: "codex",
@@ -52,9 +49,6 @@ pub const TOOL: Tool = Tool {
     read: |finished, wall| session::reply(finished, wall, read),
 };
 
-/// Items that are calls of tools, by the name under which they are counted. Of an MCP server the tool's own name is.
-const TOOLS: [&str; 5] = ["command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"];
-
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["exec", "e"], &["exec"]);
     line.add_unless(&["--json", "--experimental-json"], &["--json"]);
@@ -77,94 +71,32 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
 struct Session {
     text: Option<String>,
     ending: Ending,
-    usage: Option<Usage>,
-    by_model: BTreeMap<String, Usage>,
-    models: Vec<String>,
-    /// Items that are done, messages and calls alike.
-    steps: BTreeSet<String>,
-    calls: BTreeMap<String, String>,
-    version: Option<String>,
-    repeated: Option<Repeated>,
-    /// The number of the try that was announced last, and why there was one; none once the service has answered.
-    again: Option<(u64, String)>,
-    /// Whether anything was told in a form that also tells of tools.
-    tells_tools: bool,
+    thread: Thread,
 }
 
 impl Session {
     fn take(&mut self, line: &Value) {
+        self.thread.take(line);
         match line["type"].as_str() {
-            Some("item.started" | "item.updated" | "item.completed") => self.item(line),
-            Some("thread.started" | "turn.started") => self.tells_tools = true,
-            Some("turn.completed") => {
-                self.ending = Ending::Success;
-                // Of a thread of several turns each tells the sum.
-                self.usage = line.get("usage").map(usage).or(self.usage);
+            Some("item.completed") if line["item"]["type"] == "agent_message" => {
+                self.text = line["item"]["text"].as_str().map(str::to_owned);
             }
+            Some("turn.completed") => self.ending = Ending::Success,
             Some("turn.failed") => self.ending = failure(text(line, "/error/message").unwrap_or("that the turn failed")),
-            Some("error") if text(line, "/message").is_some_and(|message| message.starts_with("Reconnecting")) => {
-                self.again(text(line, "/message").unwrap_or_default());
-            }
+            Some("error") if text(line, "/message").is_some_and(is_new_try) => {}
             Some("error") => {
                 // The last word only where nothing better comes.
                 if !matches!(self.ending, Ending::Success) {
                     self.ending = failure(text(line, "/message").unwrap_or("an error"));
                 }
             }
-            _ => {
-                let event = line.get("payload").or_else(|| line.get("msg"));
-                self.event(line["type"].as_str(), event.unwrap_or(&Value::Null));
-            }
+            _ => self.event(line),
         }
     }
 
-    /// Takes the announcement `Reconnecting... 2/5 (why)`. The first of several tries may go unannounced.
-    fn again(&mut self, message: &str) {
-        let (announced, why) = message.split_once(" (").unwrap_or((message, message));
-        let before = self.again.as_ref().map_or(0, |(number, _)| *number);
-        let number = announced.rsplit(' ').next().and_then(|count| count.split_once('/')?.0.parse().ok());
-        let retries = number.map_or(1, |number: u64| if number > before { number - before } else { 1 });
-        let is_throttled = ["429", "503", "529"].iter().any(|status| why.contains(&format!("status {status}")));
-        let again = Repeated { retries, throttled: if is_throttled { retries } else { 0 }, waited_seconds: None };
-        self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
-        self.again = Some((number.unwrap_or(before), why.trim_end_matches(')').to_owned()));
-    }
-
-    fn item(&mut self, line: &Value) {
-        self.tells_tools = true;
-        let item = &line["item"];
-        let (Some(kind), id) = (item["type"].as_str(), item["id"].as_str().unwrap_or_default()) else { return };
-        let is_done = line["type"] == "item.completed";
-        // What is no complaint comes of an answer of the service.
-        self.again = self.again.take().filter(|_| kind == "error");
-        if kind == "agent_message" && is_done {
-            self.text = item["text"].as_str().map(str::to_owned);
-            self.steps.insert(id.to_owned());
-        } else if TOOLS.contains(&kind) {
-            let name = match (kind, text(item, "/server"), text(item, "/tool")) {
-                ("mcp_tool_call", Some(server), Some(tool)) => format!("{server}.{tool}"),
-                _ => kind.to_owned(),
-            };
-            self.calls.insert(id.to_owned(), name);
-            self.steps.insert(id.to_owned());
-        } else if kind == "error"
-            && is_done
-            && let Some((from, to)) = text(item, "/message").and_then(rerouted)
-        {
-            self.models = vec![from.to_owned(), to.to_owned()];
-        }
-    }
-
-    /// One event of a session's file (its line's type beside it) or of an older release.
-    fn event(&mut self, outer: Option<&str>, event: &Value) {
-        let kind = match outer {
-            Some("event_msg" | "response_item") | None => event["type"].as_str().unwrap_or_default(),
-            Some(outer) => outer,
-        };
+    fn event(&mut self, line: &Value) {
+        let (kind, event) = event(line);
         match kind {
-            "turn_context" | "session_configured" => self.answers(text(event, "/model")),
-            "session_meta" => self.version = text(event, "/cli_version").map(str::to_owned),
-            "token_count" => self.count(&event["info"]),
             "agent_message" => self.text = text(event, "/message").map(str::to_owned).or(self.text.take()),
             "task_complete" => {
                 self.text = text(event, "/last_agent_message").map(str::to_owned).or(self.text.take());
@@ -172,58 +104,28 @@ impl Session {
             }
             "turn_aborted" => self.ending = failure(&format!("an aborted turn: {}", text(event, "/reason").unwrap_or("no reason given"))),
             "error" => self.ending = failure(text(event, "/message").unwrap_or("an error")),
-            "function_call" | "custom_tool_call" | "local_shell_call" => {
-                self.tells_tools = true;
-                let id = text(event, "/call_id").map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
-                self.calls.insert(id, text(event, "/name").unwrap_or("shell").to_owned());
-            }
             _ => {}
         }
     }
 
-    fn answers(&mut self, model: Option<&str>) {
-        if let Some(model) = model
-            && self.models.last().is_none_or(|last| last != model)
-        {
-            self.models.push(model.to_owned());
-        }
-    }
-
-    /// Takes a cumulative count: what it adds to the one before belongs to the model that answers now. A count that is told twice adds nothing.
-    fn count(&mut self, info: &Value) {
-        self.answers(text(info, "/model"));
-        let before = self.usage.unwrap_or_default();
-        let (total, last) = (info.get("total_token_usage").map(usage), info.get("last_token_usage").map(usage));
-        let Some(total) = total.or_else(|| last.map(|last| before.plus(&last))) else { return };
-        self.usage = Some(total);
-        if let Some(model) = self.models.last() {
-            let part = self.by_model.entry(model.clone()).or_default();
-            *part = part.plus(&minus(&total, &before));
-        }
-    }
-
     fn finish(self, measured: &mut Measured) -> Said {
-        measured.usage = self.usage.unwrap_or_default();
-        measured.model = self.models.last().cloned();
-        measured.served.version = self.version;
-        measured.repeated = self.repeated;
-        let mut names = self.models;
+        let Thread { version, repeated, .. } = &self.thread;
+        measured.served.version.clone_from(version);
+        measured.repeated.clone_from(repeated);
+        measured.usage = self.thread.usage().unwrap_or_default();
+        measured.model = self.thread.models().last().cloned();
+        let mut names = self.thread.models().to_vec();
         names.dedup();
         if names.len() > 1 {
             add_note(measured, &format!("more than one model answered: {}", names.join(", then ")));
         }
-        if self.by_model.len() > 1 {
-            measured.by_model = self.by_model;
+        let by_model = self.thread.by_model();
+        if by_model.len() > 1 {
+            measured.by_model = by_model;
         }
-        measured.steps = (!self.steps.is_empty()).then_some(self.steps.len() as u64);
-        measured.tools = self.tells_tools.then(|| {
-            let mut tools = BTreeMap::new();
-            for name in self.calls.into_values() {
-                *tools.entry(name).or_insert(0) += 1;
-            }
-            tools
-        });
-        Said { text: self.text, ending: self.ending, awaited: self.again.map(|(_, why)| why) }
+        measured.steps = self.thread.steps();
+        measured.tools = self.thread.tools();
+        Said { text: self.text, ending: self.ending, awaited: self.thread.awaited().map(str::to_owned) }
     }
 }
 
@@ -233,36 +135,14 @@ fn failure(message: &str) -> Ending {
     Ending::Failure(if is_limit { FailureKind::Limit } else { FailureKind::Error }, message.to_owned())
 }
 
-/// The two models of `model rerouted: A -> B (why)`.
-fn rerouted(message: &str) -> Option<(&str, &str)> {
-    let (from, to) = message.strip_prefix("model rerouted: ")?.split_once(" -> ")?;
-    Some((from, to.split_once(" (").map_or(to, |(to, _)| to)))
-}
-
-/// The input holds what was cached, so that this is taken out; the output holds the reasoning, as it is billed.
-fn usage(usage: &Value) -> Usage {
-    let count = |name: &str| usage.get(name).and_then(as_count);
-    let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens").filter(|tokens| *tokens > 0));
-    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
-    let input = count("input_tokens").map(|input| input.saturating_sub(cached));
-    Usage { input, cache_write, cache_read, output: count("output_tokens") }
-}
-
-fn minus(total: &Usage, before: &Usage) -> Usage {
-    let part = |total: Option<u64>, before: Option<u64>| total.map(|total| total.saturating_sub(before.unwrap_or(0)));
-    Usage {
-        input: part(total.input, before.input),
-        cache_write: part(total.cache_write, before.cache_write),
-        cache_read: part(total.cache_read, before.cache_read),
-        output: part(total.output, before.output),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::session::testing;
     use super::super::tool::testing::command_words;
     use super::*;
+    use crate::domain::{Repeated, Usage};
 
     const STREAM: &str = r#"{"type":"thread.started","thread_id":"0199"}
 {"type":"turn.started"}

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::outage::is_outage;
 use super::program::{MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file};
 use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
-use super::usage::{as_amount, as_count, find_usage};
 use crate::process::{End, Stop};
+use crate::transcript::{as_amount, as_count, find_usage};
 
 #[derive(Clone, Debug)]
 pub struct Command {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::reply::Prompt;
-use super::usage::find_usage;
 use crate::domain::Usage;
+use crate::transcript::find_usage;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {

@@ -21,9 +21,9 @@ use serde_json::Value;
 use super::reply::{Failure, FailureKind, Measured, Reply};
 use super::session::{self, Ending, Said, add_note, objects, text};
 use super::tool::{Asked, Choice, Home, Line, Tool};
-use super::usage::as_count;
 use crate::domain::{Repeated, Usage};
 use crate::process::{End, Finished};
+use crate::transcript::as_count;
 
 pub const TOOL: Tool = Tool {
     program: "gemini",

@@ -26,7 +26,6 @@ mod retry;
 mod session;
 mod setup;
 mod tool;
-mod usage;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -38,6 +37,7 @@ use crate::config::{self, AgentKind};
 use crate::domain::Secrets;
 use crate::process::Stop;
 
+pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
@@ -45,7 +45,6 @@ pub use program::{MODEL_VARIABLE, crash, with_withheld};
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Outlook, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;
-pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
 use chat::Chat;
 use command::Command;
@@ -232,6 +231,6 @@ impl Agent {
             let (used, most) = (used?, most?);
             (used > most).then(|| format!("used {used} {what}, more than {most}"))
         };
-        over("tokens", token_total(&measured.usage), prompt.limits.max_tokens).or_else(|| over("steps", measured.steps, max_steps))
+        over("tokens", measured.usage.total(), prompt.limits.max_tokens).or_else(|| over("steps", measured.steps, max_steps))
     }
 }

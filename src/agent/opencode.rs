@@ -23,8 +23,8 @@ use serde_json::Value;
 use super::reply::{Cost, FailureKind, Measured};
 use super::session::{self, Ending, Said, objects, text};
 use super::tool::{Asked, Choice, Home, Line, Tool};
-use super::usage::{as_amount, as_count};
 use crate::domain::{Repeated, Usage};
+use crate::transcript::{as_amount, as_count};
 
 pub const TOOL: Tool = Tool {
     program: "opencode",

@@ -3,20 +3,18 @@
 use chrono::NaiveDate;
 
 use super::reply::{Cost, Measured};
-use super::usage::input_total;
-use crate::config::{Price, TokenPrices};
-use crate::domain::{CostSource, Usage};
+use crate::domain::{CostSource, Price, PriceTable, Usage};
 
 /// The price table of a configuration, as it stands on the day of the run.
 #[derive(Clone, Debug)]
 pub struct Prices {
-    prices: Vec<Price>,
+    table: PriceTable,
     day: NaiveDate,
 }
 
 impl Prices {
     pub fn new(prices: &[Price], day: NaiveDate) -> Self {
-        Self { prices: prices.to_vec(), day }
+        Self { table: PriceTable::new(prices), day }
     }
 
     /// Prices what was measured. Tokens of several models are priced apart, and unknown together where one of them is.
@@ -29,47 +27,11 @@ impl Prices {
         usd.map_or_else(Cost::default, |usd| Cost { usd: Some(usd), source: CostSource::Priced })
     }
 
-    /// Prices tokens by the first of `models` that the table knows. Unknown rather than too little: without input and output, with cache
-    /// tokens that have no price, or with a tier that cannot be told, since the tokens of several requests are known only together.
-    pub fn cost(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
-        let usd = models.iter().find_map(|model| self.price_of(model)).and_then(|price| price_tokens(price, usage, requests));
-        match usd {
+    fn cost(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
+        match self.table.usd(self.day, models, usage, requests) {
             Some(usd) => Cost { usd: Some(usd), source: CostSource::Priced },
             None => Cost::default(),
         }
-    }
-
-    /// The model's newest price that is valid on the day; one without a date is older than any.
-    fn price_of(&self, model: &str) -> Option<&Price> {
-        let valid = |price: &&Price| price.model == model && price.date.is_none_or(|date| date <= self.day);
-        self.prices.iter().filter(valid).max_by_key(|price| price.date)
-    }
-}
-
-fn price_tokens(price: &Price, usage: &Usage, requests: Option<u64>) -> Option<f64> {
-    let tokens = input_total(usage)?;
-    let tier = price.tiers.iter().filter(|tier| tokens > tier.above_input_tokens).max_by_key(|tier| tier.above_input_tokens);
-    let rates = match (tier, requests) {
-        (None, _) => &price.usd_per_million,
-        (Some(tier), Some(1)) => &tier.usd_per_million,
-        (Some(_), _) => return None,
-    };
-    let usd = [
-        Some(usage.input? as f64 * rates.input),
-        Some(usage.output? as f64 * rates.output),
-        price_cache(usage.cache_read, rates, |rates| rates.cache_read),
-        price_cache(usage.cache_write, rates, |rates| rates.cache_write),
-    ]
-    .into_iter()
-    .sum::<Option<f64>>()?;
-    Some(usd / 1e6)
-}
-
-/// No cache tokens cost nothing, whatever their price.
-fn price_cache(tokens: Option<u64>, rates: &TokenPrices, rate: fn(&TokenPrices) -> Option<f64>) -> Option<f64> {
-    match tokens {
-        None | Some(0) => Some(0.0),
-        Some(tokens) => rate(rates).map(|rate| tokens as f64 * rate),
     }
 }
 

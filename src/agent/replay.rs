@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::command::exchange;
 use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served};
-use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::{Problem, Problems, hex, visible};
 use crate::files;
+use crate::transcript::{as_amount, as_count, find_usage};
 
 /// A larger file is some other file.
 const MOST_BYTES: u64 = 256 << 20;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::domain::PriceTable;
 use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, import_foreign, reading};
 
 use super::failure::Failure;
@@ -58,7 +59,8 @@ fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
             let mut on_bytes = |bytes| (progress.advance)(bytes);
-            let report = import_foreign(Destination::Cache(folder), paths, None, &GivenNames::default(), Mode::Store, &mut on_bytes);
+            let names = GivenNames { prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
+            let report = import_foreign(Destination::Cache(folder), paths, None, &names, Mode::Store, &mut on_bytes);
             (progress.end)();
             report
         })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::document::nearest_hint;
-use crate::domain::{Filter, Problem, RunId, Signer, StatedFigure, Unit, visible};
+use crate::domain::{Filter, PriceTable, Problem, RunId, Signer, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, ReplacedRun, SourceOutcome,
     SourceReport, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded,
@@ -139,7 +139,8 @@ fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: 
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
             Reading::Bundle(signers) => Ok(import_bundles(&store, files, existing, signers, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
-                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
+                let names = GivenNames { prices: PriceTable::new(&settings.config.prices), ..names.clone() };
+                import_foreign(Destination::Store(&store, existing), files, *format, &names, mode, &mut on_bytes)
             }
         };
         (progress.end)();
@@ -196,7 +197,8 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
 }
 
 fn given_names(mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
-    let names = GivenNames { suite: set.remove("suite"), approach: set.remove("approach"), model: set.remove("model") };
+    let [suite, approach, model] = ["suite", "approach", "model"].map(|name| set.remove(name));
+    let names = GivenNames { suite, approach, model, ..GivenNames::default() };
     if let Some(other) = set.keys().next() {
         let hint = nearest_hint(other, ["suite", "approach", "model"]);
         return Err(Failure::new(format!("`{}` cannot be set", visible(other)))

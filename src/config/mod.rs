@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
 use crate::document::{self, Fields, Node, Setting, duration, quote};
-use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Problem, visible};
+use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Price, Problem, visible};
 use crate::files;
 
 mod agents;
@@ -34,7 +34,6 @@ pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;
-pub use prices::{Price, PriceTier, TokenPrices};
 pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 

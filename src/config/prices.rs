@@ -5,33 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::document::{Fields, quote};
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Price {
-    pub model: String,
-    /// The first day the price is valid; always, if absent.
-    pub date: Option<NaiveDate>,
-    pub usd_per_million: TokenPrices,
-    /// Other prices for long requests.
-    pub tiers: Vec<PriceTier>,
-}
-
-/// What the tokens of a request cost whose input, cache included, is longer than a bound.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PriceTier {
-    pub above_input_tokens: u64,
-    pub usd_per_million: TokenPrices,
-}
-
-/// US dollars for a million tokens of each sort.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TokenPrices {
-    pub input: f64,
-    pub output: f64,
-    /// Not known, rather than free, if absent.
-    pub cache_read: Option<f64>,
-    pub cache_write: Option<f64>,
-}
+use crate::domain::{Price, PriceTier, TokenPrices};
 
 pub(super) fn read(fields: &mut Fields) -> Vec<Price> {
     let mut lines = BTreeMap::new();

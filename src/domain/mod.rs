@@ -12,6 +12,7 @@ mod metric;
 mod model_name;
 mod moment;
 mod names;
+mod price;
 mod problem;
 mod profile;
 mod redaction;
@@ -39,6 +40,7 @@ pub use metric::{
 pub use model_name::is_same_model;
 pub use moment::{date_of, nanoseconds};
 pub use names::CONFIGURATION_NAMES;
+pub use price::{Price, PriceTable, PriceTier, TokenPrices};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};

@@ -1,11 +1,15 @@
-//! Names that the command line gives a run.
+//! Names that the command line gives a run, and the prices that the configuration gives its tokens.
+
+use crate::domain::PriceTable;
 
 /// What a run is called where that is not for the file to say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GivenNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
+    /// What tokens cost where a file has tokens and no cost. They are part of no run's identity.
+    pub prices: PriceTable,
 }
 
 impl GivenNames {
@@ -19,7 +23,8 @@ impl GivenNames {
             .collect()
     }
 
+    /// Says whether the command line names nothing.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        [&self.suite, &self.approach, &self.model].iter().all(|name| name.is_none())
     }
 }

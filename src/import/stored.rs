@@ -10,6 +10,9 @@ use crate::results::Store;
 
 use super::held::{Held, Records};
 
+/// The tag by which runs name the sessions that they were made in: ids with spaces or commas between them.
+const SESSION_TAG: &str = "session";
+
 /// The runs of a store, those that tombstones hide among them.
 #[derive(Clone, Debug, Default)]
 pub struct StoredRuns {
@@ -19,6 +22,8 @@ pub struct StoredRuns {
     /// Whatever is there is read again.
     is_anew: bool,
     records: RefCell<Records>,
+    /// The runs that name the sessions in which they were made, by the session's id.
+    sessions: BTreeMap<String, RunId>,
 }
 
 /// One of the contents that a run had when its source was read.
@@ -118,6 +123,10 @@ impl StoredRuns {
     /// Adds a run; `stands` says that no tombstone hides it.
     pub fn add(&mut self, run: &Run, stands: bool) {
         self.ids.insert(run.id.clone());
+        if let Some(named) = run.tags.get(SESSION_TAG).filter(|_| stands) {
+            let sessions = named.split([',', ' ']).filter(|session| !session.is_empty());
+            self.sessions.extend(sessions.map(|session| (session.to_owned(), run.id.clone())));
+        }
         if let Some(from) = &run.provenance {
             let first = from.first.as_ref().unwrap_or(&run.id);
             let version = Version {
@@ -135,6 +144,11 @@ impl StoredRuns {
             };
             self.versions.entry(first.clone()).or_default().push(version);
         }
+    }
+
+    /// Returns a run that names the session as one in which it was made.
+    pub(super) fn run_of_session(&self, session: &str) -> Option<&RunId> {
+        self.sessions.get(session)
     }
 
     /// Adds the id of a run whose content is not compared.

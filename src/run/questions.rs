@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Failure, Measured, Outlook, Prompt, Served, input_total};
+use crate::agent::{Failure, Measured, Outlook, Prompt, Served};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
@@ -235,7 +235,7 @@ fn ask(
         revision: 0,
         duration_seconds: Some(duration.as_secs_f64()),
         cost_usd: cost.usd,
-        input_tokens: input_total(&usage),
+        input_tokens: usage.input_total(),
         output_tokens: usage.output,
     };
     Asked::Decided(Box::new(Answered { outcome, details, transcript, served }))

@@ -7,7 +7,7 @@ use crate::domain::{
 };
 use crate::results::{Batch, PlannedArm, PlannedRun};
 
-use crate::agent::{Served, input_total, token_total};
+use crate::agent::Served;
 
 use super::{Context, machine};
 
@@ -102,9 +102,9 @@ pub fn note(record: &mut Run, trouble: &str) {
 
 /// Sets the parts of what was used, and the cache-inclusive totals.
 pub fn set_usage(record: &mut Run, usage: Usage) {
-    record.input_tokens = input_total(&usage);
+    record.input_tokens = usage.input_total();
     record.output_tokens = usage.output;
-    record.total_tokens = record.input_tokens.and(record.output_tokens).and_then(|_| token_total(&usage));
+    record.total_tokens = record.input_tokens.and(record.output_tokens).and_then(|_| usage.total());
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
 }
 

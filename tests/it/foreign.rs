@@ -11,7 +11,7 @@ fn project() -> Project {
         .fixture("import/inspect/dict-scores.json", "logs/b/dict.json")
         .file("logs/b/readme.md", "not looked into")
         .file("logs/b/other.json", "{\"some\": \"thing\"}")
-        .file("logs/hal_UPLOAD.json", "{\"config\": {}, \"results\": {}, \"raw_eval_results\": {}}");
+        .file("logs/simple.json", "{\"htmls\": [], \"convos\": []}");
     project
 }
 
@@ -23,9 +23,9 @@ fn outcomes(report: &Value) -> Vec<&str> {
 fn a_folder_is_walked_and_what_is_no_result_is_counted() {
     let project = project();
     let dry = project.run(["import", "logs", "--dry-run"]);
-    assert!(dry.answer().contains("1 file of HAL, which is not read yet: its tasks are objects by name"), "{}", dry.stdout);
+    assert!(dry.answer().contains("1 file of simple-evals, which is not read yet: a map reads its rows"), "{}", dry.stdout);
     assert!(dry.stdout.contains("1 file of no format that is recognised"), "{}", dry.stdout);
-    assert!(dry.stdout.contains("hal_UPLOAD.json (HAL)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("simple.json (simple-evals)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
     assert!(!project.path("results").exists());
     let report = project.run(["import", "logs", "--format", "json"]).json();
     assert_eq!(outcomes(&report), ["imported", "imported"]);
@@ -43,8 +43,8 @@ fn a_named_file_that_is_no_result_is_refused_with_what_can_be_done() {
         "{}",
         said.stdout
     );
-    let said = project.run(["import", "logs/hal_UPLOAD.json"]);
-    assert!(said.code == 2 && said.stdout.contains("is a result of HAL, which is not read yet"), "{}", said.stdout);
+    let said = project.run(["import", "logs/simple.json"]);
+    assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, which is not read yet"), "{}", said.stdout);
     let said = project.run(["import", "nowhere"]);
     assert!(said.code == 2 && said.stdout.contains("cannot be read"), "{}", said.stdout);
     let said = project.run(["import", "logs", "--as", "inpsect"]);

@@ -126,7 +126,7 @@ fn found() -> Lines {
     let report = import_table(&store, &[table], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
     add("table", "t.csv", &report, &|_| store.clone());
     let names = |name: &str| Some(name.to_owned());
-    let names = GivenNames { suite: names("s"), approach: names("a"), model: names("m") };
+    let names = GivenNames { suite: names("s"), approach: names("a"), model: names("m"), ..GivenNames::default() };
     let report = import_rubrics(&rubrics, &[rubric], &names, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
     add("rubric", "r.json", &report, &|_| rubrics.clone());
     found

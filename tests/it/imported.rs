@@ -2,11 +2,16 @@
 //!
 //! Folders of samples can be named by `EVALREPORT_FORMATS`, one folder a tool in it.
 
+mod agent_skills;
 mod aider;
+mod boards;
 mod evalperf;
 mod harbor;
+mod observed;
 mod own_files;
 mod promptfoo;
+mod runners;
+mod sessions;
 mod swe_bench;
 mod terminal_bench;
 
@@ -153,6 +158,14 @@ fn every_format_says_what_its_items_are() {
         ("lm_eval/plain", &["question"]),
         ("every_eval_ever/with-samples", &["question"]),
         ("helm/splits", &["question"]),
+        ("agent-skills/invoice-parser-workspace", &["check", "question"]),
+        ("claude-code/projects", &[]),
+        ("metr/runs.jsonl", &["task"]),
+        ("hal/gaia_UPLOAD.json", &["task"]),
+        ("deepeval/test_run.json", &["check", "question"]),
+        ("langfuse/page.json", &["question"]),
+        ("opentelemetry/traces", &["check", "question"]),
+        ("pytest-json-report/report.json", &["test"]),
         ("junit/pytest.xml", &["test"]),
         ("ctrf/statuses.json", &["test"]),
         ("ralph/zeros.json", &[]),

@@ -28,11 +28,13 @@ pub(super) struct Format {
     pub arrange: Option<Arranges>,
     /// The tag that names what a run was an attempt at, where a later run of the same replaces an earlier.
     pub retry_tag: Option<&'static str>,
+    /// The tool's files have tokens and no costs, which the configuration's prices then make of them.
+    pub prices_tokens: bool,
 }
 
 impl Format {
     pub const fn new(facts: Facts, claim: Claims, read: Reads) -> Self {
-        Self { facts, claim, read, is_companion: |_| false, arrange: None, retry_tag: None }
+        Self { facts, claim, read, is_companion: |_| false, arrange: None, retry_tag: None, prices_tokens: false }
     }
 
     pub const fn with_companions(self, is_companion: fn(&Path) -> bool) -> Self {
@@ -45,6 +47,10 @@ impl Format {
 
     pub const fn with_retries(self, tag: &'static str) -> Self {
         Self { retry_tag: Some(tag), ..self }
+    }
+
+    pub const fn with_prices(self) -> Self {
+        Self { prices_tokens: true, ..self }
     }
 
     pub fn handle(&'static self) -> ForeignFormat {

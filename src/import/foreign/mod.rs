@@ -5,17 +5,22 @@
 //! `read`, which tells a [`Sink`] what a source holds. The registry has one line for each. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
 //! recomputed.
 
+mod agent_skills;
 mod aider;
 mod attempts;
 mod attribute;
 mod claim;
+mod claude_code;
+mod codex;
 mod cogni;
 mod ctrf;
+mod deepeval;
 mod destination;
 mod elements;
 mod evalperf;
 mod every_eval_ever;
 mod format;
+mod hal;
 mod harbor;
 mod helm;
 mod importer;
@@ -23,16 +28,21 @@ mod inspect;
 mod json;
 mod junit;
 mod kotef;
+mod langfuse;
 mod lm_eval;
 mod measured;
+mod metr;
 mod moments;
 mod namesakes;
 mod near;
+mod opentelemetry;
 mod peek;
 mod promptfoo;
+mod pytest_json_report;
 mod ralph;
 mod registry;
 mod retries;
+mod session;
 mod sink;
 mod source;
 mod swe_bench;
@@ -165,7 +175,11 @@ fn import_source(
         return Ok((report, Vec::new()));
     }
     let reading = format!("reading {}", source.format.version());
+    let prices: Vec<String> = names.prices.iter().map(|price| format!("{price:?}")).collect();
     let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    if source.format.prices_tokens() {
+        parts.extend(prices.iter().map(|price| price.as_bytes()));
+    }
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }

@@ -123,6 +123,10 @@ impl Peek {
         self.members.binary_search_by(|member| member.as_str().cmp(name)).is_ok()
     }
 
+    pub fn has_member_ending(&self, ending: &str) -> bool {
+        self.members.iter().any(|member| member.ends_with(ending))
+    }
+
     pub fn has_member_in(&self, folder: &str) -> bool {
         self.members.iter().any(|member| member.starts_with(folder))
     }

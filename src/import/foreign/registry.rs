@@ -7,7 +7,7 @@ use super::importer::Format;
 ///
 /// A file is of the first format that claims it, so those with names of their own in them come before those that share their shape with
 /// others.
-const FORMATS: [&Format; 16] = [
+const FORMATS: [&Format; 25] = [
     &super::inspect::FORMAT,
     &super::harbor::FORMAT,
     &super::terminal_bench::FORMAT,
@@ -18,10 +18,19 @@ const FORMATS: [&Format; 16] = [
     &super::aider::FORMAT,
     &super::evalperf::FORMAT,
     &super::every_eval_ever::FORMAT,
+    &super::agent_skills::FORMAT,
     &super::zelda::FORMAT,
     &super::cogni::FORMAT,
     &super::kotef::FORMAT,
     &super::ralph::FORMAT,
+    &super::metr::FORMAT,
+    &super::hal::FORMAT,
+    &super::deepeval::FORMAT,
+    &super::langfuse::FORMAT,
+    &super::opentelemetry::FORMAT,
+    &super::pytest_json_report::FORMAT,
+    &super::claude_code::FORMAT,
+    &super::codex::FORMAT,
     &super::ctrf::FORMAT,
     &super::junit::FORMAT,
 ];
@@ -48,6 +57,11 @@ impl ForeignFormat {
     /// Returns the functions that read the format.
     pub(super) fn importer(self) -> &'static Format {
         named(self.name()).expect("handles are made of formats in the registry")
+    }
+
+    /// Says whether costs are made of the tokens of the format's files.
+    pub(super) fn prices_tokens(self) -> bool {
+        self.importer().prices_tokens
     }
 
     /// Says whether a later run of the format may replace an earlier one that was an attempt at the same.

@@ -7,7 +7,7 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 
 use crate::domain::{
-    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
+    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
@@ -189,10 +189,7 @@ impl<'a> Sink<'a> {
             line: None,
         };
         if self.taken.contains(&id) && !self.is_look {
-            self.last_repeated = Some(source.clone());
-            if !self.repeated.iter().any(|run| run.id == id) {
-                self.repeated.push(source);
-            }
+            self.note_repeated(source);
             return None;
         }
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
@@ -210,6 +207,36 @@ impl<'a> Sink<'a> {
             spent: Spent::default(),
         });
         Some(Handle(self.runs.len() - 1))
+    }
+
+    fn note_repeated(&mut self, run: ImportedRun) {
+        self.last_repeated = Some(run.clone());
+        if !self.repeated.iter().any(|known| known.id == run.id) {
+            self.repeated.push(run);
+        }
+    }
+
+    /// Says whether a run of the store names the session as one in which it was made: a second run of it is not to be begun.
+    pub fn names_session(&mut self, session: &str, [suite, approach, model]: [&str; 3]) -> bool {
+        let Some(id) = self.taken.run_of_session(session).cloned() else { return false };
+        self.quirk(&format!("run `{id}` of the store names this session: no second run is added"));
+        let named = [suite, approach, model].map(str::to_owned);
+        let [suite, approach, model] = named;
+        self.note_repeated(ImportedRun {
+            id,
+            suite,
+            approach,
+            model,
+            identity: Some(session.to_owned()),
+            file: self.file.to_owned(),
+            line: None,
+        });
+        true
+    }
+
+    /// What tokens cost, by the configuration.
+    pub fn prices(&self) -> &PriceTable {
+        &self.names.prices
     }
 
     /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.

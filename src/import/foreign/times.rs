@@ -48,6 +48,13 @@ impl Span {
         }
     }
 
+    /// Spans the other one too.
+    pub fn join(&mut self, other: Self) {
+        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.last = self.last.max(other.last);
+        self.lacks_zone |= other.lacks_zone;
+    }
+
     /// Gives the run its end and how long it took.
     pub fn tell(self, run: &mut Run) {
         let (Some(first), Some(last)) = (self.first, self.last) else { return };

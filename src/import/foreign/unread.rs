@@ -10,7 +10,6 @@ pub(super) struct Unread {
 }
 
 const AS_TABLE: &str = "a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md";
-const KEYED: &str = "its tasks are objects by name, which are no table: a map with `rows: run` reads accuracy and cost of the whole; see docs/import/tables.md";
 const EVENTS: &str = "a map reads its events as a table and keeps those of the type `match`; see docs/import/tables.md";
 const AS_JSON: &str = "promptfoo writes the same as JSON: `promptfoo export eval ID -o results.json`, or `-o results.json` when it runs";
 const JUDGE_FIRST: &str = "they are answers that nobody has judged: import the report that swebench.harness.run_evaluation makes of them";
@@ -28,25 +27,13 @@ pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
 fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     let has_all = |keys: &[&str]| peek.has_all(keys);
     let hint_of = |tool| match tool {
-        "HAL" => KEYED,
         "OpenAI evals" => EVENTS,
         _ => AS_TABLE,
     };
-    let tool = if peek.has("raw_eval_results") || (has_all(&["config.agent_name", "config.benchmark_name"]) && peek.has("results")) {
-        "HAL"
-    } else if peek.has("testCases[].metricsData")
-        || peek.has("testRunData.testCases")
-        || (peek.has("testCases") && peek.has("metricsScores"))
-    {
-        "DeepEval"
-    } else if has_all(&["spec.completion_fns", "spec.eval_name"]) || has_all(&["event_id", "sample_id", "type", "data"]) {
+    let tool = if has_all(&["spec.completion_fns", "spec.eval_name"]) || has_all(&["event_id", "sample_id", "type", "data"]) {
         "OpenAI evals"
     } else if peek.has("htmls") && peek.has("convos") || (peek.has("score") && peek.has("score:std")) {
         "simple-evals"
-    } else if has_all(&["task_id", "task_family", "score_binarized"]) || has_all(&["task_id", "human_minutes", "alias"]) {
-        "METR"
-    } else if has_all(&["created", "exitcode", "summary"]) && peek.has("tests") {
-        "pytest-json-report"
     } else if is_predictions(peek) {
         return Some(("SWE-bench (predictions)", JUDGE_FIRST));
     } else {

@@ -66,7 +66,7 @@ fn anthropic_answers_with_its_own_headers_and_bounds() {
     asked.system = Some("Be brief.");
     asked.limits.max_tokens = Some(99_000);
     let reply = agent(&config, &around()).ask(&asked, &Stop::new()).expect("it answers");
-    assert_eq!(evalreport::agent::input_total(&reply.measured.usage), Some(98_828));
+    assert_eq!(reply.measured.usage.input_total(), Some(98_828));
     assert_eq!(reply.measured.cost.source, CostSource::Unknown, "writes to the cache have no price");
     let request = &service.requests()[0];
     assert!(request.starts_with("POST /v1/messages HTTP/1.1"), "{request}");

@@ -43,21 +43,6 @@ pub fn find_count(value: &Value, name: &str) -> Option<u64> {
     find(value, &[name], as_count)
 }
 
-/// All tokens that went in, from the cache or not. Absent if no part was measured.
-pub fn input_total(usage: &Usage) -> Option<u64> {
-    usage.input_total()
-}
-
-/// All tokens, in and out.
-pub fn total(usage: &Usage) -> Option<u64> {
-    usage.total()
-}
-
-/// Adds up what was measured on either side.
-pub fn add(left: &Usage, right: &Usage) -> Usage {
-    left.plus(right)
-}
-
 /// Breadth first; among fields of one depth, in the order of the document.
 fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
     let mut waiting = VecDeque::from([value]);
@@ -116,7 +101,7 @@ mod tests {
             "input_tokens": 2, "cache_creation_input_tokens": 6843, "cache_read_input_tokens": 91983, "output_tokens": 400
         }}));
         assert_eq!(usage, Usage { input: Some(2), cache_write: Some(6843), cache_read: Some(91983), output: Some(400) });
-        assert_eq!((input_total(&usage), total(&usage)), (Some(98_828), Some(99_228)));
+        assert_eq!((usage.input_total(), usage.total()), (Some(98_828), Some(99_228)));
     }
 
     #[test]
@@ -125,7 +110,7 @@ mod tests {
             "prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 60}
         }}));
         assert_eq!(usage, Usage { input: Some(40), cache_write: None, cache_read: Some(60), output: Some(5) });
-        assert_eq!(input_total(&usage), Some(100));
+        assert_eq!(usage.input_total(), Some(100));
     }
 
     #[test]
@@ -155,6 +140,6 @@ mod tests {
         }
         assert_eq!(find_cost(&json!({"cost": -1.0})), None);
         assert_eq!(find_cost(&json!({"cost": "NaN"})), None);
-        assert_eq!(total(&Usage::default()), None);
+        assert_eq!(Usage::default().total(), None);
     }
 }

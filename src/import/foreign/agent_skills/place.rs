@@ -1,0 +1,85 @@
+//! Where in a workspace a file lies: `<eval>/<configuration>/run-<number>/grading.json`, or without the folder of the run.
+
+use super::super::peek::Peek;
+
+pub(super) const BENCHMARK: &str = "benchmark.json";
+pub(super) const EVALS: &str = "evals.json";
+pub(super) const EVAL_METADATA: &str = "eval_metadata.json";
+pub(super) const GRADING: &str = "grading.json";
+pub(super) const TIMING: &str = "timing.json";
+/// Files of an agent and of its harness lie in here.
+const OUTPUTS: &str = "outputs";
+/// The folder of the skill's evals.
+const EVALS_FOLDER: &str = "evals";
+const CONFIGURATIONS: [&str; 4] = ["with_skill", "without_skill", "new_skill", "old_skill"];
+
+/// Whose the file is, by its path below the iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub configuration: String,
+    /// The name of the eval's folder.
+    pub eval: String,
+    /// Absent where the file lies in the folder of the configuration.
+    pub run: Option<u32>,
+}
+
+impl Place {
+    pub fn of(name: &str) -> Self {
+        let mut folders: Vec<&str> = name.split('/').collect();
+        folders.pop();
+        folders.pop_if(|folder| *folder == OUTPUTS);
+        let run = folders.last().and_then(|folder| run_number(folder));
+        if run.is_some() {
+            folders.pop();
+        }
+        let configuration = folders.pop().unwrap_or_default().to_owned();
+        Self { configuration, eval: folders.pop().unwrap_or_default().to_owned(), run }
+    }
+}
+
+/// The folder of the eval that a file beside its configurations belongs to.
+pub(super) fn eval_beside(name: &str) -> Option<&str> {
+    name.rsplit('/').nth(1)
+}
+
+fn run_number(folder: &str) -> Option<u32> {
+    folder.strip_prefix("run-")?.parse().ok()
+}
+
+/// How many levels the folder of the iteration is above a file beside the output of a run.
+pub(super) fn levels_above_run(peek: &Peek) -> usize {
+    let outputs = usize::from(peek.folder_name(0) == Some(OUTPUTS));
+    let run = usize::from(peek.folder_name(outputs).and_then(run_number).is_some());
+    outputs + run + 3
+}
+
+/// The same for a file beside the configurations of an eval, which may lie with the evals of the skill.
+pub(super) fn levels_above_eval(peek: &Peek) -> usize {
+    if peek.folder_name(1) == Some(EVALS_FOLDER) { 3 } else { 2 }
+}
+
+/// Says whether the file lies where a grading does, whatever is left of it.
+pub(super) fn is_below_configuration(peek: &Peek) -> bool {
+    peek.folder_name(levels_above_run(peek) - 3).is_some_and(|folder| CONFIGURATIONS.contains(&folder))
+}
+
+/// Returns the number of an eval whose folder is `eval-<number>`, with or without more behind it.
+pub(super) fn number_of(folder: &str) -> Option<&str> {
+    let number = folder.strip_prefix("eval-")?.split('-').next()?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_says_whose_the_file_is() {
+        let place = |run| Place { configuration: "with_skill".to_owned(), eval: "eval-0-login".to_owned(), run };
+        assert_eq!(Place::of("eval-0-login/with_skill/run-2/grading.json"), place(Some(2)));
+        assert_eq!(Place::of("eval-0-login/with_skill/outputs/timing.json"), place(None));
+        assert_eq!(Place::of("eval-0-login/with_skill/run-1/outputs/timing.json"), place(Some(1)));
+        assert_eq!(Place::of("grading.json"), Place::default());
+        assert_eq!((number_of("eval-12-login"), number_of("eval-login"), number_of("chart")), (Some("12"), None, None));
+    }
+}

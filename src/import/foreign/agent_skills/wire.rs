@@ -1,0 +1,139 @@
+//! What workspaces of skills hold, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::json::{Lenient, List, amount, count, text};
+
+/// What the workspace says of itself as a whole.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Benchmark {
+    pub metadata: Lenient<Metadata>,
+    pub runs: List<BenchmarkRun>,
+    /// By configuration, and `delta`.
+    pub run_summary: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Metadata {
+    pub skill_name: Value,
+    pub executor_model: Value,
+    pub timestamp: Value,
+    pub evals_run: Value,
+    pub runs_per_configuration: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct BenchmarkRun {
+    pub eval_id: Value,
+    pub configuration: Value,
+    pub run_number: Value,
+    pub result: Value,
+    pub expectations: List<Expectation>,
+}
+
+/// What the grader found of one run of one eval.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Grading {
+    pub expectations: List<Expectation>,
+    /// The name of the list in other workspaces.
+    pub assertion_results: List<Expectation>,
+    pub summary: Value,
+    pub execution_metrics: Value,
+    pub timing: Value,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Expectation {
+    pub text: Value,
+    pub passed: Value,
+    pub evidence: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Timing {
+    pub total_tokens: Value,
+    duration_ms: Value,
+    total_duration_seconds: Value,
+    executor_duration_seconds: Value,
+    pub executor_start: Value,
+    pub executor_end: Value,
+}
+
+/// The evals of a skill.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Evals {
+    pub skill_name: Value,
+    pub evals: List<Eval>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Eval {
+    pub id: Value,
+    pub prompt: Value,
+}
+
+/// One eval, beside its runs.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EvalMetadata {
+    pub eval_id: Value,
+    pub prompt: Value,
+}
+
+impl Timing {
+    /// The seconds that the agent took, without the grader.
+    pub fn executor_seconds(&self) -> Option<f64> {
+        amount(&self.executor_duration_seconds).or_else(|| self.seconds())
+    }
+
+    /// The seconds that the file calls the total.
+    pub fn seconds(&self) -> Option<f64> {
+        amount(&self.total_duration_seconds).or_else(|| amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
+    }
+}
+
+impl Grading {
+    pub fn all(&self) -> Vec<&Expectation> {
+        let all: Vec<&Expectation> = self.expectations.iter().collect();
+        if all.is_empty() { self.assertion_results.iter().collect() } else { all }
+    }
+
+    pub fn executor_seconds(&self) -> Option<f64> {
+        amount(&self.timing["executor_duration_seconds"])
+    }
+
+    /// The seconds of agent and grader together. A time of zero was not measured.
+    pub fn total_seconds(&self) -> Option<f64> {
+        amount(&self.timing["total_duration_seconds"]).filter(|seconds| *seconds > 0.0)
+    }
+
+    pub fn output_chars(&self) -> Option<u64> {
+        count(&self.execution_metrics["output_chars"])
+    }
+}
+
+impl Metadata {
+    /// The model, unless its name is a place for one.
+    pub fn model(&self) -> Option<String> {
+        text(&self.executor_model).filter(|model| !model.trim().is_empty() && !is_placeholder(model))
+    }
+
+    pub fn has_placeholder(&self) -> bool {
+        text(&self.executor_model).is_some_and(|model| is_placeholder(&model))
+    }
+}
+
+/// `<model-name>` is what the template of a workspace has in the model's place.
+fn is_placeholder(model: &str) -> bool {
+    let model = model.trim();
+    model.starts_with('<') && model.ends_with('>')
+}

@@ -1,0 +1,139 @@
+//! What HAL publishes encrypted, so that no crawler learns its benchmarks' answers: a zip whose members are JSON objects with a salt and a
+//! token. The password is the one that HAL's own program has for everybody.
+//!
+//! The token is a [Fernet](https://github.com/fernet/spec/blob/master/Spec.md) token, in Base64 twice; its key is derived from the password
+//! by PBKDF2.
+
+use std::num::NonZeroU32;
+
+use aes::cipher::generic_array::GenericArray;
+use aes::cipher::{BlockDecryptMut, KeyIvInit};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use ring::{hmac, pbkdf2};
+use serde::Deserialize;
+
+use super::super::super::rows::Stop;
+use super::super::json::read_value;
+use super::super::source::{Archive, ForeignFile};
+
+/// What the names of encrypted members end in.
+pub(super) const ENDING: &str = ".encrypted";
+/// Published with HAL: it keeps crawlers away, and nobody else.
+const PASSWORD: &[u8] = b"hal1234";
+const ITERATIONS: NonZeroU32 = NonZeroU32::new(480_000).expect("it is not zero");
+/// Before the text of a token: its version, its time and the first block that the cipher needs.
+const VERSION: u8 = 0x80;
+const HEADER_BYTES: usize = 25;
+const BLOCK_BYTES: usize = 16;
+const MAC_BYTES: usize = 32;
+const KEY_BYTES: usize = 32;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sealed {
+    encrypted_data: String,
+    salt: String,
+}
+
+/// The members of an archive that are encrypted, in the order of their names.
+pub(super) fn members(archive: &Archive<'_>) -> Vec<String> {
+    let mut members: Vec<String> = archive.names().into_iter().filter(|name| name.ends_with(ENDING)).collect();
+    members.sort_unstable();
+    members
+}
+
+/// Returns the bytes of an encrypted member.
+pub(super) fn open(archive: &mut Archive<'_>, member: &str) -> Result<Vec<u8>, Stop> {
+    let label = archive.label(member);
+    let sealed: Sealed = archive.with(member, |reader| read_value(reader, &label))?;
+    let file: &ForeignFile = archive.file;
+    decrypt(&sealed, PASSWORD, ITERATIONS).map_err(|why| file.problem(format!("has a member, {label}, that {why}")))
+}
+
+fn decrypt(sealed: &Sealed, password: &[u8], iterations: NonZeroU32) -> Result<Vec<u8>, &'static str> {
+    const NO_TOKEN: &str = "holds no token";
+    let salt = STANDARD.decode(sealed.salt.trim()).map_err(|_| "has a salt that is not Base64")?;
+    let token = STANDARD.decode(sealed.encrypted_data.trim()).map_err(|_| NO_TOKEN)?;
+    let mut token = URL_SAFE.decode(token.trim_ascii()).map_err(|_| NO_TOKEN)?;
+    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION {
+        return Err(NO_TOKEN);
+    }
+    let mut key = [0; KEY_BYTES];
+    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, &salt, password, &mut key);
+    let (signing, encryption) = key.split_at(KEY_BYTES / 2);
+    let (signed, mac) = token.split_at(token.len() - MAC_BYTES);
+    hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, signing), signed, mac)
+        .map_err(|_| "was encrypted with another password than the published one, or is damaged")?;
+    let end = token.len() - MAC_BYTES;
+    let (header, text) = token[..end].split_at_mut(HEADER_BYTES);
+    let iv = &header[HEADER_BYTES - BLOCK_BYTES..];
+    let mut cipher = cbc::Decryptor::<aes::Aes128>::new_from_slices(encryption, iv).map_err(|_| NO_TOKEN)?;
+    for block in text.chunks_exact_mut(BLOCK_BYTES) {
+        cipher.decrypt_block_mut(GenericArray::from_mut_slice(block));
+    }
+    unpadded(text).map(<[u8]>::to_vec).ok_or("holds a token that ends in the middle of a block")
+}
+
+/// Takes off what fills the last block: so many bytes of the value that says how many there are.
+fn unpadded(text: &[u8]) -> Option<&[u8]> {
+    let filling = usize::from(*text.last()?);
+    let (text, rest) = text.split_at_checked(text.len().checked_sub(filling)?)?;
+    let is_whole = (text.len() + rest.len()).is_multiple_of(BLOCK_BYTES);
+    let is_filling = (1..=BLOCK_BYTES).contains(&filling) && rest.iter().all(|byte| usize::from(*byte) == filling);
+    (is_whole && is_filling).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made by the Python package `cryptography` with the salt `0123456789abcdef`.
+    const SALT: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
+    const TOKEN: &str = "Z0FBQUFBQnJCTUlvOFBRTWUtQW52Wl9UNlhXQi1JQ3lRSDhfVWpVQXYwcFd5SS1fSGJpQy1aTzBWUkkzalIwbTBTYmZmTFFGdjJva3V5RHVLLWZINWJTV05rMGJrTm9nWnc9PQ==";
+
+    fn sealed(token: &str) -> Sealed {
+        Sealed { encrypted_data: token.to_owned(), salt: SALT.to_owned() }
+    }
+
+    /// The same with one iteration, so that many can be tried.
+    const QUICK: &str = "Z0FBQUFBQnJCTU9DQmFqS2diM0NxNFRESmhCTHVZMDlyRDU2VzR0YnZySWdPbV9VeHpOVXlZalhVWEE5S2NIUHFrakg3ZjdBaHpaOTE1cUUtNUhMbFVOdUJNeXF5blBGa01MQUNSM3hzamJLVUNNaHhrNjVaR1U9";
+
+    #[test]
+    fn a_token_is_opened_with_its_password_alone() {
+        assert_eq!(decrypt(&sealed(TOKEN), PASSWORD, ITERATIONS).as_deref(), Ok(b"{\"config\": {}}".as_slice()));
+        assert!(decrypt(&sealed(TOKEN), b"hal1235", ITERATIONS).is_err_and(|why| why.contains("another password")));
+    }
+
+    #[test]
+    fn what_is_no_token_is_said_to_be_none() {
+        for token in ["", "!", "AAAA", &TOKEN[..40]] {
+            assert_eq!(decrypt(&sealed(token), PASSWORD, NonZeroU32::MIN), Err("holds no token"), "{token}");
+        }
+        let salt = Sealed { salt: "!".to_owned(), ..sealed(TOKEN) };
+        assert_eq!(decrypt(&salt, PASSWORD, NonZeroU32::MIN), Err("has a salt that is not Base64"));
+    }
+
+    #[test]
+    fn a_token_that_is_broken_anywhere_is_refused() {
+        let open = |token: &str| decrypt(&sealed(token), b"x", NonZeroU32::MIN);
+        assert_eq!(open(QUICK).as_deref(), Ok(b"{\"config\": {\"run_id\": \"r\"}}".as_slice()));
+        for place in 0..QUICK.len() {
+            assert!(open(&QUICK[..place]).is_err(), "cut at {place}");
+            let other = if QUICK.as_bytes()[place] == b'A' { "B" } else { "A" };
+            let broken = format!("{}{other}{}", &QUICK[..place], &QUICK[place + 1..]);
+            assert!(open(&broken).is_err() || open(&broken) == open(QUICK), "another letter at {place}");
+        }
+    }
+
+    #[test]
+    fn only_what_fills_a_block_is_taken_off() {
+        let text = |end: &[u8]| [vec![b'x'; 32 - end.len()], end.to_vec()].concat();
+        assert_eq!(unpadded(&text(&[2, 2])).map(<[u8]>::len), Some(30));
+        assert_eq!(unpadded(&text(&[16; 16])).map(<[u8]>::len), Some(16));
+        for end in [&[1, 2][..], &[0], &[17; 17], &[3, 3]] {
+            assert_eq!(unpadded(&text(end)), None, "{end:?}");
+        }
+        assert_eq!((unpadded(&[]), unpadded(&[1; 15])), (None, None));
+    }
+}

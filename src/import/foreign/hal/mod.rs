@@ -1,0 +1,201 @@
+//! HAL, the holistic agent leaderboard: one JSON object a run of a benchmark, or the same encrypted in a zip.
+//!
+//! A run says which tasks were solved and which were not. Its transcripts stay where they are.
+
+mod encrypted;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::domain::{CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, ScoreRecord, Unit, Usage};
+
+use super::super::rows::Stop;
+use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
+use super::json::{amount, count, number, read_object, text};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink, clip};
+use super::source::ForeignSource;
+use super::times::moment;
+
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 1 }, claim, read);
+
+/// The transcripts pass by.
+const TRANSCRIPTS: &str = "raw_logging_results";
+const ACCURACY: &str = "accuracy";
+const COST: &str = "total_cost";
+const WANTED: [&str; 5] = ["config", "results", "total_usage", COST, "git_info"];
+
+fn claim(peek: &Peek) -> Option<Claim> {
+    let is_ours = match peek.content {
+        Content::Zip => peek.has_member_ending(encrypted::ENDING),
+        Content::Json => {
+            let named = ["config.agent_name", "config.benchmark_name"].map(|key| peek.has(key));
+            let is_run = named == [true; 2] || (named != [false; 2] && peek.has("raw_eval_results"));
+            !peek.is_lines && is_run && peek.has("results")
+        }
+        Content::Xml | Content::Text => false,
+    };
+    is_ours.then_some(Claim::Alone)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Upload {
+    config: Value,
+    results: Value,
+    total_usage: Value,
+    total_cost: Value,
+    git_info: Value,
+}
+
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let [file] = source.files.as_slice() else {
+        return Err(Problem::in_file(&source.shown, "is not one file of a run").into());
+    };
+    if !file.is_archive() {
+        return take(&upload(file.open()?, &file.shown)?, &source.name, &file.shown, sink);
+    }
+    let mut archive = file.archive()?;
+    let members = encrypted::members(&archive);
+    if members.is_empty() {
+        return Err(file.problem("has no encrypted member"));
+    }
+    for member in members {
+        let label = archive.label(&member);
+        let bytes = encrypted::open(&mut archive, &member)?;
+        take(&upload(bytes.as_slice(), &label)?, &member, &label, sink)?;
+    }
+    Ok(())
+}
+
+fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
+    read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| Ok(()))
+}
+
+fn filled(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.trim().is_empty())
+}
+
+/// The tasks of one of the lists of the results.
+fn tasks(upload: &Upload, key: &str) -> Vec<String> {
+    upload.results.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(filled).collect()
+}
+
+/// Named numbers of the whole, without the cost.
+fn numbers(upload: &Upload) -> Vec<(&String, f64)> {
+    let all = upload.results.as_object().into_iter().flatten().filter(|(name, _)| *name != COST);
+    all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?))).collect()
+}
+
+fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let (solved, failed) = (tasks(upload, "successful_tasks"), tasks(upload, "failed_tasks"));
+    if solved.is_empty() && failed.is_empty() && numbers(upload).is_empty() {
+        return Err(Problem::in_file(label, "holds no results: no tasks that were solved or failed, and no numbers").into());
+    }
+    let of_config = |key: &str| upload.config.get(key).and_then(filled);
+    let arguments = upload.config.get("agent_args");
+    let argued = ["model_name", "model"].iter().find_map(|key| filled(arguments?.get(key)?));
+    let used: Vec<&String> = upload.total_usage.as_object().into_iter().flatten().map(|(model, _)| model).collect();
+    let only = used.first().filter(|_| used.len() == 1).map(|model| (*model).clone());
+    let model = argued.or(only).unwrap_or_default();
+    let benchmark = of_config("benchmark_name").unwrap_or_else(|| "hal".to_owned());
+    let agent = of_config("agent_name").unwrap_or_default();
+    let id = of_config("run_id").unwrap_or_else(|| name.to_owned());
+    let Some(run) = sink.begin_run(&[&benchmark, &id], [&benchmark, &agent, &model]) else { return Ok(()) };
+    fill(upload, run, sink);
+    let latencies = upload.results.get("latencies");
+    let (mut place, mut statuses) = (0, BTreeMap::new());
+    for (task, status) in solved.iter().map(|task| (task, ItemStatus::Pass)).chain(failed.iter().map(|task| (task, ItemStatus::Fail))) {
+        place += 1;
+        if statuses.insert(task, status).is_some_and(|before| before != status) {
+            sink.quirk("tasks that are among the solved and among the failed count as solved");
+            continue;
+        }
+        let mut outcome = sink.outcome(run, task, status);
+        outcome.duration_seconds = latencies.and_then(|latencies| amount(&latencies.get(task)?["total_time"]));
+        sink.item(run, &format!("task {place}"), outcome, ItemDetails::default())?;
+    }
+    state(upload, run, solved.len() as u64, place, sink);
+    Ok(())
+}
+
+fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
+    let usage = usage(&upload.total_usage);
+    let cost = upload.results.get(COST).and_then(amount).or_else(|| amount(&upload.total_cost));
+    let cost = cost.filter(|cost| *cost > 0.0);
+    let record = sink.run(run);
+    record.timestamp = upload.config.get("date").and_then(moment);
+    record.usage = usage;
+    record.cost_usd = cost;
+    record.cost_source = cost.map_or(CostSource::Unknown, |_| CostSource::Reported);
+    record.agent = upload.config.get("agent_name").and_then(filled);
+    let commit = upload.git_info.get("commit").or_else(|| upload.git_info.get("commit_hash")).and_then(filled);
+    if let Some(commit) = commit {
+        record.tags.insert("commit".to_owned(), clip(&commit, 500).into_owned());
+    }
+}
+
+/// Adds up the tokens of all models. HAL counts the cache within what went in where it names a prompt.
+fn usage(total: &Value) -> Option<Usage> {
+    let each = total.as_object()?.values().map(|of_model| {
+        let of = |names: &[&str]| names.iter().find_map(|name| of_model.get(name).and_then(count));
+        let (read, write) = (of(&["cache_read_input_tokens", "prompt_tokens_cached"]), of(&["cache_creation_input_tokens"]));
+        let prompt = of(&["prompt_tokens"]).map(|tokens| tokens.saturating_sub(of(&["prompt_tokens_cached"]).unwrap_or(0)));
+        Usage {
+            input: of(&["input_tokens"]).or(prompt),
+            cache_write: write,
+            cache_read: read,
+            output: of(&["output_tokens", "completion_tokens"]),
+        }
+    });
+    each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
+}
+
+/// Checks the accuracy. Where no task is named, the numbers of the results are scores of the run.
+fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<'_>) {
+    if let Some(accuracy) = upload.results.get(ACCURACY).and_then(number) {
+        let recomputed = (tasks > 0).then(|| solved as f64 / tasks as f64);
+        sink.stated(run, ACCURACY, accuracy, Unit::Fraction, recomputed, None);
+    }
+    if tasks > 0 {
+        return;
+    }
+    sink.quirk("the results name no tasks: their numbers are scores of the run");
+    sink.record();
+    for (name, value) in numbers(upload) {
+        // Of other numbers only their benchmark knows which way is better.
+        let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
+        sink.run(run).scores.push(ScoreRecord {
+            metric: name.clone(),
+            value: Some(value),
+            unit: if is_accuracy { Unit::Fraction } else { Unit::Number },
+            direction: if is_accuracy { Direction::Up } else { Direction::None },
+            range: None,
+            standard_error: None,
+            n: None,
+            evaluator: None,
+            revision: 0,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_tokens_of_all_models_add_up() {
+        let total = json!({"a": {"prompt_tokens": 100, "completion_tokens": 5}, "b": {"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 7}});
+        let usage = usage(&total).expect("tokens");
+        assert_eq!((usage.input, usage.cache_read, usage.output), (Some(110), Some(7), Some(7)));
+    }
+}

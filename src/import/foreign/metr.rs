@@ -1,0 +1,257 @@
+//! METR's runs of agents and people at tasks of known length: `runs.jsonl`, one run of one task a line.
+//!
+//! All lines of one agent are a run of ours, and its runs at one task are the attempts. `score_binarized` is what METR counts, also of runs
+//! that ended with a fatal error.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{CostSource, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, ScoreRecord, Unit};
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+use super::super::spent::Sum;
+use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
+use super::json::{amount, count, number, read_lines_to_cut, text};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink};
+use super::source::ForeignSource;
+use super::times::unix_moment;
+
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 1 }, claim, read);
+
+const SUITE: &str = "METR tasks";
+const EVALUATOR: &str = "score_binarized";
+/// The success that METR's weights give, in which each family of tasks counts by the root of its size.
+const WEIGHTED: &str = "success_by_task_weight";
+
+fn claim(peek: &Peek) -> Option<Claim> {
+    let is_ours = peek.has_all(&["task_id", "alias"]) && ["score_binarized", "human_minutes"].iter().any(|key| peek.has(key));
+    (peek.content == Content::Json && is_ours).then_some(Claim::Alone)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    run_id: Value,
+    task_id: Value,
+    task_family: Value,
+    task_source: Value,
+    task_version: Value,
+    alias: Value,
+    model: Value,
+    score: Value,
+    score_cont: Value,
+    score_binarized: Value,
+    fatal_error_from: Value,
+    human_minutes: Value,
+    generation_cost: Value,
+    tokens_count: Value,
+    started_at: Value,
+    completed_at: Value,
+    invsqrt_task_weight: Value,
+}
+
+fn filled(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.trim().is_empty())
+}
+
+/// Milliseconds since 1970. Zero is a time that nobody knows.
+fn milliseconds(value: &Value) -> Option<f64> {
+    amount(value).filter(|moment| *moment > 0.0)
+}
+
+/// What the lines of one agent add up to.
+#[derive(Default)]
+struct Agent {
+    /// None where the run is there already.
+    run: Option<Handle>,
+    tasks: BTreeMap<String, Task>,
+    tokens: Option<u64>,
+    rows: u64,
+    last: Option<f64>,
+    /// The weights that the lines have, and those of what passed; both are unknown once a line has none.
+    weights: Sum,
+    passed: Sum,
+    unweighted: u64,
+    version: Option<String>,
+}
+
+#[derive(Default)]
+struct Task {
+    family: String,
+    attempts: u32,
+    passed: u64,
+}
+
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let Some(file) = source.files.first() else { return Ok(()) };
+    let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+    let mut damaged = 0_u64;
+    read_lines_to_cut(file.open()?, &file.shown, &mut |number, row: Result<Row, Refused>| {
+        let place = format!("line {number}");
+        match row {
+            Ok(row) => take(&mut agents, &row, &place, sink),
+            Err(why) => {
+                damaged += 1;
+                sink.refuse(&place, why);
+                Ok(())
+            }
+        }
+    })?;
+    for agent in agents.values() {
+        let Some(run) = agent.run else { continue };
+        agent.fill(run, sink);
+        if damaged > 0 {
+            let record = sink.run(run);
+            record.tags.insert("truncated".to_owned(), format!("{damaged} lines of the file cannot be read"));
+        } else {
+            agent.state(run, sink);
+        }
+    }
+    Ok(())
+}
+
+fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let Some(alias) = filled(&row.alias).or_else(|| filled(&row.model)) else {
+        sink.refuse(place, Refused::because("the run names no agent"));
+        return Ok(());
+    };
+    let Some(id) = filled(&row.task_id) else {
+        sink.refuse(place, Refused::because("the run names no task"));
+        return Ok(());
+    };
+    let model = filled(&row.model).unwrap_or_default();
+    if !agents.contains_key(&alias) {
+        let run = sink.begin_run(&[&alias, &model], [SUITE, &alias, &model]);
+        agents.insert(alias.clone(), Agent { run, tokens: Some(0), ..Agent::default() });
+    }
+    let Some(agent) = agents.get_mut(&alias) else { return Ok(()) };
+    let family = filled(&row.task_family).or_else(|| id.split_once('/').map(|(family, _)| family.to_owned()));
+    let status = status(row);
+    let is_passed = status == ItemStatus::Pass;
+    agent.count(row, &id, family.as_deref(), is_passed);
+    let Some(run) = agent.run else { return Ok(()) };
+    let attempt = agent.tasks.get(&id).map_or(1, |task| task.attempts);
+    let mut outcome: ItemOutcome = sink.outcome(run, &id, status);
+    EVALUATOR.clone_into(&mut outcome.evaluator);
+    outcome.attempt = attempt;
+    outcome.cluster = family;
+    outcome.category = filled(&row.task_source);
+    outcome.score = number(&row.score_cont).or_else(|| number(&row.score));
+    // Where the cost of generation is 0, nobody knew it.
+    outcome.cost_usd = amount(&row.generation_cost).filter(|cost| *cost > 0.0);
+    let times = milliseconds(&row.started_at)
+        .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
+        .zip(milliseconds(&row.completed_at));
+    outcome.duration_seconds = times.map(|(start, end)| (end - start) / 1000.0);
+    let kept = [("human_minutes", &row.human_minutes), ("invsqrt_task_weight", &row.invsqrt_task_weight)];
+    let details = ItemDetails {
+        reason: filled(&row.fatal_error_from).map(|from| format!("fatal error from {from}")),
+        cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
+        scores: kept.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value)?))).collect(),
+        ..ItemDetails::default()
+    };
+    let named = filled(&row.run_id).map_or_else(|| place.to_owned(), |id| format!("{place}, run {id}"));
+    sink.item(run, &named, outcome, details)
+}
+
+/// What METR counts; what did not pass says whose fault it was.
+fn status(row: &Row) -> ItemStatus {
+    match number(&row.score_binarized) {
+        None => ItemStatus::NotEvaluated,
+        Some(score) if score >= 1.0 => ItemStatus::Pass,
+        Some(_) => match filled(&row.fatal_error_from).as_deref() {
+            None => ItemStatus::Fail,
+            Some("usageLimits") => ItemStatus::Limit,
+            Some(_) => ItemStatus::Error,
+        },
+    }
+}
+
+impl Agent {
+    fn count(&mut self, row: &Row, id: &str, family: Option<&str>, is_passed: bool) {
+        self.rows += 1;
+        let task = self.tasks.entry(id.to_owned()).or_default();
+        task.attempts += 1;
+        task.passed += u64::from(is_passed);
+        if let Some(family) = family {
+            family.clone_into(&mut task.family);
+        }
+        self.tokens = self.tokens.zip(count(&row.tokens_count)).and_then(|(sum, tokens)| sum.checked_add(tokens));
+        self.last = self.last.into_iter().chain(milliseconds(&row.completed_at)).reduce(f64::max);
+        self.version = self.version.take().or_else(|| filled(&row.task_version));
+        match amount(&row.invsqrt_task_weight) {
+            Some(weight) => {
+                self.weights.add(weight);
+                self.passed.add(if is_passed { weight } else { 0.0 });
+            }
+            None => self.unweighted += 1,
+        }
+    }
+
+    fn fill(&self, run: Handle, sink: &mut Sink<'_>) {
+        let record = sink.run(run);
+        record.timestamp = self.last.and_then(|moment| unix_moment(moment / 1000.0));
+        record.total_tokens = self.tokens.filter(|tokens| *tokens > 0);
+        record.total_calls = Some(self.rows);
+        if let Some(success) = self.weighted() {
+            record.scores.push(ScoreRecord {
+                metric: WEIGHTED.to_owned(),
+                value: Some(success),
+                unit: Unit::Fraction,
+                direction: Direction::Up,
+                range: None,
+                standard_error: None,
+                n: Some(self.rows),
+                evaluator: Some(EVALUATOR.to_owned()),
+                revision: 0,
+            });
+        }
+    }
+
+    /// The share of the weight that passed.
+    fn weighted(&self) -> Option<f64> {
+        let whole = self.weights.value();
+        (self.unweighted == 0 && whole > 0.0).then(|| self.passed.value() / whole).filter(|share| share.is_finite())
+    }
+
+    /// Checks the weights: each run counts by one over the runs at its task, and over the root of the tasks in its family.
+    fn state(&self, run: Handle, sink: &mut Sink<'_>) {
+        let Some(stated) = self.weighted() else { return };
+        let mut families: BTreeMap<&str, u64> = BTreeMap::new();
+        for task in self.tasks.values() {
+            *families.entry(&task.family).or_default() += 1;
+        }
+        let (mut whole, mut passed) = (Sum::default(), Sum::default());
+        for task in self.tasks.values() {
+            let weight = 1.0 / (families[task.family.as_str()] as f64).sqrt();
+            whole.add(weight);
+            passed.add(weight * task.passed as f64 / f64::from(task.attempts));
+        }
+        let recomputed = passed.value() / whole.value();
+        sink.stated(run, WEIGHTED, stated, Unit::Fraction, Some(recomputed), Some(1e-6));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_metr_counts_decides() {
+        let of = |value: Value| status(&serde_json::from_value(value).expect("a row"));
+        assert_eq!(of(json!({"score_binarized": 1, "fatal_error_from": "usageLimits"})), ItemStatus::Pass);
+        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": "usageLimits"})), ItemStatus::Limit);
+        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": "agent"})), ItemStatus::Error);
+        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": null})), ItemStatus::Fail);
+        assert_eq!(of(json!({"score_binarized": null})), ItemStatus::NotEvaluated);
+    }
+}

@@ -1,0 +1,302 @@
+//! OpenTelemetry's conventions for generative AI: traces of agents, and events that say how they were judged, as OTLP in JSON.
+//!
+//! All files of a folder belong together, since spans and events are written to files of their own. A trace is one attempt at one item; the
+//! traces of one process of a service, by one agent with one model, are a run. Collectors export a span again at times: each counts once.
+
+mod trace;
+mod wire;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memchr::memmem;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemStatus, Problem, Usage};
+use crate::transcript::Request;
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
+use super::json::{Lenient, read_lines_to_cut, read_object, text};
+use super::peek::{Content, Peek};
+use super::session::price;
+use super::sink::Sink;
+use super::source::{ForeignFile, ForeignSource};
+use super::times::unix_moment;
+use trace::{Evaluation, Trace};
+use wire::{Export, LogRecord, ResourceLogs, ResourceSpans};
+
+pub(super) const FORMAT: Format = Format::new(
+    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 1 },
+    claim,
+    read,
+)
+.with_prices();
+
+const SPANS: &str = "resourceSpans";
+const LOGS: &str = "resourceLogs";
+const EVENT: &str = "gen_ai.evaluation.result";
+/// What every trace is checked for: that it ended without an error.
+const ENDED: &str = "trace";
+
+fn claim(peek: &Peek) -> Option<Claim> {
+    let is_otlp = [SPANS, LOGS].iter().any(|list| peek.has(list) || peek.has(&format!("[].{list}")));
+    let is_ours = peek.content == Content::Json && is_otlp && memmem::find(&peek.head, b"gen_ai.").is_some();
+    let folder = peek.path.parent()?;
+    is_ours.then(|| Claim::PartOf(if folder.as_os_str().is_empty() { ".".into() } else { folder.to_owned() }))
+}
+
+/// What the files hold.
+#[derive(Default)]
+struct Traces {
+    by_id: BTreeMap<String, Trace>,
+    spans: BTreeSet<(String, String)>,
+    /// The trace of a response, for events that name no other.
+    responses: BTreeMap<String, (String, String)>,
+    events: Vec<(Option<String>, Option<String>, Evaluation)>,
+    repeated: u64,
+}
+
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let mut traces = Traces::default();
+    for file in &source.files {
+        traces.read(file, sink)?;
+    }
+    if traces.by_id.is_empty() && traces.events.is_empty() {
+        return Err(Problem::in_file(&source.shown, "holds no span of a model, an agent or a tool").into());
+    }
+    if traces.repeated > 0 {
+        sink.quirk(&format!("{} spans or events are there again, and count once", traces.repeated));
+    }
+    traces.judge(sink);
+    traces.tell(sink)
+}
+
+impl Traces {
+    fn read(&mut self, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        if peek.is_lines {
+            let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number, export: Result<Export, Refused>| {
+                match export {
+                    Ok(export) => {
+                        export.resource_spans.iter().for_each(|spans| self.take_spans(spans));
+                        export.resource_logs.iter().for_each(|logs| self.take_logs(logs));
+                    }
+                    Err(why) => sink.refuse(&format!("{}:{number}", file.name), why),
+                }
+                Ok(())
+            })?;
+            if cut.is_some() {
+                sink.quirk("a last line that is cut off is left out");
+            }
+            return Ok(());
+        }
+        let _: IgnoredAny = read_object(file.open()?, &file.shown, &[], SPANS, &mut |spans: Lenient<ResourceSpans>| {
+            spans.0.iter().for_each(|spans| self.take_spans(spans));
+            Ok(())
+        })?;
+        let _: IgnoredAny = read_object(file.open()?, &file.shown, &[], LOGS, &mut |logs: Lenient<ResourceLogs>| {
+            logs.0.iter().for_each(|logs| self.take_logs(logs));
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn take_spans(&mut self, of_resource: &ResourceSpans) {
+        let nothing = wire::Resource::default();
+        let resource = of_resource.resource.0.as_ref().unwrap_or(&nothing);
+        let of = |key: &str| resource.attributes.text(&[key]);
+        for span in of_resource.scope_spans.iter().flat_map(|scope| scope.spans.iter()) {
+            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.span_id)) else { continue };
+            if !self.spans.insert((id.clone(), own.clone())) {
+                self.repeated += 1;
+                continue;
+            }
+            if let Some(response) = span.attributes.text(&["gen_ai.response.id"]) {
+                self.responses.insert(response, (id.clone(), own.clone()));
+            }
+            for event in span.events.iter().filter(|event| event.name == EVENT) {
+                self.take_event(Some(id.clone()), Evaluation::of(&event.attributes, own.clone()), None);
+            }
+            let trace = self.by_id.entry(id).or_default();
+            if trace.service.is_empty() {
+                trace.service = of("service.name").unwrap_or_default();
+                trace.instance = of("service.instance.id").unwrap_or_default();
+                trace.version = of("service.version");
+            }
+            trace.take(span, text(&span.parent_span_id).filter(|parent| !parent.is_empty()));
+        }
+    }
+
+    fn take_logs(&mut self, of_resource: &ResourceLogs) {
+        for record in of_resource.scope_logs.iter().flat_map(|scope| scope.log_records.iter()) {
+            let LogRecord { trace_id, span_id, event_name, attributes } = record;
+            let is_evaluation = event_name == EVENT || attributes.text(&["event.name"]).as_deref() == Some(EVENT);
+            if is_evaluation {
+                let filled = |value: &Value| text(value).filter(|id| !id.trim_matches('0').is_empty());
+                let evaluation = Evaluation::of(attributes, filled(span_id).unwrap_or_default());
+                self.take_event(filled(trace_id), evaluation, attributes.text(&["gen_ai.response.id"]));
+            }
+        }
+    }
+
+    fn take_event(&mut self, trace: Option<String>, evaluation: Option<Evaluation>, response: Option<String>) {
+        self.events.extend(evaluation.map(|evaluation| (trace, response, evaluation)));
+    }
+
+    /// Gives each trace what was found of it.
+    fn judge(&mut self, sink: &mut Sink<'_>) {
+        let mut seen = BTreeSet::new();
+        for (trace, response, mut evaluation) in std::mem::take(&mut self.events) {
+            let answered = response.and_then(|response| self.responses.get(&response).cloned());
+            if let Some((_, span)) = answered.as_ref().filter(|_| evaluation.span.is_empty()) {
+                evaluation.span.clone_from(span);
+            }
+            let id = trace.filter(|id| self.by_id.contains_key(id)).or_else(|| answered.map(|(trace, _)| trace));
+            let Some(found) = id.as_ref().and_then(|id| self.by_id.get_mut(id)) else {
+                sink.refuse(&evaluation.name, Refused::because("the evaluation is of a trace that is not there"));
+                continue;
+            };
+            let key = (id, evaluation.span.clone(), evaluation.name.clone(), format!("{:?}{:?}", evaluation.score, evaluation.label));
+            if seen.insert(key) {
+                found.evaluations.push(evaluation);
+            } else {
+                sink.quirk("evaluations that are there again count once");
+            }
+        }
+    }
+
+    fn tell(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let mut runs: BTreeMap<[String; 4], Vec<(&String, &Trace)>> = BTreeMap::new();
+        for (id, trace) in &self.by_id {
+            let agent = trace.agent.clone().unwrap_or_else(|| trace.service.clone());
+            let key = [trace.service.clone(), agent, trace.model(), trace.instance.clone()];
+            runs.entry(key).or_default().push((id, trace));
+        }
+        for ([service, agent, model, instance], mut traces) in runs {
+            // In the order in which they began, so that the attempts at a case are.
+            traces.sort_by(|(left, one), (right, other)| {
+                let begin = |trace: &Trace| trace.times.map_or(0.0, |(start, _)| start);
+                begin(one).total_cmp(&begin(other)).then_with(|| left.cmp(right))
+            });
+            let suite = if service.is_empty() { "traces" } else { &service };
+            let Some(run) = sink.begin_run(&[&service, &agent, &model, &instance], [suite, &agent, &model]) else { continue };
+            let mut attempts: BTreeMap<(String, String), u32> = BTreeMap::new();
+            for (id, trace) in &traces {
+                take_trace(run, id, trace, &mut attempts, sink)?;
+            }
+            fill(run, &traces, sink);
+        }
+        Ok(())
+    }
+}
+
+type Attempts = BTreeMap<(String, String), u32>;
+
+fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut Attempts, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let item = trace.case.as_deref().unwrap_or(id);
+    let mut attempt = |evaluator: &str, item: &str| {
+        let attempt = attempts.entry((evaluator.to_owned(), item.to_owned())).or_default();
+        *attempt += 1;
+        *attempt
+    };
+    let mut names = BTreeSet::new();
+    for evaluation in &trace.evaluations {
+        let status = evaluation.status();
+        if status == ItemStatus::Skipped {
+            sink.quirk("evaluations without a label that says pass or fail: kept as scores, outside of pass rates");
+        }
+        // Of several spans of a trace that one evaluator judged, each is an item.
+        let judged = if names.insert(&evaluation.name) { item.to_owned() } else { format!("{item}/{}", evaluation.span) };
+        let mut outcome = sink.outcome(run, &judged, status);
+        outcome.evaluator.clone_from(&evaluation.name);
+        outcome.attempt = attempt(&evaluation.name, &judged);
+        outcome.cluster.clone_from(&trace.conversation);
+        outcome.score = evaluation.score;
+        let reason = evaluation.error.clone().or_else(|| evaluation.explanation.clone());
+        let details = ItemDetails { reason, answer: evaluation.label.clone(), ..ItemDetails::default() };
+        sink.item(run, &format!("trace {id}"), outcome, details)?;
+    }
+    let usage = trace.usage();
+    let mut outcome = sink.outcome(run, item, if trace.error.is_some() { ItemStatus::Error } else { ItemStatus::Pass });
+    outcome.kind = ItemKind::Check;
+    ENDED.clone_into(&mut outcome.evaluator);
+    outcome.attempt = attempt(ENDED, item);
+    outcome.cluster.clone_from(&trace.conversation);
+    outcome.duration_seconds = trace.times.map(|(start, end)| end - start);
+    outcome.input_tokens = usage.input_total();
+    outcome.output_tokens = usage.output;
+    let details = ItemDetails {
+        reason: trace.error.clone(),
+        usage: Some(usage).filter(|usage| *usage != Usage::default()),
+        tools: trace.tools.clone(),
+        steps: Some(trace.requests().len() as u64).filter(|steps| *steps > 0),
+        ..ItemDetails::default()
+    };
+    sink.item(run, &format!("trace {id}"), outcome, details)
+}
+
+fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<'_>) {
+    let dated = |(_, trace): &(&String, &Trace)| {
+        let time = trace.times.and_then(|(start, _)| unix_moment(start)).map(|time| time.to_rfc3339());
+        trace.requests().iter().map(|request| Request { time: time.clone(), ..request.clone() }).collect::<Vec<_>>()
+    };
+    let requests: Vec<Request> = traces.iter().flat_map(dated).collect();
+    let usage = requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage));
+    let usd = price(&requests, sink);
+    let record = sink.run(run);
+    let times = || traces.iter().filter_map(|(_, trace)| trace.times);
+    record.timestamp = times().map(|(_, end)| end).reduce(f64::max).and_then(unix_moment);
+    record.duration_seconds = Some(times().map(|(start, end)| end - start).sum()).filter(|seconds: &f64| *seconds > 0.0);
+    record.usage = Some(usage).filter(|usage| *usage != Usage::default());
+    record.total_calls = Some(traces.len() as u64);
+    record.turns = Some(requests.len() as u64).filter(|turns| *turns > 0);
+    (record.cost_usd, record.cost_source) = (usd, usd.map_or(CostSource::Unknown, |_| CostSource::Priced));
+    let versions: BTreeSet<&String> = traces.iter().filter_map(|(_, trace)| trace.version.as_ref()).collect();
+    if let [version] = versions.into_iter().collect::<Vec<_>>().as_slice() {
+        record.tags.insert("service_version".to_owned(), (*version).clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn attribute(key: &str, value: Value) -> Value {
+        json!({"key": key, "value": value})
+    }
+
+    #[test]
+    fn whole_numbers_are_texts_and_the_cache_is_within_the_input() {
+        let attributes = [
+            attribute("gen_ai.operation.name", json!({"stringValue": "chat"})),
+            attribute("gen_ai.usage.input_tokens", json!({"intValue": "100"})),
+            attribute("gen_ai.usage.cache_read.input_tokens", json!({"intValue": 60})),
+            attribute("gen_ai.usage.output_tokens", json!({"intValue": "5"})),
+        ];
+        let span: wire::Span = serde_json::from_value(json!({"traceId": "t", "spanId": "s", "attributes": attributes})).expect("a span");
+        let mut trace = Trace::default();
+        trace.take(&span, None);
+        let usage = trace.usage();
+        assert_eq!((usage.input, usage.cache_read, usage.output, usage.input_total()), (Some(40), Some(60), Some(5), Some(100)));
+    }
+
+    #[test]
+    fn an_evaluation_passes_by_its_label() {
+        let of = |label: Option<&str>, score: Option<f64>, error: Option<&str>| {
+            let [label, error] = [label, error].map(|text| text.map(str::to_owned));
+            Evaluation { score, label, error, ..Evaluation::default() }.status()
+        };
+        assert_eq!(of(Some("Pass"), None, None), ItemStatus::Pass);
+        assert_eq!(of(Some("fail"), Some(1.0), None), ItemStatus::Fail);
+        assert_eq!(of(Some("relevant"), Some(1.0), None), ItemStatus::Skipped);
+        assert_eq!(of(None, Some(0.5), None), ItemStatus::Skipped);
+        assert_eq!(of(None, None, Some("timeout")), ItemStatus::NotEvaluated);
+        assert_eq!(of(None, None, None), ItemStatus::NotEvaluated);
+    }
+}

@@ -1,0 +1,140 @@
+//! One trace of an agent: what it used, and how it was judged.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{ItemStatus, Usage};
+use crate::transcript::Request;
+
+use super::wire::{Attributes, Span};
+
+/// Operations that ask a model. An agent's own span may have the sum of those below it.
+const MODEL_OPERATIONS: [&str; 4] = ["chat", "generate_content", "text_completion", "embeddings"];
+const INVOKE: [&str; 2] = ["invoke_agent", "create_agent"];
+/// Attributes that say which case of a set a trace is of, before what only tells traces apart.
+const CASES: [&str; 4] = ["test.case.id", "test.case.name", "gen_ai.evaluation.case.id", "langfuse.dataset.item.id"];
+const MOST_TOOLS: usize = 500;
+
+/// What the spans of a trace add up to.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub service: String,
+    pub instance: String,
+    pub version: Option<String>,
+    pub agent: Option<String>,
+    pub conversation: Option<String>,
+    /// Which case of a set was asked, where a span says that.
+    pub case: Option<String>,
+    requests: Vec<Request>,
+    /// What the agent's own spans say was used.
+    invoked: Vec<Request>,
+    pub tools: BTreeMap<String, u64>,
+    /// Begin and end, in seconds since 1970.
+    pub times: Option<(f64, f64)>,
+    pub error: Option<String>,
+    pub evaluations: Vec<Evaluation>,
+}
+
+/// What was found of a trace or of a span of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Evaluation {
+    pub name: String,
+    pub span: String,
+    pub score: Option<f64>,
+    pub label: Option<String>,
+    pub explanation: Option<String>,
+    pub error: Option<String>,
+}
+
+impl Evaluation {
+    /// None where the event names no evaluation.
+    pub fn of(attributes: &Attributes, span: String) -> Option<Self> {
+        Some(Self {
+            name: attributes.text(&["gen_ai.evaluation.name"])?,
+            span,
+            score: attributes.number("gen_ai.evaluation.score.value"),
+            label: attributes.text(&["gen_ai.evaluation.score.label"]),
+            explanation: attributes.text(&["gen_ai.evaluation.explanation"]),
+            error: attributes.text(&["error.type"]),
+        })
+    }
+
+    /// What the label says. A number without one has no mark that passes.
+    pub fn status(&self) -> ItemStatus {
+        if self.error.is_some() {
+            return ItemStatus::NotEvaluated;
+        }
+        match self.label.as_deref().map(str::to_lowercase).as_deref() {
+            Some("pass" | "passed" | "true" | "yes" | "correct" | "success") => ItemStatus::Pass,
+            Some("fail" | "failed" | "false" | "no" | "incorrect" | "failure") => ItemStatus::Fail,
+            Some(_) => ItemStatus::Skipped,
+            None if self.score.is_some() => ItemStatus::Skipped,
+            None => ItemStatus::NotEvaluated,
+        }
+    }
+}
+
+/// The tokens of a span. Those that were cached are within what went in.
+fn usage_of(attributes: &Attributes) -> Usage {
+    let cache_read = attributes.count(&["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"]);
+    let cache_write = attributes.count(&["gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"]);
+    let input = attributes.count(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
+    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    Usage {
+        input: input.map(|input| input.saturating_sub(cached)),
+        cache_write,
+        cache_read,
+        output: attributes.count(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]),
+    }
+}
+
+impl Trace {
+    /// Takes a span that was not taken before.
+    pub fn take(&mut self, span: &Span, parent: Option<String>) {
+        let attributes = &span.attributes;
+        if let Some((start, end)) = span.times() {
+            self.times = Some(self.times.map_or((start, end), |(first, last)| (first.min(start), last.max(end))));
+        }
+        let operation = attributes.text(&["gen_ai.operation.name"]).unwrap_or_default();
+        self.case = self.case.take().or_else(|| attributes.text(&CASES));
+        self.conversation = self.conversation.take().or_else(|| attributes.text(&["gen_ai.conversation.id", "session.id"]));
+        if INVOKE.contains(&operation.as_str()) || (self.agent.is_none() && parent.is_none()) {
+            let agent = attributes.text(&["gen_ai.agent.name"]);
+            // That of the whole comes before those that it handed on to.
+            self.agent = if parent.is_none() { agent.or(self.agent.take()) } else { self.agent.take().or(agent) };
+        }
+        let usage = usage_of(attributes);
+        let request = || Request { model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]), usage, time: None };
+        if MODEL_OPERATIONS.contains(&operation.as_str()) || (operation.is_empty() && usage != Usage::default()) {
+            self.requests.push(request());
+        } else if usage != Usage::default() {
+            self.invoked.push(request());
+        }
+        if operation == "execute_tool" {
+            let tool = attributes.text(&["gen_ai.tool.name"]).unwrap_or_else(|| "tool".to_owned());
+            if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool) {
+                *self.tools.entry(tool).or_default() += 1;
+            }
+        }
+        if parent.is_none() && span.is_error() {
+            let why = attributes.text(&["error.type"]).or_else(|| span.status["message"].as_str().map(str::to_owned));
+            self.error = Some(why.unwrap_or_else(|| "the trace ended with an error".to_owned()));
+        }
+    }
+
+    /// What models were asked: by the spans of the requests, else by what the agent's own spans add up.
+    pub fn requests(&self) -> &[Request] {
+        if self.requests.is_empty() { &self.invoked } else { &self.requests }
+    }
+
+    /// The models that were asked, each once.
+    pub fn model(&self) -> String {
+        let mut models: Vec<&str> = self.requests().iter().filter_map(|request| request.model.as_deref()).collect();
+        models.sort_unstable();
+        models.dedup();
+        models.join(" + ")
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.requests().iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage))
+    }
+}

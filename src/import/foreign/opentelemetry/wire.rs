@@ -1,0 +1,123 @@
+//! OTLP as JSON, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::json::{Lenient, List, count, number, text};
+
+/// One export: what a line of a collector's file is.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Export {
+    pub resource_spans: List<ResourceSpans>,
+    pub resource_logs: List<ResourceLogs>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ResourceSpans {
+    pub resource: Lenient<Resource>,
+    pub scope_spans: List<ScopeSpans>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Resource {
+    pub attributes: Attributes,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ScopeSpans {
+    pub spans: List<Span>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Span {
+    pub trace_id: Value,
+    pub span_id: Value,
+    pub parent_span_id: Value,
+    start_time_unix_nano: Value,
+    end_time_unix_nano: Value,
+    pub attributes: Attributes,
+    pub events: List<Event>,
+    pub status: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Event {
+    pub name: Value,
+    pub attributes: Attributes,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ResourceLogs {
+    pub scope_logs: List<ScopeLogs>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ScopeLogs {
+    pub log_records: List<LogRecord>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct LogRecord {
+    pub trace_id: Value,
+    pub span_id: Value,
+    pub event_name: Value,
+    pub attributes: Attributes,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct KeyValue {
+    key: Value,
+    value: Value,
+}
+
+/// Attributes as OTLP writes them: a list of keys, each with a value that names its type.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, transparent)]
+pub(super) struct Attributes(List<KeyValue>);
+
+impl Attributes {
+    fn value(&self, key: &str) -> Option<&Value> {
+        let of_key = self.0.iter().find(|attribute| attribute.key == key)?;
+        of_key.value.as_object()?.values().next()
+    }
+
+    /// The text, number or word under the first of the keys that is there.
+    pub fn text(&self, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| text(self.value(key)?)).filter(|text| !text.trim().is_empty())
+    }
+
+    pub fn number(&self, key: &str) -> Option<f64> {
+        number(self.value(key)?)
+    }
+
+    /// The count under the first of the keys that is there: whole numbers are texts.
+    pub fn count(&self, keys: &[&str]) -> Option<u64> {
+        keys.iter().find_map(|key| {
+            let value = self.value(key)?;
+            value.as_str().and_then(|text| text.parse().ok()).or_else(|| count(value))
+        })
+    }
+}
+
+impl Span {
+    /// Begin and end, in seconds since 1970.
+    pub fn times(&self) -> Option<(f64, f64)> {
+        let seconds = |value: &Value| number(value).filter(|nanoseconds| *nanoseconds > 0.0).map(|nanoseconds| nanoseconds / 1e9);
+        seconds(&self.start_time_unix_nano).zip(seconds(&self.end_time_unix_nano)).filter(|(start, end)| start <= end)
+    }
+
+    pub fn is_error(&self) -> bool {
+        let code = &self.status["code"];
+        code == 2 || code == "STATUS_CODE_ERROR" || code == "2"
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages of Claude, as its command line program prints them and as its session files keep them.
+//!
+//! A message comes in several lines, one for each of its blocks, and each line has the tokens of the whole so far. A session that goes on in
+//! another one, and a task that is handed to a side chain, repeat messages too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Request;
+use super::usage::{as_amount, find_usage};
+use crate::domain::Usage;
+
+/// Messages of one session, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    /// In the order in which each was first met.
+    messages: Vec<Message>,
+    by_id: BTreeMap<String, Vec<usize>>,
+    tools: BTreeMap<String, u64>,
+    calls: BTreeSet<String>,
+    lines: u64,
+}
+
+/// One message of the model.
+#[derive(Clone, Debug, Default)]
+pub struct Message {
+    request_id: Option<String>,
+    pub request: Request,
+    /// What the line says that the message cost, which older versions do.
+    pub usd: Option<f64>,
+    /// The message was asked for at another price.
+    pub is_fast: bool,
+    is_side_chain: bool,
+}
+
+/// Says whether the line is a message of the model, or a part of it.
+pub fn speaks(line: &Value) -> bool {
+    match line.get("type") {
+        Some(kind) => kind == "assistant",
+        None => line["message"]["role"] == "assistant",
+    }
+}
+
+impl Message {
+    fn of(line: &Value) -> Self {
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let message = &line["message"];
+        let usage = find_usage(&message["usage"]);
+        Self {
+            request_id: text(&line["requestId"]),
+            // Where the program speaks itself, or tells an error, the name in the model's place is in angle brackets.
+            request: Request { model: text(&message["model"]).filter(|name| !name.starts_with('<')), usage, time: text(&line["timestamp"]) },
+            usd: line.get("costUSD").and_then(as_amount),
+            is_fast: message["usage"]["speed"] == "fast",
+            is_side_chain: line["isSidechain"] == true,
+        }
+    }
+
+    /// Two messages of one id are the same if they answered the same request, or if a side chain repeats what was said outside of it.
+    fn is_same(&self, other: &Self) -> bool {
+        self.request_id == other.request_id || self.is_side_chain != other.is_side_chain
+    }
+
+    /// Says which of two copies tells more: the one outside of a side chain, else the one with more tokens, or a cost, or a speed.
+    fn tells(&self) -> (bool, u64, f64, bool) {
+        (!self.is_side_chain, self.request.usage.total().unwrap_or(0), self.usd.unwrap_or(0.0), self.is_fast)
+    }
+}
+
+impl Messages {
+    /// Takes a line of the transcript; those that are no messages of the model say nothing.
+    pub fn take(&mut self, line: &Value) {
+        if !speaks(line) {
+            return;
+        }
+        self.lines += 1;
+        self.take_calls(line);
+        let message = Message::of(line);
+        let Some(id) = line["message"]["id"].as_str() else {
+            self.messages.push(message);
+            return;
+        };
+        let places = self.by_id.entry(id.to_owned()).or_default();
+        match places.iter().copied().find(|place| self.messages[*place].is_same(&message)) {
+            Some(place) => {
+                let known = &mut self.messages[place];
+                // Of copies that tell as much, the last counts.
+                if message.tells() >= known.tells() {
+                    *known = message;
+                }
+            }
+            None => {
+                places.push(self.messages.len());
+                self.messages.push(message);
+            }
+        }
+    }
+
+    fn take_calls(&mut self, line: &Value) {
+        let blocks = line["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+        for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
+            let is_new = block["id"].as_str().is_none_or(|id| self.calls.insert(id.to_owned()));
+            if is_new && let Some(name) = block["name"].as_str() {
+                *self.tools.entry(name.to_owned()).or_insert(0) += 1;
+            }
+        }
+    }
+
+    pub fn all(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// How many lines of messages there were, repetitions among them.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// How many messages there are with an id; none where none has one.
+    pub fn turns(&self) -> Option<u64> {
+        (!self.by_id.is_empty()).then_some(self.by_id.len() as u64)
+    }
+
+    /// The tokens of all messages.
+    pub fn usage(&self) -> Usage {
+        self.messages.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
+    }
+
+    /// Tool calls by name; absent where the model said nothing.
+    pub fn tools(&self) -> Option<&BTreeMap<String, u64>> {
+        (self.lines > 0).then_some(&self.tools)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn counted(lines: &[Value]) -> Messages {
+        let mut messages = Messages::default();
+        lines.iter().for_each(|line| messages.take(line));
+        messages
+    }
+
+    fn line(id: &str, request: &str, output: u64, is_side_chain: bool) -> Value {
+        json!({"type": "assistant", "requestId": request, "isSidechain": is_side_chain,
+            "message": {"id": id, "model": "m", "usage": {"input_tokens": 2, "output_tokens": output}}})
+    }
+
+    #[test]
+    fn a_message_in_several_lines_counts_once_and_whole() {
+        let streamed =
+            counted(&[line("m1", "r1", 1, false), line("m1", "r1", 8, false), line("m1", "r1", 3, false), line("m2", "r2", 5, false)]);
+        assert_eq!(streamed.usage(), Usage { input: Some(4), output: Some(13), ..Usage::default() });
+        assert_eq!((streamed.all().len(), streamed.lines(), streamed.turns()), (2, 4, Some(2)));
+    }
+
+    #[test]
+    fn a_side_chain_repeats_what_was_said_outside_of_it() {
+        for lines in [[line("m1", "r1", 8, false), line("m1", "r9", 9, true)], [line("m1", "r9", 9, true), line("m1", "r1", 8, false)]] {
+            assert_eq!(counted(&lines).usage().output, Some(8));
+        }
+        let two = counted(&[line("m1", "r1", 8, false), line("m1", "r2", 9, false)]);
+        assert_eq!(two.usage().output, Some(17), "two requests that were answered outside of a side chain");
+    }
+
+    #[test]
+    fn messages_without_an_id_are_no_repetitions_and_others_say_nothing() {
+        let nameless = json!({"message": {"role": "assistant", "usage": {"input_tokens": 1, "output_tokens": 1}}});
+        let user = json!({"type": "user", "message": {"role": "assistant", "usage": {"input_tokens": 9}}});
+        let found = counted(&[nameless.clone(), nameless, user]);
+        assert_eq!((found.usage().total(), found.turns(), found.all().len()), (Some(4), None, 2));
+    }
+
+    #[test]
+    fn the_program_itself_is_no_model() {
+        let synthetic =
+            json!({"type": "assistant", "message": {"id": "s", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
+        assert_eq!(counted(&[synthetic]).all()[0].request.model, None);
+    }
+}

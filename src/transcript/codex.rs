@@ -1,0 +1,265 @@
+//! The thread of a session with Codex: events as `codex exec --json` prints them, as its session files keep them, and as its older releases
+//! print them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Request;
+use super::usage::as_count;
+use crate::domain::{Repeated, Usage};
+
+/// Items that are calls of tools, by the name under which they are counted. Of an MCP server the tool's own name is.
+const CALLS: [&str; 5] = ["command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"];
+
+/// What was used until now.
+#[derive(Clone, Debug, Default)]
+pub struct Thread {
+    usage: Option<Usage>,
+    /// The last sum that the thread itself told.
+    pub told: Option<Told>,
+    requests: Vec<Request>,
+    models: Vec<String>,
+    /// Items that are done, messages and calls alike.
+    steps: BTreeSet<String>,
+    calls: BTreeMap<String, String>,
+    pub version: Option<String>,
+    pub repeated: Option<Repeated>,
+    /// The number of the try that was announced last, and why there was one; none once the service has answered.
+    again: Option<(u64, String)>,
+    /// Whether anything was told in a form that also tells of tools.
+    tells_tools: bool,
+}
+
+/// A sum over the thread, as the thread tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub usage: Usage,
+    pub total: Option<u64>,
+}
+
+impl Thread {
+    pub fn take(&mut self, line: &Value) {
+        match line["type"].as_str() {
+            Some("item.started" | "item.updated" | "item.completed") => self.item(line),
+            Some("thread.started" | "turn.started") => self.tells_tools = true,
+            // Of a thread of several turns each tells the sum.
+            Some("turn.completed") => self.usage = line.get("usage").map(usage).or(self.usage),
+            Some("turn.failed") => {}
+            Some("error") => {
+                let message = line["message"].as_str().unwrap_or_default();
+                if is_new_try(message) {
+                    self.again(message);
+                }
+            }
+            _ => {
+                let (kind, event) = event(line);
+                self.event(kind, event, line);
+            }
+        }
+    }
+
+    /// Takes the announcement `Reconnecting... 2/5 (why)`. The first of several tries may go unannounced.
+    fn again(&mut self, message: &str) {
+        let (announced, why) = message.split_once(" (").unwrap_or((message, message));
+        let before = self.again.as_ref().map_or(0, |(number, _)| *number);
+        let number = announced.rsplit(' ').next().and_then(|count| count.split_once('/')?.0.parse().ok());
+        let retries = number.map_or(1, |number: u64| if number > before { number - before } else { 1 });
+        let is_throttled = ["429", "503", "529"].iter().any(|status| why.contains(&format!("status {status}")));
+        let again = Repeated { retries, throttled: if is_throttled { retries } else { 0 }, waited_seconds: None };
+        self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
+        self.again = Some((number.unwrap_or(before), why.trim_end_matches(')').to_owned()));
+    }
+
+    fn item(&mut self, line: &Value) {
+        self.tells_tools = true;
+        let item = &line["item"];
+        let (Some(kind), id) = (item["type"].as_str(), item["id"].as_str().unwrap_or_default()) else { return };
+        let is_done = line["type"] == "item.completed";
+        // What is no complaint comes of an answer of the service.
+        self.again = self.again.take().filter(|_| kind == "error");
+        if kind == "agent_message" && is_done {
+            self.steps.insert(id.to_owned());
+        } else if CALLS.contains(&kind) {
+            let name = match (kind, text(item, "server"), text(item, "tool")) {
+                ("mcp_tool_call", Some(server), Some(tool)) => format!("{server}.{tool}"),
+                _ => kind.to_owned(),
+            };
+            self.calls.insert(id.to_owned(), name);
+            self.steps.insert(id.to_owned());
+        } else if kind == "error"
+            && is_done
+            && let Some((from, to)) = text(item, "message").and_then(rerouted)
+        {
+            self.models = vec![from.to_owned(), to.to_owned()];
+        }
+    }
+
+    fn event(&mut self, kind: &str, event: &Value, line: &Value) {
+        match kind {
+            "turn_context" | "session_configured" => self.answers(text(event, "model")),
+            "session_meta" => self.version = text(event, "cli_version").map(str::to_owned),
+            "token_count" => self.count(&event["info"], line),
+            "function_call" | "custom_tool_call" | "local_shell_call" => {
+                self.tells_tools = true;
+                let id = text(event, "call_id").map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
+                self.calls.insert(id, text(event, "name").unwrap_or("shell").to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn answers(&mut self, model: Option<&str>) {
+        if let Some(model) = model
+            && self.models.last().is_none_or(|last| last != model)
+        {
+            self.models.push(model.to_owned());
+        }
+    }
+
+    /// Takes what the last request took, which belongs to the model that answers now, or what a sum adds to the one before. A count that is
+    /// told twice adds nothing.
+    fn count(&mut self, info: &Value, line: &Value) {
+        self.answers(text(info, "model"));
+        let before = self.told;
+        let (total, last) = (info.get("total_token_usage"), info.get("last_token_usage").map(usage));
+        let told = total.map(|total| Told { usage: usage(total), total: total.get("total_tokens").and_then(as_count) });
+        if told.is_some() && told == before {
+            return;
+        }
+        let added = told.map(|told| minus(&told.usage, &before.map(|before| before.usage).unwrap_or_default()));
+        let Some(part) = last.or(added) else { return };
+        self.told = told.or(before);
+        self.usage = Some(self.usage.unwrap_or_default().plus(&part));
+        let time = text(line, "timestamp").map(str::to_owned);
+        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time });
+    }
+
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// What each request took, where the thread tells that.
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// Why the service did not answer, if it was about to be asked again when the thread fell silent.
+    pub fn awaited(&self) -> Option<&str> {
+        self.again.as_ref().map(|(_, why)| why.as_str())
+    }
+
+    /// The models in the order in which they answered.
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
+    pub fn by_model(&self) -> BTreeMap<String, Usage> {
+        let mut by_model: BTreeMap<String, Usage> = BTreeMap::new();
+        for request in &self.requests {
+            let Some(model) = &request.model else { continue };
+            let part = by_model.entry(model.clone()).or_default();
+            *part = part.plus(&request.usage);
+        }
+        by_model
+    }
+
+    pub fn steps(&self) -> Option<u64> {
+        (!self.steps.is_empty()).then_some(self.steps.len() as u64)
+    }
+
+    /// Tool calls by name; absent where nothing that was told also tells of tools.
+    pub fn tools(&self) -> Option<BTreeMap<String, u64>> {
+        self.tells_tools.then(|| {
+            let mut tools = BTreeMap::new();
+            for name in self.calls.values() {
+                *tools.entry(name.clone()).or_insert(0) += 1;
+            }
+            tools
+        })
+    }
+}
+
+/// One event of a session's file (its line's type beside it) or of an older release, with its kind.
+pub fn event(line: &Value) -> (&str, &Value) {
+    let event = line.get("payload").or_else(|| line.get("msg")).unwrap_or(&Value::Null);
+    let kind = match line["type"].as_str() {
+        Some("event_msg" | "response_item") | None => event["type"].as_str().unwrap_or_default(),
+        Some(outer) => outer,
+    };
+    (kind, event)
+}
+
+/// Says whether an error is about a new try to reach the service, and so ends nothing by itself.
+pub fn is_new_try(message: &str) -> bool {
+    message.starts_with("Reconnecting")
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// The two models of `model rerouted: A -> B (why)`.
+fn rerouted(message: &str) -> Option<(&str, &str)> {
+    let (from, to) = message.strip_prefix("model rerouted: ")?.split_once(" -> ")?;
+    Some((from, to.split_once(" (").map_or(to, |(to, _)| to)))
+}
+
+/// The input holds what was cached, so that this is taken out; the output holds the reasoning, as it is billed.
+fn usage(usage: &Value) -> Usage {
+    let count = |name: &str| usage.get(name).and_then(as_count);
+    let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens").filter(|tokens| *tokens > 0));
+    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let input = count("input_tokens").map(|input| input.saturating_sub(cached));
+    Usage { input, cache_write, cache_read, output: count("output_tokens") }
+}
+
+fn minus(total: &Usage, before: &Usage) -> Usage {
+    let part = |total: Option<u64>, before: Option<u64>| total.map(|total| total.saturating_sub(before.unwrap_or(0)));
+    Usage {
+        input: part(total.input, before.input),
+        cache_write: part(total.cache_write, before.cache_write),
+        cache_read: part(total.cache_read, before.cache_read),
+        output: part(total.output, before.output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn count(total: Option<u64>, last: Option<u64>) -> Value {
+        let usage = |output: u64| json!({"input_tokens": 10 * output, "output_tokens": output, "total_tokens": 11 * output});
+        let info = json!({"total_token_usage": total.map(usage), "last_token_usage": last.map(usage)});
+        let info: serde_json::Map<String, Value> = info
+            .as_object()
+            .expect("an object")
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        json!({"type": "event_msg", "payload": {"type": "token_count", "info": info}})
+    }
+
+    fn output_of(lines: &[Value]) -> Option<u64> {
+        let mut thread = Thread::default();
+        lines.iter().for_each(|line| thread.take(line));
+        thread.usage().and_then(|usage| usage.output)
+    }
+
+    #[test]
+    fn a_count_that_is_told_twice_adds_nothing() {
+        assert_eq!(output_of(&[count(Some(3), Some(3)), count(Some(3), Some(3)), count(Some(8), Some(5))]), Some(8));
+        assert_eq!(output_of(&[count(Some(3), None), count(Some(8), None), count(Some(8), None)]), Some(8), "sums alone");
+        assert_eq!(output_of(&[count(None, Some(3)), count(None, Some(3))]), Some(6), "parts alone");
+    }
+
+    #[test]
+    fn a_sum_that_begins_again_loses_nothing() {
+        assert_eq!(output_of(&[count(Some(8), Some(8)), count(Some(2), Some(2))]), Some(10));
+        let nothing = json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});
+        assert_eq!(output_of(&[nothing]), None);
+    }
+}
