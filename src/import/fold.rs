@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::document::quote;
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
 use crate::results::StoreError;
 
 use super::cell::Refused;
@@ -54,7 +54,10 @@ pub(super) struct Fold<'a> {
     last_names: RunNames,
     key: String,
     outcome: ItemOutcome,
+    details: ItemDetails,
     pub rows_read: u64,
+    /// Totals and notes, which the map says are no rows.
+    pub rows_skipped: u64,
     pub rows_accepted: u64,
     pub items_written: u64,
     pub refusals: Refusals,
@@ -120,7 +123,9 @@ impl<'a> Fold<'a> {
                 input_tokens: None,
                 output_tokens: None,
             },
+            details: ItemDetails::default(),
             rows_read: 0,
+            rows_skipped: 0,
             rows_accepted: 0,
             items_written: 0,
             refusals: Refusals::default(),
@@ -132,12 +137,13 @@ impl<'a> Fold<'a> {
         &mut self,
         row: &Row<'_>,
         place: &Place<'_>,
-        write: &mut dyn FnMut(&ItemOutcome) -> Result<(), StoreError>,
+        write: &mut dyn FnMut(&ItemOutcome, &ItemDetails) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.rows_read += 1;
         let understood = match &row.cells {
             Ok(cells) => {
-                let view = View { cells, file: place.file, member: place.member };
+                let notation = &self.map.notation;
+                let view = View { cells, notation, number: row.number, file: place.file, member: place.member };
                 match &self.map.item {
                     Some(fields) => self.take_item(fields, &view, row, place).map(Some),
                     None => self.take_run(&view, row, place).map(|()| None),
@@ -149,7 +155,7 @@ impl<'a> Fold<'a> {
             Ok(state) => {
                 self.rows_accepted += 1;
                 if state.is_some_and(|state| !self.runs[state].is_repeated) {
-                    write(&self.outcome)?;
+                    write(&self.outcome, &self.details)?;
                     self.items_written += 1;
                 }
             }
@@ -174,6 +180,9 @@ impl<'a> Fold<'a> {
     fn take_item(&mut self, fields: &ItemFields, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<usize, Refused> {
         record::run_names(self.map, view, &mut self.names)?;
         record::outcome_of(fields, view, &mut self.outcome)?;
+        if fields.has_details() {
+            self.details = record::details_of(fields, view)?;
+        }
         let known = self.last.filter(|_| self.names == self.last_names).or_else(|| {
             names_key(&self.names, &mut self.key);
             self.by_names.get(&self.key).copied()

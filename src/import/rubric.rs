@@ -15,6 +15,7 @@ use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Prove
 use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::encoding::Encoding;
 use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, ReplacedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
@@ -79,7 +80,7 @@ fn import_file(
     };
 
     let mut graded = Vec::new();
-    let read = source.each_part(progress, |part| {
+    let read = source.each_part(Encoding::Utf8, progress, |part| {
         graded.push(Graded::read(part, names)?);
         Ok(())
     });
@@ -156,12 +157,12 @@ impl Graded {
         let problem = |message: String| Stop::from(Problem::in_file(label.clone(), message));
         match part.format {
             Format::Json => {}
-            Format::Csv | Format::Tsv | Format::JsonLines | Format::Yaml => {
+            _ => {
                 return Err(problem("is not JSON, which rubrics are read from".to_owned()));
             }
         }
         let mut text = Vec::new();
-        part.input.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        part.input.text().take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| problem(format!("cannot be read: {error}")))?;
         if text.len() as u64 > MOST_BYTES {
             return Err(problem(format!("is longer than {} MiB", MOST_BYTES >> 20)));
         }
