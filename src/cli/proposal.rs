@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{ItemStatus, visible};
 use crate::files;
-use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, is_nothing_known, propose_tables};
+use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables, shell};
 use crate::render::format;
 
 use super::arguments::{Import, ImportAs, Mark, Table, Wide};
@@ -24,11 +24,9 @@ pub(super) fn is_wanted(arguments: &Import) -> bool {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
         return false;
     }
-    let Table { yes, write_map, values, .. } = &arguments.table;
-    arguments.kind.is_some() || write_map.is_some() || !values.is_empty() || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given()) || {
-        let _ = yes;
-        is_nothing_known(&arguments.files)
-    }
+    let Table { write_map, values, .. } = &arguments.table;
+    let is_meant = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
+    is_meant || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given()) || are_tables(&arguments.files)
 }
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
@@ -62,7 +60,7 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
 /// Shows the proposal and returns its map with the files it is for, once somebody has agreed; nothing where the map was only to be written.
 pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Option<(Map, Vec<PathBuf>)>, Failure> {
     let hints = hints_of(arguments, set)?;
-    let proposal = propose_tables(&arguments.files, &hints).map_err(|why| refused(why, arguments))?;
+    let proposal = propose_tables(&arguments.files, &hints).map_err(|why| refused(why, &|option| command(arguments, option)))?;
     let described = describe(&proposal);
     let table = &arguments.table;
     if let Some(path) = &table.write_map {
@@ -110,32 +108,34 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
 fn command(arguments: &Import, more: &str) -> String {
     let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
     let mut words = vec!["evalreport import".to_owned()];
-    words.extend(arguments.files.iter().map(|file| word(&file.display().to_string())));
+    words.extend(arguments.files.iter().map(|file| shell(&file.display().to_string())));
     let options = [("approach", approach), ("model", model), ("item", item), ("passed", passed), ("score", score), ("attempt", attempt), ("sheet", sheet), ("list", list)];
-    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", word(value.as_ref()?)))));
+    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell(value.as_ref()?)))));
     words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
     words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));
-    words.extend(values.iter().map(|value| format!("--value {}", word(value))));
-    words.extend(arguments.set.iter().map(|one| format!("--set {}", word(one))));
+    words.extend(values.iter().map(|value| format!("--value {}", shell(value))));
+    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell(one))));
     words.push(more.to_owned());
     words.join(" ")
 }
 
-fn word(text: &str) -> String {
-    let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '='));
-    if is_plain { text.to_owned() } else { format!("'{}'", visible(text).replace('\'', "'\\''")) }
-}
-
-fn refused(why: NoProposal, arguments: &Import) -> Failure {
+/// Says what is open; `command` is the one that decides it, with an option.
+pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
     match why {
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
             let mut failure = Failure::new("what the table's columns are is not clear; nothing was imported");
             failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
             let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
-            failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(arguments, &option)))
+            failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))
         }
     }
+}
+
+/// The command that imports the files with an option.
+pub(super) fn import_command(files: &[PathBuf], option: &str) -> String {
+    let files: Vec<String> = files.iter().map(|file| shell(&file.display().to_string())).collect();
+    format!("evalreport import {} {option}", files.join(" ")).trim_end().to_owned()
 }
 
 /// The map, what was assumed, and the first rows as they will be read.

@@ -292,7 +292,8 @@ mod tests {
             (CellKind::Invalid, "x is not UTF-8"),
         ] {
             cells[0].set(kind, "");
-            let found = COLUMN.text("x", &View { cells: &cells, notation: &Notation::default(), number: 1, file: "f", member: None });
+            let notation = Notation::default();
+            let found = COLUMN.text("x", &View { cells: &cells, notation: &notation, number: 1, file: "f", member: None });
             assert_eq!(found.map_err(|refused| refused.reason), Err(reason.to_owned()));
         }
     }

@@ -4,6 +4,7 @@
 //! alone. The last list need not be marked: its elements are the rows. A column that begins with `$.` is not of the row but of what the row
 //! is in: `$.model`, `$.runs[].model`; one that ends in `{}` is the key of the entry, one that ends in `[]` the place in the list, from 1.
 //! The column `.` is the row itself, where that is one value.
+//! The path `()` is of a document that is written column by column.
 
 use super::tree::Tree;
 
@@ -12,9 +13,12 @@ pub(super) const ENCLOSING: &str = "$.";
 /// The row itself.
 pub(super) const ITSELF: &str = ".";
 
+/// The document holds columns: its rows are what stands at the same place in each.
+pub(super) const BY_COLUMNS: &str = "()";
+
 /// Says whether a path leads into several lists or into objects by their keys.
 pub(super) fn is_nested(path: &str) -> bool {
-    path.contains("[]") || path.contains("{}")
+    path.contains("[]") || path.contains("{}") || path == BY_COLUMNS
 }
 
 /// Says whether a column needs to know what its row is in.

@@ -16,17 +16,17 @@ use super::encoding::Encoding;
 use super::layout::Layout;
 use super::map::{
     Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map, MapColumn, Measure, RowsAre, RunFields,
-    ScoreField, StatedField, StatusField, TimeFormat,
+    ScoreField, StatedField, StatusField,
 };
-use super::notation::{Counted, Currency, Decimal, Notation, Scale};
-use super::shape::{Shape, Skip, Wide, WideGroup};
+use super::notation::{Decimal, Notation, Scale};
+use super::shape::Shape;
 use super::source::hex_digest;
 
 /// A map is a page of text; a file beyond this is something else.
 const MOST_MAP_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+pub(super) enum Need {
     Essential,
     Optional,
 }
@@ -81,7 +81,7 @@ pub(super) fn is_settable(key: &str) -> bool {
         || key.strip_prefix("tags.").is_some_and(|name| !name.trim().is_empty())
 }
 
-struct MapReader<'s> {
+pub(super) struct MapReader<'s> {
     columns: Vec<MapColumn>,
     reads_file_name: bool,
     /// What replaces the map's suite, approach and model.
@@ -277,107 +277,6 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    /// The rows that are passed over, such as totals.
-    fn skip(&mut self, top: &mut Fields<'_, '_>) -> Option<Skip> {
-        let mut fields = top.fields("skip")?;
-        let column = fields.required_text("column");
-        let values = fields.texts("values");
-        if values.is_empty() {
-            fields.reject_missing("values");
-        }
-        fields.finish();
-        Some(Skip { slot: self.slot(&column?, "skip", Need::Optional), values })
-    }
-
-    /// The columns that hold outcomes of several approaches, or at several items, side by side.
-    fn wide(&mut self, top: &mut Fields<'_, '_>) -> Option<Wide> {
-        let mut fields = top.fields("wide")?;
-        let name = fields.required_text("name");
-        let value = fields.text("value");
-        let Some(node) = fields.child("columns") else {
-            fields.reject_missing("columns");
-            return None;
-        };
-        let mut groups = Vec::new();
-        if let Value::Map(_) = node.value {
-            for (label, inner) in fields.entries_of("columns") {
-                let path = format!("{}.{}", fields.path_of("columns"), label.text);
-                let Value::Map(entries) = &inner.value else {
-                    let message = format!("{} must be a map from new columns to columns of the source", quote(&path));
-                    fields.reject_entry("columns", &label.text, message, None);
-                    continue;
-                };
-                let mut cells = Vec::new();
-                for (target, source) in entries {
-                    if let Some(source) = fields.text_of(source, &format!("{path}.{}", target.text)) {
-                        cells.push((self.slot(&source, "wide", Need::Optional), self.slot(&target.text, "wide", Need::Optional)));
-                    }
-                }
-                groups.push(WideGroup { name: label.text.clone(), cells });
-            }
-        } else {
-            let columns = fields.texts("columns");
-            if value.is_none() {
-                fields.reject_missing("value");
-            }
-            let target = self.slot(value.as_deref().unwrap_or("value"), "wide", Need::Optional);
-            for column in columns {
-                groups.push(WideGroup { cells: vec![(self.slot(&column, "wide", Need::Optional), target)], name: column });
-            }
-        }
-        fields.finish();
-        Some(Wide { name: self.slot(&name?, "wide", Need::Optional), groups })
-    }
-
-    fn further_scores(&mut self, fields: &mut Fields<'_, '_>) -> BTreeMap<String, Field> {
-        let path = fields.path_of("scores");
-        let mut scores = BTreeMap::new();
-        for (key, node) in fields.entries_of("scores") {
-            let file = fields.file();
-            if let Some(field) = self.spec(file, node, &format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
-                scores.insert(key.text.clone(), field);
-            }
-        }
-        scores
-    }
-
-    fn timestamp(&mut self, fields: &mut Fields<'_, '_>) -> (Option<Field>, Option<TimeFormat>) {
-        let Some(node) = fields.child("timestamp") else { return (None, None) };
-        let (file, path) = (fields.file(), fields.path_of("timestamp"));
-        let mut format = None;
-        let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
-            format = inner.text("format").map(|format| match format.as_str() {
-                "unix" => TimeFormat::Unix,
-                "unix_ms" => TimeFormat::UnixMilliseconds,
-                _ => TimeFormat::Pattern(format),
-            });
-        });
-        (field, format)
-    }
-
-    /// A field in seconds or dollars that the source may have in another unit.
-    fn in_unit(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
-        let node = fields.child(key)?;
-        let (file, path) = (fields.file(), fields.path_of(key));
-        let mut unit = None;
-        let mut field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
-            unit = inner.one_of("unit", &Scale::UNITS);
-            let is_money = matches!(unit, Some(Scale { counted: Counted::Money(_), .. }));
-            if unit.is_some() && is_money != (key == "cost_usd") {
-                inner.reject("unit", format!("{} is no unit of `{key}`", quote(&inner.path_of("unit"))), None);
-            }
-            let is_foreign = matches!(unit, Some(Scale { counted: Counted::Money(currency), .. }) if !matches!(currency, Currency::Dollar | Currency::Cent));
-            if is_foreign && inner.child("multiply").is_none() {
-                let hint = "add `multiply`, the dollars of one: {column: cost, unit: EUR, multiply: 1.08}";
-                inner.reject("unit", "the cost is not in dollars".to_owned(), Some(hint.to_owned()));
-            }
-        })?;
-        if let Some(unit) = unit {
-            field.scale = Scale { counted: unit.counted, multiply: unit.multiply * field.scale.multiply, divide: unit.divide * field.scale.divide };
-        }
-        Some(field)
-    }
-
     fn optional_or_set(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
         if self.set.contains_key(key) { self.settable(fields, key) } else { self.optional(fields, key) }
     }
@@ -558,7 +457,7 @@ impl<'s> MapReader<'s> {
         Origin::Column(self.slot(name, path, need))
     }
 
-    fn slot(&mut self, name: &str, path: &str, need: Need) -> usize {
+    pub(super) fn slot(&mut self, name: &str, path: &str, need: Need) -> usize {
         let slot = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
             self.columns.push(MapColumn { name: name.to_owned(), is_essential: false, fields: Vec::new() });
             self.columns.len() - 1
@@ -573,7 +472,7 @@ impl<'s> MapReader<'s> {
     }
 
     /// Reads how a field is found. `more` takes the keys that only this field has.
-    fn spec(
+    pub(super) fn spec(
         &mut self,
         file: &str,
         node: &Node,

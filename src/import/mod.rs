@@ -21,6 +21,7 @@ mod layout;
 mod list_path;
 mod map;
 mod map_reader;
+mod map_values;
 mod names;
 mod nested_rows;
 mod notation;
@@ -42,11 +43,11 @@ mod workbook;
 mod yaml_rows;
 
 pub use bundle::import_bundles;
-pub use foreign::{Destination, ForeignFormat, import_foreign, is_nothing_known, superseded};
+pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
-pub use proposal::{NoProposal, Proposal, ProposedRow, propose_tables};
-pub use propose::{Hints, Question, WideAre};
+pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables};
+pub use propose::{Hints, Question, WideAre, shell};
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
     StatedLine, StatedReport, Unrecognised,

@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use super::cell::{CellKind, Refused};
-use super::list_path::{Found, each_row, value_of};
+use super::list_path::{BY_COLUMNS, Found, each_row, value_of};
 use super::rows::{Rows, Stop};
 use super::tree::Tree;
 
@@ -31,6 +31,12 @@ pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, S
 
 /// Reads the rows at the path.
 pub(super) fn read_nested(tree: &Tree, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    if path == Some(BY_COLUMNS) {
+        return match tree.by_rows() {
+            Some(turned) => read_nested(&turned, None, rows),
+            None => Err(rows.unreadable(None, "is not an object of columns of the same length").into()),
+        };
+    }
     let mut cells = rows.columns.cells();
     let walked = each_row(tree, path, &mut |frames, row| {
         if let Tree::Map(entries) = row {

@@ -10,11 +10,12 @@ use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Provenance};
 
 use super::columns::Columns;
 use super::fold::{Fold, Known, Place};
+use super::foreign::is_nothing_known;
 use super::map::Map;
 use super::propose::{Hints, Question, propose};
 use super::rows::{Row, Rows, Stop};
 use super::sample::{Sample, samples_of};
-use super::source::{Source, may_be_table};
+use super::source::{Source, hex_digest, may_be_table};
 
 /// Rows that are shown as they will be read.
 const SHOWN_ROWS: u64 = 5;
@@ -31,6 +32,8 @@ pub struct Proposal {
     /// What was assumed, left out or passed over.
     pub notes: Vec<String>,
     pub rows: Vec<ProposedRow>,
+    /// Names what the files hold and how it is read.
+    pub key: String,
 }
 
 /// One of the first rows as the map reads it.
@@ -61,8 +64,15 @@ impl From<Problem> for NoProposal {
     }
 }
 
+/// Says whether there are files at the paths that may hold tables, and nothing else that is read.
+pub fn are_tables(paths: &[PathBuf]) -> bool {
+    let may_be = |path: &PathBuf| path.file_name().is_some_and(|name| may_be_table(&name.to_string_lossy()));
+    let files = table_files(paths);
+    !files.is_empty() && files.iter().all(may_be) && is_nothing_known(paths)
+}
+
 /// Returns the files below the paths that may hold tables, by their names; a file that is named is one.
-pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
+fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
@@ -109,7 +119,9 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     let mut map = Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);
     let rows = first_rows(&map, first)?;
-    Ok(Proposal { files, map, text: reading.map, notes: reading.notes, rows })
+    let digests = sources.iter().flat_map(|source| [source.name.as_bytes(), source.sha256.as_bytes()]);
+    let key = hex_digest(&std::iter::once(map.sha256.as_bytes()).chain(digests).collect::<Vec<_>>(), true);
+    Ok(Proposal { files, map, text: reading.map, notes: reading.notes, rows, key })
 }
 
 /// Adds the rows of tables of the same layout. Says whether there was any.

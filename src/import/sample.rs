@@ -10,12 +10,11 @@ use super::cell::{Cell, CellKind};
 use super::columns::Columns;
 use super::encoding::Encoding;
 use super::layout::Layout;
-use super::list_path::{ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
-use super::nested_rows::read_tree;
+use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Input, Part, Source};
 use super::tree::Tree;
-use super::workbook::sheets;
+use super::workbook::{filled_cells, sheets};
 use super::yaml_rows::read_document;
 
 /// So many rows of a file are looked at.
@@ -25,6 +24,10 @@ const HEAD_BYTES: u64 = 256 << 10;
 const MOST_RECORDS: usize = 400;
 /// Columns of a JSON document: every path is one.
 const MOST_COLUMNS: usize = 2000;
+/// A table that is written column by column has no more columns.
+const MOST_TURNED: usize = 200;
+/// An object around the rows that has more keys is a table itself.
+const MOST_AROUND: usize = 60;
 /// Lists deeper in a document are no tables.
 const MOST_DEPTH: usize = 6;
 
@@ -96,12 +99,9 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
             let open = || file.try_clone().map_err(|error| Problem::in_file(&label, error.to_string()));
             let mut found = Vec::new();
             for (place, sheet) in sheets(open()?, &label)?.into_iter().enumerate() {
-                let layout = Layout { sheet: (place > 0).then(|| sheet.clone()), ..layout.clone() };
-                let Ok(first) = Sample::of_rows(&label, format, Input::File(open()?), layout.clone()) else { continue };
-                let records = first.rows.iter().map(|row| row.iter().filter(|cell| cell.is_some()).count());
-                let header = header_of(&[first.columns.iter().filter(|name| !name.is_empty()).count()].into_iter().chain(records).collect::<Vec<_>>());
-                let again = || Sample::of_rows(&label, format, Input::File(open().ok()?), Layout { header, ..layout }).ok();
-                found.extend(if header == 1 { Some(first) } else { again() });
+                let header = header_of(&filled_cells(open()?, &sheet, MOST_RECORDS, &label)?);
+                let layout = Layout { sheet: (place > 0).then_some(sheet), header, ..layout.clone() };
+                found.extend(Sample::of_rows(&label, format, Input::File(open()?), layout).ok());
             }
             Ok(found)
         }
@@ -214,6 +214,19 @@ fn header_of(filled: &[usize]) -> u64 {
 
 /// Finds every table in a document: each list of objects, each object of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
+    let turned = tree.by_rows();
+    let has_names = |tree: &Tree| if let Tree::Map(columns) = tree { columns.len() <= MOST_TURNED } else { false };
+    if let Some(turned) = turned.as_ref().filter(|_| has_names(tree)) {
+        // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
+        let by_columns = sample_at(turned, "[]").map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
+        let mut found = tables_as_they_are(tree);
+        found.extend(by_columns);
+        return found;
+    }
+    tables_as_they_are(tree)
+}
+
+fn tables_as_they_are(tree: &Tree) -> Vec<Sample> {
     let mut paths = Vec::new();
     find_paths(tree, "", 0, &mut paths);
     paths.dedup();
@@ -242,11 +255,19 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
             let is_map_of = |kind: fn(&Tree) -> bool| entries.len() > 1 && entries.iter().all(|(_, value)| kind(value));
             let is_keyed = is_map_of(|value| value.is_compound());
             let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_))) || is_map_of(|value| matches!(value, Tree::Number(_))) || is_map_of(|value| matches!(value, Tree::Text(_)));
-            if is_keyed || is_flat {
+            const LEAST_FLAT: usize = 3;
+            if is_keyed || (is_flat && (entries.len() >= LEAST_FLAT || path.ends_with("{}"))) {
                 paths.push(format!("{path}{{}}"));
             }
             if is_keyed && let Some((_, first)) = entries.first() {
                 find_paths(first, &format!("{path}{{}}"), depth + 1, paths);
+            }
+            // Entries that are alike are found by their keys, and not each by its own.
+            let fields = |value: &Tree| if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() };
+            let (first, second) = (entries.first().map(|(_, value)| fields(value)), entries.get(1).map(|(_, value)| fields(value)));
+            let are_alike = first.zip(second).is_some_and(|(first, second)| !first.is_empty() && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6);
+            if is_keyed && are_alike {
+                return;
             }
             for (key, value) in entries.iter().filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{'])) {
                 find_paths(value, &below(key), depth + 1, paths);
@@ -274,12 +295,15 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
             }
             // What the next frame is in is the table itself, or on the way to it.
             let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
-            if let Tree::Map(entries) = frame.value && !next.ends_with("{}") {
+            if let Tree::Map(entries) = frame.value && entries.len() <= MOST_AROUND && !next.ends_with("{}") {
                 let prefix = if frame.path.is_empty() { String::new() } else { format!("{}.", frame.path) };
-                for (key, value) in entries {
+                // What leads to the rows is no value beside them.
+                let leads_on = |key: &str| next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']));
+                for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
+                    let is_small = !matches!(value, Tree::Map(below) if below.len() > MOST_AROUND);
                     value.each_leaf(key, &mut |leaf, value| {
                         let name = format!("{prefix}{leaf}");
-                        if !value.is_compound() && !next.starts_with(&name) {
+                        if is_small && !value.is_compound() {
                             add(format!("{ENCLOSING}{name}"));
                         }
                     });

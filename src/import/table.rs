@@ -448,8 +448,8 @@ mod tests {
             ("f.csv.gz", &whole[..whole.len() - 9], "f.csv.gz:101: is cut off after row 99"),
             ("f.json", json, "f.json:1: is cut off after row 1"),
             ("f.zip", b"PK\x03\x04 and no more", "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD"),
-            ("f.txt", b"hello", "f.txt:0: has an unknown kind of name: `f.txt`"),
-            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:0: is UTF-16, not UTF-8"),
+            ("f.bin", b"hello", "f.bin:0: has an unknown kind of name: `f.bin`"),
+            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:1: no row has the columns `suite`, `approach`, `model`"),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);

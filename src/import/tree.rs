@@ -32,6 +32,28 @@ impl Tree {
         self.get(path).or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
     }
 
+    /// Returns the rows of a table that is written column by column: an object of lists, or of objects with the same keys, of single values.
+    pub fn by_rows(&self) -> Option<Self> {
+        let Self::Map(columns) = self else { return None };
+        let cells = |column: &Self| -> Option<Vec<(String, Self)>> {
+            let cells: Vec<(String, Self)> = match column {
+                Self::List(items) => items.iter().enumerate().map(|(place, item)| (place.to_string(), item.clone())).collect(),
+                Self::Map(entries) => entries.clone(),
+                _ => return None,
+            };
+            cells.iter().all(|(_, cell)| !cell.is_compound()).then_some(cells)
+        };
+        let columns: Vec<(&String, Vec<(String, Self)>)> =
+            columns.iter().map(|(name, column)| Some((name, cells(column)?))).collect::<Option<_>>()?;
+        let (_, first) = columns.first().filter(|_| columns.len() > 1)?;
+        let is_same = |cells: &[(String, Self)]| cells.len() == first.len() && cells.iter().zip(first).all(|((key, _), (other, _))| key == other);
+        if !columns.iter().all(|(_, cells)| is_same(cells)) {
+            return None;
+        }
+        let row = |place: usize| Self::Map(columns.iter().map(|(name, cells)| ((*name).clone(), cells[place].1.clone())).collect());
+        Some(Self::List((0..first.len()).map(row).collect()))
+    }
+
     pub fn is_compound(&self) -> bool {
         matches!(self, Self::List(_) | Self::Map(_))
     }

@@ -42,6 +42,18 @@ pub(super) fn sheets(file: File, label: &str) -> Result<Vec<String>, Problem> {
     Ok(workbook.sheets.into_iter().map(|(name, _)| name).collect())
 }
 
+/// Counts the cells that are filled in each of the first rows of a sheet that are not blank.
+pub(super) fn filled_cells(file: File, sheet: &str, most: usize, label: &str) -> Result<Vec<usize>, Problem> {
+    let problem = |why: String| Problem::in_file(label, why);
+    let mut workbook = Workbook::open(file).map_err(problem)?;
+    let mut sheet = workbook.sheet(Some(sheet)).map_err(problem)?;
+    let mut filled = Vec::new();
+    while filled.len() < most && sheet.next().map_err(problem)? {
+        filled.push(sheet.row.iter().filter(|cell| !cell.text.trim().is_empty()).count());
+    }
+    Ok(filled)
+}
+
 /// Reads a sheet, the first if none is named; its `header`-th row that is not blank names the columns. `ready` is asked once they are known
 /// and may stop the reading.
 pub(super) fn read_workbook(
@@ -53,19 +65,9 @@ pub(super) fn read_workbook(
 ) -> Result<(), Stop> {
     let problem = |rows: &Rows<'_>, why: String| Stop::from(rows.unreadable(None, why));
     let mut workbook = Workbook::open(file).map_err(|why| problem(rows, why))?;
-    workbook.shared = workbook.read_shared().map_err(|why| problem(rows, why))?;
-    workbook.read_styles().map_err(|why| problem(rows, why))?;
-    let names: Vec<String> = workbook.sheets.iter().map(|(name, _)| quote(name)).collect();
-    let found = workbook.sheets.iter().find(|(name, _)| sheet.is_none_or(|sheet| sheet == name)).cloned();
-    let Some((_, member)) = found else {
-        return Err(problem(rows, format!("has no sheet {}; its sheets are {}", quote(sheet.unwrap_or_default()), names.join(", "))));
-    };
-    let Workbook { archive, left, is_1904, shared, dates, .. } = &mut workbook;
-    let input = archive.by_name(&member).map_err(|error| problem(rows, format!("is a damaged workbook: {error}")))?;
-    let styles = Styles { shared, dates, is_1904: *is_1904 };
-    let mut sheet = Sheet { xml: Reader::from_reader(BufReader::new(Bounded::new(input, left))), styles, buffer: Vec::new(), row: Vec::new(), number: 0 };
+    let mut sheet = workbook.sheet(sheet).map_err(|why| problem(rows, why))?;
     for _ in 0..header {
-        if !sheet.next(rows)? {
+        if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
             return Err(problem(rows, "has no rows in this sheet".to_owned()));
         }
     }
@@ -75,7 +77,7 @@ pub(super) fn read_workbook(
         return Err(problem.into());
     }
     let mut cells = rows.columns.cells();
-    while sheet.next(rows)? {
+    while sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
         for (cell, place) in cells.iter_mut().zip(&places) {
             match place.map(|place| sheet.row.get(place)) {
                 Some(Some(found)) => cell.clone_from(found),
@@ -117,6 +119,21 @@ impl Workbook {
             })
             .collect();
         if workbook.sheets.is_empty() { Err("is a workbook without sheets".to_owned()) } else { Ok(workbook) }
+    }
+
+    /// Opens a sheet, the first if none is named.
+    fn sheet(&mut self, name: Option<&str>) -> Result<Sheet<'_, impl BufRead>, String> {
+        self.shared = self.read_shared()?;
+        self.read_styles()?;
+        let found = self.sheets.iter().find(|(known, _)| name.is_none_or(|name| name == known));
+        let Some((_, member)) = found else {
+            let names: Vec<String> = self.sheets.iter().map(|(name, _)| quote(name)).collect();
+            return Err(format!("has no sheet {}; its sheets are {}", quote(name.unwrap_or_default()), names.join(", ")));
+        };
+        let input = self.archive.by_name(member).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        let styles = Styles { shared: &self.shared, dates: &self.dates, is_1904: self.is_1904 };
+        let xml = Reader::from_reader(BufReader::new(Bounded::new(input, &self.left)));
+        Ok(Sheet { xml, styles, buffer: Vec::new(), row: Vec::new(), number: 0 })
     }
 
     fn member(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, String> {
@@ -263,15 +280,13 @@ struct Sheet<'w, R> {
 
 impl<R: BufRead> Sheet<'_, R> {
     /// Reads the next row that is not blank. Says whether there is one.
-    fn next(&mut self, rows: &Rows<'_>) -> Result<bool, Stop> {
+    fn next(&mut self) -> Result<bool, String> {
         self.row.clear();
         let (mut column, mut kind, mut style) = (0, String::new(), 0);
         let (mut text, mut in_text) = (String::new(), false);
         loop {
             self.buffer.clear();
-            let event = self.xml.read_event_into(&mut self.buffer).map_err(|error| {
-                Stop::from(rows.unreadable(Some(self.number), format!("is a damaged workbook: {}", visible(&error.to_string()))))
-            })?;
+            let event = self.xml.read_event_into(&mut self.buffer).map_err(|error| broken("the sheet", &error))?;
             match event {
                 Event::Start(element) | Event::Empty(element) if element.local_name().as_ref() == b"row" => {
                     self.row.clear();

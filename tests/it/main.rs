@@ -65,6 +65,7 @@ mod store;
 mod suites;
 mod support;
 mod surfaces;
+mod tables;
 mod textbook;
 mod unread;
 mod verify;

@@ -1,157 +1,12 @@
 //! Tables with a row for each outcome.
 
-use super::super::notation::{Currency, Decimal};
-use super::draft::{Draft, constant, file_stem, list, quoted};
-use super::look::{Look, Question};
-use super::summary::{Column, Kind, currency_in_name, read_number, unit_in_name};
-use super::verdict::{is_plain, status_name, verdict};
-use super::words::{Role, is_model, is_numbered, own_name, words_of};
-
-/// Values of a column that may name approaches.
-const MOST_APPROACHES: usize = 60;
-
-/// How an item is known to have passed.
-pub(super) enum Judged<'l> {
-    By(&'l Column),
-    Equal(&'l Column, &'l Column),
-    Score(&'l Column),
-}
-
-/// Finds what says how items came out.
-pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judged<'l>>, Question> {
-    let hint = |name: &Option<String>, option: &str| match name {
-        None => Ok(None),
-        Some(name) => look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned())),
-    };
-    if let Some(column) = hint(&look.hints.passed, "--passed COLUMN")? {
-        return Ok(Some(Judged::By(column)));
-    }
-    if let Some(column) = hint(&look.hints.score, "--score COLUMN")? {
-        return Ok(Some(Judged::Score(column)));
-    }
-    let may_judge = |column: &Column| column.is_outcomes() || is_nearly_outcomes(column, look);
-    let clear = look.best(Role::Passed, 2, may_judge);
-    let found = if clear.is_empty() { look.best(Role::Passed, 1, Column::is_outcomes) } else { clear };
-    if let Some(column) = one_of(look, &found)? {
-        return Ok(Some(Judged::By(column)));
-    }
-    if let Some((expected, given)) = compared(look) {
-        let is_same = |row: &&&Vec<Option<String>>| look.text(row, expected).is_some() && look.text(row, expected) == look.text(row, given);
-        let same = look.rows.iter().filter(is_same).count();
-        const LONGEST_ANSWER: usize = 40;
-        if same > 0 && expected.longest.max(given.longest) <= LONGEST_ANSWER {
-            return Ok(Some(Judged::Equal(expected, given)));
-        }
-    }
-    let plain: Vec<&Column> = look.summary.columns.iter().filter(|column| column.is_outcomes() && column.values.keys().any(|text| is_plain(text))).collect();
-    if plain.len() == 1 {
-        return Ok(Some(Judged::By(plain[0])));
-    }
-    let scores = look.best(Role::Score, 1, |column| column.numbers().is_some());
-    Ok(scores.first().map(|column| Judged::Score(column)))
-}
-
-/// Says whether the column is clearly about outcomes, and has words beside those that are known.
-fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
-    const MOST_WORDS: usize = 12;
-    let is_known = |text: &&String| verdict(text).is_some() || look.hints.values.contains_key(*text);
-    let known: usize = column.values.iter().filter(|(text, _)| is_known(text)).map(|(_, count)| count).sum();
-    column.kind == Kind::Text && column.values.len() <= MOST_WORDS && known * 2 > column.filled
-}
-
-/// Several columns that say the same are as good as one.
-fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
-    let [first, rest @ ..] = found else { return Ok(None) };
-    for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict).and_then(status_name) == Some("pass");
-        if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
-            let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
-            let text = format!("{} may each say whether an item passed, and they differ", names.join(" and "));
-            return Err(Question::new(text, format!("--passed {}", shell(&first.name))));
-        }
-    }
-    Ok(Some(first))
-}
-
-/// The right answer, and the one that was given.
-fn compared<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
-    let may = |column: &Column| column.may_name() || column.numbers().is_some();
-    let expected = look.best(Role::Expected, 2, |column| may(column) && column.clarity(Role::Answer) == 0);
-    let given = look.best(Role::Answer, 2, |column| may(column) && column.clarity(Role::Expected) == 0);
-    let either = look.best(Role::Answer, 2, |column| may(column) && column.clarity(Role::Expected) > 0);
-    match (expected.first(), given.first(), either.first()) {
-        (Some(expected), Some(given), _) | (Some(expected), None, Some(given)) | (None, Some(given), Some(expected)) => Some((expected, given)),
-        _ => None,
-    }
-}
-
-/// What tells runs apart.
-pub(super) struct Arms<'l> {
-    pub approach: Vec<&'l Column>,
-    pub model: Option<&'l Column>,
-    pub suite: Option<&'l Column>,
-}
-
-impl<'l> Arms<'l> {
-    pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
-        let is_free = |column: &Column| !used.iter().any(|other| other.name == column.name) && column.may_name() && column.kind != Kind::Outcomes;
-        let hinted = |name: &Option<String>, option: &str| -> Result<Option<&'l Column>, Question> {
-            let Some(name) = name else { return Ok(None) };
-            look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned()))
-        };
-        let is_name = |column: &Column| is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3);
-        let model = match hinted(&look.hints.model, "--model COLUMN")? {
-            Some(column) => Some(column),
-            None => look.best(Role::Model, 1, |column| is_name(column) || (is_free(column) && column.values.keys().all(|text| is_model(text)))).first().copied(),
-        };
-        let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
-        let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
-        let approach = match hinted(&look.hints.approach, "--approach COLUMN")? {
-            Some(column) => vec![column],
-            None => {
-                let clear = look.best(Role::Approach, 2, |column| is_name(column) && is_other(column));
-                let clear = if clear.is_empty() && model.is_none() { look.best(Role::Approach, 1, |column| is_name(column)) } else { clear };
-                let mut kept: Vec<&Column> = Vec::new();
-                for column in clear {
-                    // One that the others decide, such as an agent's version, tells nothing apart.
-                    let is_decided = !kept.is_empty() && look.decides(&kept, column);
-                    if !is_decided {
-                        kept.push(column);
-                    }
-                }
-                kept
-            }
-        };
-        Ok(Self { approach, model, suite })
-    }
-
-    pub fn columns(&self) -> Vec<&'l Column> {
-        self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
-    }
-
-    pub fn names(&self) -> ArmNames {
-        let name = |column: &Column| column.name.clone();
-        ArmNames { approach: self.approach.iter().map(|column| name(column)).collect(), model: self.model.map(name), suite: self.suite.map(name) }
-    }
-
-    /// Writes suite, approach and model. What no column says the file's name does.
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
-        let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
-        let names = |columns: &[&Column]| match columns {
-            [one] => quoted(&one.name),
-            several => list(several.iter().map(|column| &column.name)),
-        };
-        let is_alone = self.approach.is_empty() && self.model.is_none();
-        let approach = if is_alone { file_stem() } else { constant("unnamed") };
-        let approach = if self.approach.is_empty() { approach } else { names(&self.approach) };
-        draft.run.push(("suite", set("suite").unwrap_or_else(|| self.suite.map_or_else(|| constant(suite), |column| quoted(&column.name)))));
-        draft.run.push(("approach", set("approach").unwrap_or(approach)));
-        draft.run.push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
-        if is_alone && !look.hints.set.contains_key("approach") {
-            look.notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
-        }
-    }
-}
+use super::arms::{Arms, MOST_APPROACHES};
+use super::draft::{Draft, constant, list, quoted};
+use super::judged::{Judged, judged, status};
+use super::look::{Look, Question, shell};
+use super::measures::{measures, texts};
+use super::summary::{Column, Kind};
+use super::words::{Role, is_numbered, own_name, words_of};
 
 /// Reads a table with a row for each outcome.
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
@@ -208,24 +63,6 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
-}
-
-/// The columns of the arms by name, when the look is about to change.
-pub(super) struct ArmNames {
-    approach: Vec<String>,
-    model: Option<String>,
-    suite: Option<String>,
-}
-
-impl ArmNames {
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
-        let fields = draft.run.split_off(0);
-        let columns = look.summary.columns.clone();
-        let find = |name: &String| columns.iter().find(|column| column.name == *name);
-        let arms = Arms { approach: self.approach.iter().filter_map(find).collect(), model: self.model.as_ref().and_then(find), suite: self.suite.as_ref().and_then(find) };
-        arms.write(look, suite, draft);
-        draft.run.extend(fields);
-    }
 }
 
 /// Finds the columns that name an item.
@@ -360,6 +197,13 @@ impl<'l> Repeats<'l> {
             item.insert(0, column);
             return Ok(found);
         }
+        // What differs between the rows of an item may be a setting, which nobody but the user knows.
+        const MOST_SETTINGS: usize = 12;
+        let is_setting = |column: &&'l Column| is_free(column) && column.may_name_setting() && (2..=MOST_SETTINGS).contains(&column.values.len()) && look.is_unique(&key(&[column], item));
+        if let Some(column) = look.summary.columns.iter().find(is_setting) {
+            let text = format!("the rows of an item differ in `{}`, which may be a setting or count attempts", column.name);
+            return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell(&column.name))));
+        }
         let counts = look.counts(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);
         if counts.values().all(|count| *count == most) {
@@ -386,171 +230,4 @@ fn kind_of(item: &[&Column]) -> &'static str {
     const TASKS: [&str; 16] = ["task", "instance", "issue", "challenge", "exercise", "ticket", "puzzle", "scenario", "tache", "tarea", "compito", "taak", "aufgabe", "zadanie", "szenario", "problem"];
     let is_task = item.iter().any(|column| words_of(&own_name(&column.name)).iter().any(|word| TASKS.contains(&word.as_str())));
     if is_task { "task" } else { "question" }
-}
-
-/// Writes what each word of the column stands for.
-pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
-    let mut values = Vec::new();
-    let mut unknown = Vec::new();
-    for (text, count) in &column.values {
-        match (look.hints.values.get(text), verdict(text)) {
-            (Some(given), _) => values.push(format!("{}: {}", quoted(text), quoted(given))),
-            (None, Some(found)) => values.push(format!("{}: {}", quoted(text), status_name(found).unwrap_or("null"))),
-            (None, None) => unknown.push((text, count)),
-        }
-    }
-    if let Some((text, count)) = unknown.first() {
-        let question = format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
-        return Err(Question::new(question, format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text))));
-    }
-    Ok(format!("{{column: {}, values: {{{}}}}}", quoted(&column.name), values.join(", ")))
-}
-
-/// The unit and the direction of a score.
-pub(super) fn score(column: &Column, metric: &str) -> String {
-    const DOWN: [&str; 9] = ["loss", "perplexity", "ppl", "wer", "cer", "mae", "rmse", "error", "distance"];
-    let Some(numbers) = column.numbers() else { return quoted(&column.name) };
-    let words = words_of(&own_name(&column.name));
-    let is_percent = numbers.has_percent || column.name.contains('%') || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
-    let unit = if is_percent && numbers.least >= 0.0 && numbers.most <= 100.0 {
-        "percent"
-    } else if numbers.least >= 0.0 && numbers.most <= 1.0 {
-        "fraction"
-    } else if numbers.least >= 0.0 && numbers.most <= 100.0 && numbers.most > 10.0 {
-        "points"
-    } else {
-        "number"
-    };
-    let direction = if words.iter().any(|word| DOWN.contains(&word.as_str())) { "down" } else { "up" };
-    format!("{{column: {}, metric: {}, unit: {unit}, direction: {direction}}}", quoted(&column.name), quoted(metric))
-}
-
-pub(super) fn metric_of(column: &Column) -> String {
-    let words = words_of(&own_name(&column.name));
-    let words: Vec<String> = words.into_iter().filter(|word| !matches!(word.as_str(), "percent" | "pct" | "prozent" | "of" | "in")).collect();
-    if words.is_empty() { "score".to_owned() } else { words.join("_") }
-}
-
-/// Scores, cost, time and tokens of each outcome.
-fn measures<'l>(look: &'l Look<'_>, judged: &Judged<'l>, used: &mut Vec<&'l Column>, draft: &mut Draft, notes: &mut Vec<String>) {
-    let mut scores: Vec<&Column> = match judged {
-        Judged::Score(column) => vec![column],
-        Judged::By(_) | Judged::Equal(..) => Vec::new(),
-    };
-    let is_free = |used: &[&Column], column: &Column| !used.iter().any(|other| other.name == column.name);
-    for least in [3, 2, 1] {
-        let more = look.best(Role::Score, least, |column| is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed));
-        for column in more {
-            used.push(column);
-            scores.push(column);
-        }
-    }
-    if let [first, rest @ ..] = scores.as_slice() {
-        draft.item.push(("score", score(first, &metric_of(first))));
-        if !rest.is_empty() {
-            let rest: Vec<String> = rest.iter().map(|column| format!("{}: {}", quoted(&metric_of(column)), quoted(&column.name))).collect();
-            draft.item.push(("scores", format!("{{{}}}", rest.join(", "))));
-        }
-    }
-    let mut item = Vec::new();
-    spent(look, used, &mut item, notes);
-    draft.item.extend(item);
-    if let Some(column) = look.best(Role::Category, 2, |column| is_free(used, column) && column.may_name() && column.values.len() * 2 <= look.rows.len().max(4)).first() {
-        used.push(column);
-        draft.item.push(("category", quoted(&column.name)));
-    } else if let Some(column) = look.best(Role::Category, 2, |column| draft.item[0].1.starts_with(&format!("[{}", quoted(&column.name)))).first() {
-        draft.item.push(("category", quoted(&column.name)));
-    }
-    let is_time = |column: &Column| is_free(used, column) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
-    if let Some(column) = look.best(Role::Time, 1, is_time).first() {
-        used.push(column);
-        draft.run.extend(timestamp(column, notes));
-    }
-}
-
-/// Writes when a run was, if the column says so in one way alone.
-pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'static str, String)> {
-    match &column.kind {
-        Kind::Times(None) => Some(("timestamp", quoted(&column.name))),
-        Kind::Times(Some(format)) => Some(("timestamp", format!("{{column: {}, format: {}}}", quoted(&column.name), quoted(format)))),
-        _ => {
-            notes.push(format!("`{}` is not read: day and month may be either way; in the map, {{column: …, format: \"%d/%m/%Y\"}} reads it", column.name));
-            None
-        }
-    }
-}
-
-/// Writes cost, time and tokens, where their units are known.
-pub(super) fn spent<'l>(look: &'l Look<'_>, used: &mut Vec<&'l Column>, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let is_amount = |used: &[&Column], column: &Column| !used.iter().any(|other| other.name == column.name) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0);
-    let amounts = look.best(Role::Cost, 1, |column| is_amount(used, column) && !column.name.contains('/') && !words_of(&column.name).contains(&"per".to_owned()));
-    if let Some(column) = amounts.first() {
-        used.push(column);
-        cost(column, fields, notes);
-    }
-    let is_length = |column: &Column| is_amount(used, column) || (column.kind == Kind::Lengths && !used.iter().any(|other| other.name == column.name));
-    if let Some(column) = look.best(Role::Duration, 1, is_length).first() {
-        used.push(column);
-        match (unit_in_name(&column.name), &column.kind) {
-            (_, Kind::Lengths) => fields.push(("duration_seconds", format!("{{column: {}, unit: s}}", quoted(&column.name)))),
-            (Some("s"), _) => fields.push(("duration_seconds", quoted(&column.name))),
-            (Some(unit), _) => fields.push(("duration_seconds", format!("{{column: {}, unit: {unit}}}", quoted(&column.name)))),
-            (None, _) => notes.push(format!("`{}` has no unit and is not read; in the map, duration_seconds: {{column: …, unit: ms}} reads it", column.name)),
-        }
-    }
-    for (role, key) in [(Role::InputTokens, "input_tokens"), (Role::OutputTokens, "output_tokens")] {
-        if let Some(column) = look.best(role, 2, |column| is_amount(used, column) && column.numbers().is_some_and(|numbers| numbers.are_whole)).first() {
-            used.push(column);
-            fields.push((key, quoted(&column.name)));
-        }
-    }
-}
-
-fn cost(column: &Column, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let currency = column.numbers().and_then(|numbers| numbers.currency).or_else(|| currency_in_name(&column.name));
-    let is_english = words_of(&column.name).iter().any(|word| matches!(word.as_str(), "cost" | "costs" | "price" | "spend" | "spent"));
-    match currency {
-        Some(Currency::Dollar) => fields.push(("cost_usd", quoted(&column.name))),
-        Some(Currency::Cent) => fields.push(("cost_usd", format!("{{column: {}, unit: cents}}", quoted(&column.name)))),
-        None if is_english => {
-            fields.push(("cost_usd", quoted(&column.name)));
-            notes.push(format!("`{}` names no currency and is taken as US dollars", column.name));
-        }
-        _ => notes.push(format!("`{}` is not in US dollars, or does not say so, and is not read; in the map, cost_usd: {{column: …, unit: EUR, multiply: 1.08}} reads it", column.name)),
-    }
-}
-
-/// Writes the texts that people read beside an outcome.
-fn texts<'l>(look: &'l Look<'_>, judged: &Judged<'l>, item: &[&Column], used: &mut Vec<&'l Column>, draft: &mut Draft) {
-    let compared = match judged {
-        Judged::Equal(expected, given) => Some((*expected, *given)),
-        Judged::By(_) | Judged::Score(_) => compared(look),
-    };
-    for (role, key) in [(Role::Question, "question"), (Role::Answer, "answer"), (Role::Expected, "expected"), (Role::Reason, "reason")] {
-        let is_free = |column: &Column| {
-            let is_item = item.iter().any(|other| other.name == column.name);
-            let is_used = used.iter().any(|other| other.name == column.name);
-            (!is_used || (is_item && role == Role::Question && column.longest > 20)) && matches!(column.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
-        };
-        let found = match (role, compared) {
-            (Role::Answer, Some((_, given))) => Some(given),
-            (Role::Expected, Some((expected, _))) => Some(expected),
-            _ => look.best(role, 2, is_free).first().copied(),
-        };
-        if let Some(column) = found {
-            used.push(column);
-            draft.item.push((key, quoted(&column.name)));
-        }
-    }
-}
-
-/// Writes a text as one word of a command.
-pub(super) fn shell(text: &str) -> String {
-    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'));
-    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// Reads a share of whole runs: 68.2 or 0.682.
-pub(super) fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
-    column.values.keys().all(|text| read_number(text, decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
 }

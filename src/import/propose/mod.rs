@@ -2,19 +2,23 @@
 //!
 //! The text of the map is all that comes out, so that what is shown, kept and read is the same. Nothing here reads a file.
 
+mod arms;
 mod draft;
+mod judged;
 mod long;
 mod look;
+mod measures;
 mod runs;
 mod summary;
 mod verdict;
 mod wide;
 mod words;
 
+use super::list_path::BY_COLUMNS;
 use super::sample::Sample;
+use arms::Arms;
 use draft::Draft;
-use long::Arms;
-pub use look::{Hints, Question, WideAre};
+pub use look::{Hints, Question, WideAre, shell};
 use look::Look;
 
 /// What a table seems to be.
@@ -32,8 +36,14 @@ pub(super) struct Reading {
 pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
     let is_meant = |sample: &&Sample| {
         let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
-        is_sheet && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_ref() == Some(list))
+        is_sheet && !is_record(sample) && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_ref() == Some(list))
     };
+    // Columns with telling names say that a document is written column by column, whatever else it might be.
+    let by_columns = |sample: &&Sample| {
+        let is_told = |column: &&String| words::roles_of(column).iter().any(|(_, clarity)| *clarity >= 2);
+        sample.layout.list.as_deref() == Some(BY_COLUMNS) && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
+    };
+    let samples = samples.iter().find(by_columns).map_or(samples, std::slice::from_ref);
     let (mut readings, mut questions) = (Vec::new(), Vec::new());
     for sample in samples.iter().filter(is_meant) {
         match read(sample, hints, suite) {
@@ -55,6 +65,15 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         Some((_, reading)) => Ok(reading),
         None => Err(questions.into_iter().max_by_key(|(sample, _)| sample.rows.len()).map(|(_, questions)| questions).unwrap_or_default()),
     }
+}
+
+/// Says whether the entries of the object that the rows are in are the fields of one thing: `prompt_tokens` and `completion_tokens` name no items.
+fn is_record(sample: &Sample) -> bool {
+    let Some(list) = sample.layout.list.as_ref().filter(|list| list.ends_with("{}")) else { return false };
+    let Some(place) = sample.columns.iter().position(|column| *column == format!("$.{list}")) else { return false };
+    let keys: std::collections::BTreeSet<&String> = sample.rows.iter().filter_map(|row| row[place].as_ref()).collect();
+    let is_field = |key: &&&String| words::roles_of(key).iter().any(|(_, clarity)| *clarity >= 2);
+    keys.iter().filter(is_field).count() * 2 >= keys.len()
 }
 
 fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {

@@ -1,15 +1,22 @@
 //! Tables with a row for each run: what was published of a whole, without its items.
 
+use super::super::notation::Decimal;
+use super::arms::Arms;
 use super::draft::{Draft, quoted};
-use super::long::{Arms, is_share, metric_of, spent, timestamp};
 use super::look::{Look, Question, WideAre};
-use super::summary::{Column, Kind};
+use super::measures::{metric_of, spent, timestamp};
+use super::summary::{Column, Kind, read_number};
 use super::words::{Role, words_of};
 
 /// Finds what is published of each row's run; nothing where the rows are no runs.
 pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     let columns = arms.columns();
     if columns.is_empty() || look.hints.item.is_some() || look.hints.passed.is_some() {
+        return false;
+    }
+    // Outcomes side by side are of items, and a figure beside them adds them up.
+    let sides = look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
+    if sides >= 2 {
         return false;
     }
     let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
@@ -28,7 +35,7 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
     let total = *look.best(Role::Total, 2, |column| is_count(column) && column.name != passed.name).first()?;
-    let value = |row: &Vec<Option<String>>, column: &Column| super::summary::read_number(row[column.place].as_deref()?, decimal);
+    let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
     let fits = look.rows.iter().all(|row| match (value(row, passed), value(row, total)) {
         (Some(passed), Some(total)) => passed <= total,
         _ => true,
@@ -125,4 +132,9 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
+}
+
+/// Reads a share of whole runs: 68.2 or 0.682.
+fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
+    column.values.keys().all(|text| read_number(text, decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
 }

@@ -70,6 +70,11 @@ impl Column {
         self.kind == Kind::Outcomes
     }
 
+    /// A setting is named or is a number; it is no outcome and no time.
+    pub fn may_name_setting(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
+    }
+
     /// Names of something: text, or numbers without a fraction.
     pub fn may_name(&self) -> bool {
         match &self.kind {

@@ -28,17 +28,29 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         return Ok(Some(found));
     }
     let is_value = |column: &&Column| !is_total(&column.name) || column.is_outcomes();
-    let outcomes: Vec<&Column> = look.summary.columns.iter().filter(|column| column.is_outcomes() && !is_sum_of_others(column)).collect();
-    let numbers: Vec<&Column> = look.summary.columns.iter().filter(|column| is_side(column)).filter(is_value).collect();
+    let outcomes: Vec<&Column> = look.summary.columns.iter().filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column)).collect();
+    let numbers: Vec<&Column> = look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column)).filter(is_value).collect();
     let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2) || look.summary.columns.iter().any(|column| column.numbers().is_some() && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2 && outcomes.len() < 2);
     if hints.wide.is_none() && (has_judge || (has_arms && has_items)) {
         return Ok(None);
     }
-    let columns = if outcomes.len() >= 2 { outcomes } else { numbers };
+    // Where some items have a part of a point, 1 and 0 are points too.
+    let are_points = outcomes.iter().all(|column| column.values.keys().all(|text| text.parse::<f64>().is_ok()));
+    let has_parts = numbers.iter().any(|column| column.numbers().is_some_and(|numbers| numbers.most <= 1.0 && !numbers.are_whole));
+    let are_outcomes = outcomes.len() >= 2 && !(are_points && has_parts);
+    let columns: Vec<&Column> = match (are_outcomes, outcomes.is_empty()) {
+        (true, _) => outcomes,
+        (false, true) => numbers,
+        (false, false) => {
+            let is_part = |column: &&Column| column.is_outcomes() || column.numbers().is_some_and(|numbers| numbers.most <= 1.0);
+            let mut both: Vec<&Column> = outcomes.into_iter().chain(numbers).filter(is_part).collect();
+            both.sort_by_key(|column| column.place);
+            both
+        }
+    };
     if columns.len() < 2 {
         return Ok(None);
     }
-    let are_outcomes = columns[0].is_outcomes();
     let labels: Vec<&Column> = look.summary.columns.iter().filter(|column| column.kind == Kind::Text && !columns.iter().any(|value| value.name == column.name)).collect();
     let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
         let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
@@ -60,6 +72,11 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
 /// A column of counts or sums of those beside it is none of them.
 fn is_sum_of_others(column: &Column) -> bool {
     is_total(&column.name)
+}
+
+/// What the rows of a document are in is beside none of them.
+fn is_around(column: &Column) -> bool {
+    column.name.starts_with("$.")
 }
 
 /// Numbers that nothing else is known of.

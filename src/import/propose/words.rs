@@ -201,7 +201,14 @@ fn push_plain(letter: char, word: &mut String) {
 pub(super) fn own_name(column: &str) -> String {
     let path = column.trim_end_matches("[]");
     let is_key = path.ends_with("{}");
-    let last = path.trim_end_matches("{}").rsplit(['.', ']', '}']).find(|part| !part.is_empty() && *part != "$").unwrap_or_default();
+    let mut parts = path.trim_end_matches("{}").rsplit(['.', '[', ']', '{', '}']).filter(|part| !part.is_empty() && *part != "$");
+    let last = parts.next().unwrap_or_default();
+    // The name of an agent is no name by itself.
+    if matches!(last.to_lowercase().as_str(), "name" | "id" | "key" | "title" | "label")
+        && let Some(above) = parts.next()
+    {
+        return format!("{}_{last}", above.strip_suffix('s').unwrap_or(above));
+    }
     if is_key { last.strip_suffix('s').unwrap_or(last).to_owned() } else { last.to_owned() }
 }
 
@@ -217,6 +224,9 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     if words.is_empty() {
         return Vec::new();
     }
+    // `not_passed` and `failed_tests` say the opposite of what their other words say.
+    const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
+    let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
     let whole = words.join("_");
     let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
     let bare = bare.join("_");
@@ -230,7 +240,8 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
             u8::from(words.iter().rev().take(1).chain(words.first()).any(|word| word.len() > 1 && names.contains(&word.as_str())))
         }
     };
-    NAMES.iter().map(|(role, names)| (*role, clarity(names))).filter(|(_, clarity)| *clarity > 0).collect()
+    let is_kept = |role: Role| !is_opposite || !matches!(role, Role::Passed | Role::PassedCount | Role::Rate | Role::Score);
+    NAMES.iter().map(|(role, names)| (*role, clarity(names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
 }
 
 /// Benchmarks that people put into the columns of a table.
@@ -241,7 +252,9 @@ const BENCHMARKS: [&str; 40] = [
 ];
 
 pub(super) fn is_benchmark(name: &str) -> bool {
-    BENCHMARKS.contains(&words_of(name).join("_").as_str())
+    // `MMLU (5-shot)` is MMLU.
+    let name = words_of(name).join("_");
+    BENCHMARKS.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
 }
 
 /// Families that names of models begin with.
@@ -289,12 +302,13 @@ mod tests {
             ("eval.correct", Role::Passed, 3),
             ("$.tasks{}", Role::Item, 3),
             ("$.runs[].model", Role::Model, 3),
+            ("agent.name", Role::Approach, 3),
             ("是否正确", Role::Passed, 3),
         ] {
             assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
         }
         assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
-        assert!(roles_of("zork").is_empty());
+        assert!(roles_of("zork").is_empty() && roles_of("not_passed").is_empty());
     }
 
     #[test]
