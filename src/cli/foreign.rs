@@ -74,7 +74,9 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportRepo
         .map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?;
     let look = proposal::import_command(paths, "--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
-    proposal.notes.iter().for_each(|note| output::say(settings, &format!("note: {}", crate::domain::visible(note))));
+    for note in &proposal.notes {
+        output::say(settings, &format!("note: {}", crate::domain::visible(note)));
+    }
     let import = |folder: &Path| {
         let store = Destination::Cache(folder).store_of(&proposal.key);
         let report = import_table(&store, &proposal.files, &proposal.map, &StoredRuns::default(), Mode::Store, &mut |_| {});

@@ -11,10 +11,10 @@ use crate::render::format;
 
 use super::arguments::{Import, ImportAs, Mark, Table, Wide};
 use super::failure::Failure;
+use super::import;
 use super::output;
 use super::settings::Settings;
 use super::shown::shown;
-use super::import;
 
 /// A line of the map is cut here when it is shown.
 const MOST_SHOWN: usize = 160;
@@ -58,7 +58,11 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
 }
 
 /// Shows the proposal and returns its map with the files it is for, once somebody has agreed; nothing where the map was only to be written.
-pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Option<(Map, Vec<PathBuf>)>, Failure> {
+pub(super) fn agreed(
+    settings: &Settings,
+    arguments: &Import,
+    set: BTreeMap<String, String>,
+) -> Result<Option<(Map, Vec<PathBuf>)>, Failure> {
     let hints = hints_of(arguments, set)?;
     let proposal = propose_tables(&arguments.files, &hints).map_err(|why| refused(why, &|option| command(arguments, option)))?;
     let described = describe(&proposal);
@@ -68,23 +72,32 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         output::say(settings, &format!("the map is in {}", shown(path)));
     }
     if table.yes || arguments.dry_run {
-        described.iter().for_each(|line| output::say(settings, line));
+        say(settings, &described);
         return Ok(Some((proposal.map, proposal.files)));
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         if table.write_map.is_some() {
-            described.iter().for_each(|line| output::say(settings, line));
+            say(settings, &described);
             return Ok(None);
         }
         let mut failure = Failure::new("the table has no map; this is what it seems to be");
         failure.details = described;
         return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
     }
-    described.iter().for_each(|line| output::tell(line));
+    for line in &described {
+        output::tell(line);
+    }
     if ask("Import it so? [Y/n] ") {
         return Ok(Some((proposal.map, proposal.files)));
     }
-    Err(Failure::new("nothing was imported").with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
+    Err(Failure::new("nothing was imported")
+        .with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
+}
+
+fn say(settings: &Settings, lines: &[String]) {
+    for line in lines {
+        output::say(settings, line);
+    }
 }
 
 /// Anything but a no is a yes; the end of the input is a no.
@@ -97,7 +110,8 @@ fn ask(question: &str) -> bool {
 }
 
 fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = files::open_by(std::fs::OpenOptions::new().write(true).create_new(true), path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written =
+        files::open_by(std::fs::OpenOptions::new().write(true).create_new(true), path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
         let failure = Failure::new(format!("cannot write {}: {error}", shown(path)));
         if error.kind() == io::ErrorKind::AlreadyExists { failure.with_hint("name another file, or take it away first") } else { failure }
@@ -109,7 +123,16 @@ fn command(arguments: &Import, more: &str) -> String {
     let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
     let mut words = vec!["evalreport import".to_owned()];
     words.extend(arguments.files.iter().map(|file| shell(&file.display().to_string())));
-    let options = [("approach", approach), ("model", model), ("item", item), ("passed", passed), ("score", score), ("attempt", attempt), ("sheet", sheet), ("list", list)];
+    let options = [
+        ("approach", approach),
+        ("model", model),
+        ("item", item),
+        ("passed", passed),
+        ("score", score),
+        ("attempt", attempt),
+        ("sheet", sheet),
+        ("list", list),
+    ];
     words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell(value.as_ref()?)))));
     words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
     words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));

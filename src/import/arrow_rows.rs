@@ -1,7 +1,9 @@
 //! Rows of Parquet and Arrow files: batch by batch, the wanted columns alone. The fields of a struct are columns with a dot in their name.
 
+use std::cell::Cell as Switch;
 use std::fs::File;
 use std::io::BufReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -29,26 +31,43 @@ const MOST_DEPTH: usize = 8;
 
 /// Reads a Parquet file. `ready` is asked once the columns are known and may stop the reading.
 pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(rows, &error.to_string()))?;
+    let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(builder.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.roots.iter().copied());
-    let reader =
-        builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(|error| damaged(rows, &error.to_string()))?;
+    let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
+    let reader = caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     wanted.read(reader, rows)
 }
 
 /// Reads an Arrow file, which is also what Feather is.
-pub(super) fn read_arrow(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
-    let reader = FileReader::try_new(BufReader::new(&file), None).map_err(|error| damaged(rows, &error.to_string()))?;
+pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    let reader = caught(|| FileReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(&reader.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
-    let reader = FileReader::try_new(BufReader::new(&file), Some(wanted.roots.clone()));
+    let reader = caught(|| FileReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
     wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
+}
+
+/// Decoders of columns trust what a file says of itself: where its parts contradict each other some of them panic.
+fn caught<T>(decode: impl FnOnce() -> T, rows: &Rows<'_>) -> Result<T, Stop> {
+    IS_DECODING.set(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    IS_DECODING.set(false);
+    decoded.map_err(|_| damaged(rows, "its parts contradict each other"))
+}
+
+thread_local! {
+    static IS_DECODING: Switch<bool> = const { Switch::new(false) };
+}
+
+/// Says whether this thread is decoding the columns of a foreign file: a panic there is told as a problem of the file.
+pub fn is_decoding() -> bool {
+    IS_DECODING.get()
 }
 
 fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
@@ -82,9 +101,9 @@ impl Wanted {
         Ok(Self { roots, paths: places.into_iter().map(|place| Some(leaves[place?].1.clone())).collect() })
     }
 
-    fn read(&self, batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    fn read(&self, mut batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>, rows: &mut Rows<'_>) -> Result<(), Stop> {
         let mut cells = rows.columns.cells();
-        for batch in batches {
+        while let Some(batch) = caught(|| batches.next(), rows)? {
             let batch = batch.map_err(|error| damaged(rows, &error.to_string()))?;
             let columns: Vec<Option<Values>> =
                 self.paths.iter().map(|path| path.as_ref().and_then(|path| Values::of(&batch, path))).collect();
@@ -118,7 +137,7 @@ fn add_leaves(root: usize, kind: &DataType, path: Vec<String>, leaves: &mut Vec<
 struct Values {
     /// The structs that it is in: a field of nothing is nothing.
     around: Vec<ArrayRef>,
-    values: ArrayRef,
+    array: ArrayRef,
     /// For a dictionary, where each row's value is.
     keys: Option<(ArrayRef, Vec<usize>)>,
 }
@@ -135,9 +154,9 @@ impl Values {
         if let Some(dictionary) = values.as_any_dictionary_opt() {
             let entries = dictionary.values().clone();
             let places = if entries.is_empty() { vec![0; values.len()] } else { dictionary.normalized_keys() };
-            return Some(Self { around, keys: Some((values, places)), values: entries });
+            return Some(Self { around, keys: Some((values, places)), array: entries });
         }
-        Some(Self { around, values, keys: None })
+        Some(Self { around, array: values, keys: None })
     }
 
     fn set(&self, row: usize, cell: &mut Cell) {
@@ -145,9 +164,9 @@ impl Values {
             return cell.set(CellKind::Null, "");
         }
         match &self.keys {
-            Some((keys, _)) if keys.is_null(row) || self.values.is_empty() => cell.set(CellKind::Null, ""),
-            Some((_, places)) => set_value(&self.values, places[row], cell),
-            None => set_value(&self.values, row, cell),
+            Some((keys, _)) if keys.is_null(row) || self.array.is_empty() => cell.set(CellKind::Null, ""),
+            Some((_, places)) => set_value(&self.array, places[row], cell),
+            None => set_value(&self.array, row, cell),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Layout {
         let list = self.list.as_deref();
         match (format, input) {
             (Format::Parquet, Input::File(file)) => read_parquet(file, rows, ready),
-            (Format::Arrow, Input::File(file)) => read_arrow(file, rows, ready),
+            (Format::Arrow, Input::File(file)) => read_arrow(&file, rows, ready),
             (Format::Workbook, Input::File(file)) => read_workbook(file, self.sheet.as_deref(), self.header, rows, ready),
             (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::Workbook, input) => {
                 let delimiter = self.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });

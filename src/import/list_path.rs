@@ -42,9 +42,11 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
         let mut marks = Vec::new();
         loop {
             if let Some(rest) = key.strip_suffix("[]") {
-                (key, _) = (rest, marks.push(Step::Each));
+                key = rest;
+                marks.push(Step::Each);
             } else if let Some(rest) = key.strip_suffix("{}") {
-                (key, _) = (rest, marks.push(Step::Entries));
+                key = rest;
+                marks.push(Step::Entries);
             } else {
                 break;
             }
@@ -67,12 +69,11 @@ pub(super) struct Frame<'t> {
     pub key: Option<String>,
 }
 
+/// Takes a row with what it is in.
+type OnRow<'a, 't, E> = dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E> + 'a;
+
 /// Finds the rows of a document. `on_row` gets each with what it is in; an error is why there are none.
-pub(super) fn each_row<'t, E>(
-    tree: &'t Tree,
-    path: Option<&str>,
-    on_row: &mut dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E>,
-) -> Result<Result<(), String>, E> {
+pub(super) fn each_row<'t, E>(tree: &'t Tree, path: Option<&str>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
     let mut steps = steps(path.unwrap_or_default());
     if !matches!(steps.last(), Some(Step::Each | Step::Entries)) {
         steps.push(Step::Each);
@@ -81,11 +82,7 @@ pub(super) fn each_row<'t, E>(
     walk(&steps, &mut frames, on_row)
 }
 
-fn walk<'t, E>(
-    steps: &[Step],
-    frames: &mut Vec<Frame<'t>>,
-    on_row: &mut dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E>,
-) -> Result<Result<(), String>, E> {
+fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
     let Some(here) = frames.last() else { return Ok(Ok(())) };
     let (value, path) = (here.value, here.path.clone());
     let Some((step, rest)) = steps.split_first() else {

@@ -11,8 +11,8 @@ use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatu
 use crate::files;
 
 use super::csv_rows::delimiter_of;
-use super::field::{Field, Origin, Otherwise, Rule};
 use super::encoding::Encoding;
+use super::field::{Field, Origin, Otherwise, Rule};
 use super::layout::Layout;
 use super::map::{
     Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map, MapColumn, Measure, RowsAre, RunFields,
@@ -509,10 +509,15 @@ impl<'s> MapReader<'s> {
     }
 
     fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
-        let found: Vec<&str> = ["constant", "column", "source", "regex", "sum", "difference"].into_iter().filter(|key| fields.child(key).is_some()).collect();
+        let found: Vec<&str> =
+            ["constant", "column", "source", "regex", "sum", "difference"].into_iter().filter(|key| fields.child(key).is_some()).collect();
         let &[first] = found.as_slice() else {
             let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
-            fields.reject("", format!("{} must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; {what} there", quote(path)), None);
+            fields.reject(
+                "",
+                format!("{} must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; {what} there", quote(path)),
+                None,
+            );
             return None;
         };
         match first {
@@ -530,7 +535,11 @@ impl<'s> MapReader<'s> {
                 let rule = match (first, origins.as_slice()) {
                     ("difference", &[from, less]) => Rule::Difference(from, less),
                     ("difference", _) => {
-                        fields.reject("difference", format!("{} must be two columns: the first less the second", quote(&fields.path_of("difference"))), None);
+                        fields.reject(
+                            "difference",
+                            format!("{} must be two columns: the first less the second", quote(&fields.path_of("difference"))),
+                            None,
+                        );
                         return None;
                     }
                     (_, []) => {

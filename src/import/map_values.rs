@@ -107,7 +107,8 @@ impl MapReader<'_> {
             }
         })?;
         if let Some(unit) = unit {
-            field.scale = Scale { counted: unit.counted, multiply: unit.multiply * field.scale.multiply, divide: unit.divide * field.scale.divide };
+            field.scale =
+                Scale { counted: unit.counted, multiply: unit.multiply * field.scale.multiply, divide: unit.divide * field.scale.divide };
         }
         Some(field)
     }

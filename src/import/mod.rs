@@ -42,6 +42,7 @@ mod tree;
 mod workbook;
 mod yaml_rows;
 
+pub use arrow_rows::is_decoding;
 pub use bundle::import_bundles;
 pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};

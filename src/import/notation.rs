@@ -139,7 +139,9 @@ impl Notation {
 pub(super) fn time_unit(word: &str) -> Option<Scale> {
     let name = match word.to_lowercase().as_str() {
         "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" | "millisekunden" => "ms",
-        "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunde" | "sekunden" | "seconde" | "secondes" | "segundos" | "secondi" => "s",
+        "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunde" | "sekunden" | "seconde" | "secondes" | "segundos" | "secondi" => {
+            "s"
+        }
         "m" | "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "minuti" => "min",
         "h" | "hr" | "hrs" | "hour" | "hours" | "std" | "stunden" | "heures" | "horas" | "ore" => "h",
         "us" | "µs" | "μs" | "microseconds" => "us",

@@ -81,7 +81,9 @@ fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
         let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
         let below = WalkDir::new(path).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_shown).filter_map(Result::ok);
-        let is_table = |name: &str| may_be_table(name) && !name.ends_with(".txt") && !name.ends_with(".dat");
+        // Of a folder, notes are not asked for.
+        let is_note = |name: &str| name.rsplit('.').next().is_some_and(|ending| ["txt", "dat"].contains(&ending));
+        let is_table = |name: &str| may_be_table(name) && !is_note(name);
         files.extend(
             below
                 .filter(|entry| entry.file_type().is_file() && is_table(&entry.file_name().to_string_lossy()))
@@ -116,7 +118,8 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     }
     let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths, &files));
     let reading = propose(&samples, hints, &suite).map_err(NoProposal::Open)?;
-    let mut map = Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
+    let mut map =
+        Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);
     let rows = first_rows(&map, first)?;
     let digests = sources.iter().flat_map(|source| [source.name.as_bytes(), source.sha256.as_bytes()]);

@@ -28,6 +28,8 @@ const MOST_COLUMNS: usize = 2000;
 const MOST_TURNED: usize = 200;
 /// An object around the rows that has more keys is a table itself.
 const MOST_AROUND: usize = 60;
+/// An object of fewer single values is a record.
+const LEAST_FLAT: usize = 3;
 /// Lists deeper in a document are no tables.
 const MOST_DEPTH: usize = 6;
 
@@ -218,7 +220,8 @@ fn tables_in(tree: &Tree) -> Vec<Sample> {
     let has_names = |tree: &Tree| if let Tree::Map(columns) = tree { columns.len() <= MOST_TURNED } else { false };
     if let Some(turned) = turned.as_ref().filter(|_| has_names(tree)) {
         // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
-        let by_columns = sample_at(turned, "[]").map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
+        let by_columns = sample_at(turned, "[]")
+            .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
         let mut found = tables_as_they_are(tree);
         found.extend(by_columns);
         return found;
@@ -253,9 +256,10 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
         }
         Tree::Map(entries) => {
             let is_map_of = |kind: fn(&Tree) -> bool| entries.len() > 1 && entries.iter().all(|(_, value)| kind(value));
-            let is_keyed = is_map_of(|value| value.is_compound());
-            let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_))) || is_map_of(|value| matches!(value, Tree::Number(_))) || is_map_of(|value| matches!(value, Tree::Text(_)));
-            const LEAST_FLAT: usize = 3;
+            let is_keyed = is_map_of(Tree::is_compound);
+            let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_)))
+                || is_map_of(|value| matches!(value, Tree::Number(_)))
+                || is_map_of(|value| matches!(value, Tree::Text(_)));
             if is_keyed || (is_flat && (entries.len() >= LEAST_FLAT || path.ends_with("{}"))) {
                 paths.push(format!("{path}{{}}"));
             }
@@ -263,9 +267,13 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
                 find_paths(first, &format!("{path}{{}}"), depth + 1, paths);
             }
             // Entries that are alike are found by their keys, and not each by its own.
-            let fields = |value: &Tree| if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() };
+            let fields = |value: &Tree| {
+                if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() }
+            };
             let (first, second) = (entries.first().map(|(_, value)| fields(value)), entries.get(1).map(|(_, value)| fields(value)));
-            let are_alike = first.zip(second).is_some_and(|(first, second)| !first.is_empty() && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6);
+            let are_alike = first.zip(second).is_some_and(|(first, second)| {
+                !first.is_empty() && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6
+            });
             if is_keyed && are_alike {
                 return;
             }
@@ -295,10 +303,15 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
             }
             // What the next frame is in is the table itself, or on the way to it.
             let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
-            if let Tree::Map(entries) = frame.value && entries.len() <= MOST_AROUND && !next.ends_with("{}") {
+            if let Tree::Map(entries) = frame.value
+                && entries.len() <= MOST_AROUND
+                && !next.ends_with("{}")
+            {
                 let prefix = if frame.path.is_empty() { String::new() } else { format!("{}.", frame.path) };
                 // What leads to the rows is no value beside them.
-                let leads_on = |key: &str| next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']));
+                let leads_on = |key: &str| {
+                    next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
+                };
                 for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
                     let is_small = !matches!(value, Tree::Map(below) if below.len() > MOST_AROUND);
                     value.each_leaf(key, &mut |leaf, value| {
@@ -366,7 +379,10 @@ mod tests {
     fn tables_are_found_in_documents() {
         let found = |json: &str| -> Vec<String> {
             let tree: Tree = serde_json::from_str(json).expect("JSON");
-            tables_in(&tree).iter().map(|sample| format!("{} {}", sample.layout.list.as_deref().unwrap_or("-"), sample.columns.join(","))).collect()
+            tables_in(&tree)
+                .iter()
+                .map(|sample| format!("{} {}", sample.layout.list.as_deref().unwrap_or("-"), sample.columns.join(",")))
+                .collect()
         };
         assert_eq!(found(r#"[{"a": 1, "b": {"c": 2}}]"#), ["- a,b.c"]);
         assert!(found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#).contains(&"runs[].r $.m,$.runs[].s,id".to_owned()));

@@ -46,7 +46,8 @@ impl Tree {
         let columns: Vec<(&String, Vec<(String, Self)>)> =
             columns.iter().map(|(name, column)| Some((name, cells(column)?))).collect::<Option<_>>()?;
         let (_, first) = columns.first().filter(|_| columns.len() > 1)?;
-        let is_same = |cells: &[(String, Self)]| cells.len() == first.len() && cells.iter().zip(first).all(|((key, _), (other, _))| key == other);
+        let is_same =
+            |cells: &[(String, Self)]| cells.len() == first.len() && cells.iter().zip(first).all(|((key, _), (other, _))| key == other);
         if !columns.iter().all(|(_, cells)| is_same(cells)) {
             return None;
         }

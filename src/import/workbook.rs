@@ -204,9 +204,8 @@ impl Workbook {
                 let id = attribute(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
                 own.extend(id.zip(attribute(element, b"formatCode")));
             }
-            b"cellStyleXfs" => in_cells = false,
             b"cellXfs" => in_cells = true,
-            b"cellStyles" | b"dxfs" => in_cells = false,
+            b"cellStyleXfs" | b"cellStyles" | b"dxfs" => in_cells = false,
             b"xf" if in_cells => {
                 let id = attribute(element, b"numFmtId").and_then(|id| id.parse().ok()).unwrap_or(0);
                 let code = own.iter().find(|(known, _)| *known == id).map(|(_, code)| code.as_str());
@@ -385,7 +384,9 @@ mod tests {
 
     #[test]
     fn dates_are_shown_by_their_format() {
-        for (code, is_date) in [("yyyy-mm-dd", true), ("[$-407]d. mmmm yyyy", true), ("0.00%", false), ("#,##0.00 [$€-1]", false), ("\"days\" 0", false)] {
+        for (code, is_date) in
+            [("yyyy-mm-dd", true), ("[$-407]d. mmmm yyyy", true), ("0.00%", false), ("#,##0.00 [$€-1]", false), ("\"days\" 0", false)]
+        {
             assert_eq!(shows_date(code), is_date, "{code}");
         }
         let styles = Styles { shared: &[], dates: &[true], is_1904: false };

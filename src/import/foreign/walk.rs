@@ -106,7 +106,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let unread = unread::recognise(&peek);
                 if is_named {
                     let is_rubric = peek.has_all(&["requirements", "sub_tasks"]);
-                    walked.is_known += usize::from(unread.is_some() || is_rubric || peek.content == Content::Xml || peek.name.ends_with(".bundle"));
+                    walked.is_known +=
+                        usize::from(unread.is_some() || is_rubric || peek.content == Content::Xml || peek.name.ends_with(".bundle"));
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();

@@ -60,7 +60,8 @@ pub(super) fn file_stem() -> String {
 
 impl Draft {
     pub fn text(&self) -> String {
-        let mut text = format!("format: evalreport/map/1\nname: {}\nrows: {}\n", quoted(&self.name), if self.is_items { "item" } else { "run" });
+        let mut text =
+            format!("format: evalreport/map/1\nname: {}\nrows: {}\n", quoted(&self.name), if self.is_items { "item" } else { "run" });
         let mut line = |key: &str, value: &str| text.push_str(&format!("{key}: {value}\n"));
         let Layout { list: path, delimiter, header, sheet, encoding } = &self.layout;
         if let Some(path) = path {
@@ -127,9 +128,14 @@ mod tests {
 
     #[test]
     fn texts_are_quoted_where_yaml_would_read_something_else() {
-        for (text, expected) in
-            [("model", "model"), ("no", "\"no\""), ("1", "\"1\""), ("Kosten (EUR)", "\"Kosten (EUR)\""), ("$.model", "\"$.model\""), ("é", "\"é\"")]
-        {
+        for (text, expected) in [
+            ("model", "model"),
+            ("no", "\"no\""),
+            ("1", "\"1\""),
+            ("Kosten (EUR)", "\"Kosten (EUR)\""),
+            ("$.model", "\"$.model\""),
+            ("é", "\"é\""),
+        ] {
             assert_eq!(quoted(text), expected);
         }
     }

@@ -1,10 +1,13 @@
 //! What says how the items of a table came out.
 
 use super::draft::quoted;
-use super::look::{Look, Question, shell};
+use super::look::{Look, Question, shell, text};
 use super::summary::{Column, Kind};
 use super::verdict::{is_plain, status_name, verdict};
 use super::words::Role;
+
+/// A longer answer is judged by more than its being the same.
+const LONGEST_ANSWER: usize = 40;
 
 /// How an item is known to have passed.
 pub(super) enum Judged<'l> {
@@ -32,14 +35,14 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judged<'l>>, Quest
         return Ok(Some(Judged::By(column)));
     }
     if let Some((expected, given)) = compared(look) {
-        let is_same = |row: &&&Vec<Option<String>>| look.text(row, expected).is_some() && look.text(row, expected) == look.text(row, given);
+        let is_same = |row: &&&Vec<Option<String>>| text(row, expected).is_some() && text(row, expected) == text(row, given);
         let same = look.rows.iter().filter(is_same).count();
-        const LONGEST_ANSWER: usize = 40;
         if same > 0 && expected.longest.max(given.longest) <= LONGEST_ANSWER {
             return Ok(Some(Judged::Equal(expected, given)));
         }
     }
-    let plain: Vec<&Column> = look.summary.columns.iter().filter(|column| column.is_outcomes() && column.values.keys().any(|text| is_plain(text))).collect();
+    let plain: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| column.is_outcomes() && column.values.keys().any(|text| is_plain(text))).collect();
     if plain.len() == 1 {
         return Ok(Some(Judged::By(plain[0])));
     }
@@ -59,7 +62,9 @@ fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
 fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
     let [first, rest @ ..] = found else { return Ok(None) };
     for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict).and_then(status_name) == Some("pass");
+        let says = |row: &Vec<Option<String>>, column: &Column| {
+            row[column.place].as_deref().and_then(verdict).and_then(status_name) == Some("pass")
+        };
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
             let text = format!("{} may each say whether an item passed, and they differ", names.join(" and "));
@@ -76,7 +81,9 @@ pub(super) fn compared<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column
     let given = look.best(Role::Answer, 2, |column| may(column) && column.clarity(Role::Expected) == 0);
     let either = look.best(Role::Answer, 2, |column| may(column) && column.clarity(Role::Expected) > 0);
     match (expected.first(), given.first(), either.first()) {
-        (Some(expected), Some(given), _) | (Some(expected), None, Some(given)) | (None, Some(given), Some(expected)) => Some((expected, given)),
+        (Some(expected), Some(given), _) | (Some(expected), None, Some(given)) | (None, Some(given), Some(expected)) => {
+            Some((expected, given))
+        }
         _ => None,
     }
 }
@@ -93,8 +100,12 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
         }
     }
     if let Some((text, count)) = unknown.first() {
-        let question = format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
-        return Err(Question::new(question, format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text))));
+        let question =
+            format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
+        return Err(Question::new(
+            question,
+            format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text)),
+        ));
     }
     Ok(format!("{{column: {}, values: {{{}}}}}", quoted(&column.name), values.join(", ")))
 }

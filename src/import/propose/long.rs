@@ -68,9 +68,14 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
 /// Finds the columns that name an item.
 fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Question> {
     if let Some(name) = &look.hints.item {
-        return look.named(name).map(|column| vec![column]).ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--item COLUMN"));
+        return look
+            .named(name)
+            .map(|column| vec![column])
+            .ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--item COLUMN"));
     }
-    let is_free = |column: &Column| !used.iter().any(|other| other.name == column.name) && column.may_name() && column.filled * 10 >= look.rows.len() * 9;
+    let is_free = |column: &Column| {
+        !used.iter().any(|other| other.name == column.name) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
+    };
     let arms: Vec<&Column> = used.iter().filter(|column| look.named(&column.name).is_some()).copied().collect();
     let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
@@ -78,12 +83,13 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
         // Numbers of rows are no items where the rows of several arms are counted on.
         let mut sound: Vec<&Column> = named.iter().copied().filter(|column| column.values.len() > 1 || look.rows.len() == 1).collect();
         let is_shared = |column: &&Column| column.values.values().any(|count| *count > 1);
-        if has_several && sound.iter().any(|column| is_shared(column)) {
+        if has_several && sound.iter().any(is_shared) {
             sound.retain(is_shared);
         }
         if let Some(first) = sound.iter().max_by_key(|column| column.values.len()).copied() {
             // A number and a text of the same thing name the same item; the shorter is the better name.
-            let same: Vec<&Column> = sound.iter().copied().filter(|column| look.decides(&[column], first) && look.decides(&[first], column)).collect();
+            let same: Vec<&Column> =
+                sound.iter().copied().filter(|column| look.decides(&[column], first) && look.decides(&[first], column)).collect();
             return Ok(vec![same.into_iter().min_by_key(|column| column.longest).unwrap_or(first)]);
         }
     }
@@ -111,7 +117,8 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
 
 /// The one other text column with most values, where it is far ahead.
 fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l Column> {
-    let mut texts: Vec<&Column> = look.summary.columns.iter().filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty()).collect();
+    let mut texts: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty()).collect();
     texts.sort_by_key(|column| std::cmp::Reverse(column.values.len()));
     match texts.as_slice() {
         [first, second, ..] if first.values.len() >= second.values.len() * 3 => vec![first],
@@ -126,11 +133,18 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
         return Ok(None);
     }
     let is_free = |column: &Column| {
-        !used.iter().chain(item).any(|other| other.name == column.name) && matches!(column.kind, Kind::Text) && (2..=MOST_APPROACHES).contains(&column.values.len())
+        !used.iter().chain(item).any(|other| other.name == column.name)
+            && matches!(column.kind, Kind::Text)
+            && (2..=MOST_APPROACHES).contains(&column.values.len())
     };
     let is_arm = |column: &&Column| {
         let both: Vec<&Column> = item.iter().copied().chain([*column]).collect();
-        is_free(column) && column.clarity(Role::Category) < 2 && column.clarity(Role::Reason) == 0 && column.clarity(Role::Answer) == 0 && !look.decides(item, column) && look.is_unique(&both)
+        is_free(column)
+            && column.clarity(Role::Category) < 2
+            && column.clarity(Role::Reason) == 0
+            && column.clarity(Role::Answer) == 0
+            && !look.decides(item, column)
+            && look.is_unique(&both)
     };
     let found: Vec<&Column> = look.summary.columns.iter().filter(is_arm).collect();
     match found.as_slice() {
@@ -138,10 +152,16 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
         [one] => Ok(Some(one)),
         several => {
             let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(format!("{} may each name the approaches", names.join(" and ")), format!("--approach {}", shell(&several[0].name))))
+            Err(Question::new(
+                format!("{} may each name the approaches", names.join(" and ")),
+                format!("--approach {}", shell(&several[0].name)),
+            ))
         }
     }
 }
+
+/// A setting has few values.
+const MOST_SETTINGS: usize = 12;
 
 /// How rows of the same item are told apart.
 #[derive(Default)]
@@ -153,7 +173,9 @@ struct Repeats<'l> {
 
 impl<'l> Repeats<'l> {
     fn of(look: &'l Look<'_>, arms: &Arms<'l>, item: &mut Vec<&'l Column>, used: &mut Vec<&'l Column>) -> Result<Self, Question> {
-        let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> { arms.columns().into_iter().chain(more.iter().copied()).chain(item.iter().copied()).collect() };
+        let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
+            arms.columns().into_iter().chain(more.iter().copied()).chain(item.iter().copied()).collect()
+        };
         let mut found = Self::default();
         if item.is_empty() {
             return Ok(found);
@@ -166,8 +188,11 @@ impl<'l> Repeats<'l> {
             found.attempt = Some(counted(column));
             return Ok(found);
         }
-        let is_count = |column: &Column| is_free(column) && column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0);
-        let counters = look.best(Role::Attempt, 2, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0));
+        let is_count =
+            |column: &Column| is_free(column) && column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0);
+        let counters = look.best(Role::Attempt, 2, |column| {
+            is_count(column) && column.numbers().is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0)
+        });
         if let Some(column) = counters.first() {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
@@ -178,7 +203,9 @@ impl<'l> Repeats<'l> {
         if look.is_unique(&key(&[], item)) {
             return Ok(found);
         }
-        if let Some(column) = look.best(Role::Seed, 1, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)).first() {
+        if let Some(column) =
+            look.best(Role::Seed, 1, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)).first()
+        {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
                 found.index = Some(column);
@@ -186,7 +213,10 @@ impl<'l> Repeats<'l> {
             }
         }
         let runs = look.best(Role::Run, 2, |column| is_free(column) && column.may_name());
-        if let Some(column) = runs.first().filter(|column| arms.columns().iter().all(|arm| look.decides(&[column], arm)) && look.is_unique(&key(&[column], item))) {
+        if let Some(column) = runs
+            .first()
+            .filter(|column| arms.columns().iter().all(|arm| look.decides(&[column], arm)) && look.is_unique(&key(&[column], item)))
+        {
             used.push(column);
             found.run = Some(column);
             return Ok(found);
@@ -198,8 +228,12 @@ impl<'l> Repeats<'l> {
             return Ok(found);
         }
         // What differs between the rows of an item may be a setting, which nobody but the user knows.
-        const MOST_SETTINGS: usize = 12;
-        let is_setting = |column: &&'l Column| is_free(column) && column.may_name_setting() && (2..=MOST_SETTINGS).contains(&column.values.len()) && look.is_unique(&key(&[column], item));
+        let is_setting = |column: &&'l Column| {
+            is_free(column)
+                && column.may_name_setting()
+                && (2..=MOST_SETTINGS).contains(&column.values.len())
+                && look.is_unique(&key(&[column], item))
+        };
         if let Some(column) = look.summary.columns.iter().find(is_setting) {
             let text = format!("the rows of an item differ in `{}`, which may be a setting or count attempts", column.name);
             return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell(&column.name))));
@@ -227,7 +261,24 @@ fn counted(column: &Column) -> String {
 
 /// Tasks have a workspace; what is asked otherwise is a question.
 fn kind_of(item: &[&Column]) -> &'static str {
-    const TASKS: [&str; 16] = ["task", "instance", "issue", "challenge", "exercise", "ticket", "puzzle", "scenario", "tache", "tarea", "compito", "taak", "aufgabe", "zadanie", "szenario", "problem"];
+    const TASKS: [&str; 16] = [
+        "task",
+        "instance",
+        "issue",
+        "challenge",
+        "exercise",
+        "ticket",
+        "puzzle",
+        "scenario",
+        "tache",
+        "tarea",
+        "compito",
+        "taak",
+        "aufgabe",
+        "zadanie",
+        "szenario",
+        "problem",
+    ];
     let is_task = item.iter().any(|column| words_of(&own_name(&column.name)).iter().any(|word| TASKS.contains(&word.as_str())));
     if is_task { "task" } else { "question" }
 }

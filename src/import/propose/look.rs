@@ -99,19 +99,15 @@ impl<'a> Look<'a> {
     /// Returns the columns whose names speak most clearly of the role, among those that fit.
     pub fn best(&self, role: Role, least: u8, fits: impl Fn(&Column) -> bool) -> Vec<&Column> {
         let clarity = |column: &&Column| column.clarity(role);
-        let fitting: Vec<&Column> = self.summary.columns.iter().filter(|column| column.clarity(role) >= least.max(1) && fits(column)).collect();
+        let fitting: Vec<&Column> =
+            self.summary.columns.iter().filter(|column| column.clarity(role) >= least.max(1) && fits(column)).collect();
         let most = fitting.iter().map(clarity).max().unwrap_or(0);
         fitting.into_iter().filter(|column| column.clarity(role) == most).collect()
     }
 
-    /// Returns the text of a cell; nothing where nothing was measured.
-    pub fn text(&self, row: &'a [Option<String>], column: &Column) -> Option<&'a str> {
-        row[column.place].as_deref().filter(|text| !is_nothing(text))
-    }
-
     /// Returns what a row has in the columns, if it has all of them.
     pub fn key(&self, row: &'a [Option<String>], columns: &[&Column]) -> Option<Vec<&'a str>> {
-        columns.iter().map(|column| self.text(row, column)).collect()
+        columns.iter().map(|column| text(row, column)).collect()
     }
 
     /// Counts the rows of each key.
@@ -144,11 +140,16 @@ impl<'a> Look<'a> {
     /// Says whether the first columns decide the second.
     pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
-        self.rows.iter().all(|row| match (self.key(row, first), self.text(row, second)) {
+        self.rows.iter().all(|row| match (self.key(row, first), text(row, second)) {
             (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
             _ => true,
         })
     }
+}
+
+/// Returns the text of a cell; nothing where nothing was measured.
+pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r str> {
+    row[column.place].as_deref().filter(|text| !is_nothing(text))
 }
 
 /// Says whether the values of the rows that are named as totals are the sum or the mean of the others.
@@ -166,6 +167,6 @@ fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<S
 
 /// Writes a text as one word of a command.
 pub fn shell(text: &str) -> String {
-    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'));
+    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '='));
     if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

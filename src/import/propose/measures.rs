@@ -12,7 +12,8 @@ fn score(column: &Column, metric: &str) -> String {
     const DOWN: [&str; 9] = ["loss", "perplexity", "ppl", "wer", "cer", "mae", "rmse", "error", "distance"];
     let Some(numbers) = column.numbers() else { return quoted(&column.name) };
     let words = words_of(&own_name(&column.name));
-    let is_percent = numbers.has_percent || column.name.contains('%') || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+    let is_percent =
+        numbers.has_percent || column.name.contains('%') || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
     let unit = if is_percent && numbers.least >= 0.0 && numbers.most <= 100.0 {
         "percent"
     } else if numbers.least >= 0.0 && numbers.most <= 1.0 {
@@ -28,19 +29,27 @@ fn score(column: &Column, metric: &str) -> String {
 
 pub(super) fn metric_of(column: &Column) -> String {
     let words = words_of(&own_name(&column.name));
-    let words: Vec<String> = words.into_iter().filter(|word| !matches!(word.as_str(), "percent" | "pct" | "prozent" | "of" | "in")).collect();
+    let words: Vec<String> =
+        words.into_iter().filter(|word| !matches!(word.as_str(), "percent" | "pct" | "prozent" | "of" | "in")).collect();
     if words.is_empty() { "score".to_owned() } else { words.join("_") }
 }
 
 /// Scores, cost, time and tokens of each outcome.
-pub(super) fn measures<'l>(look: &'l Look<'_>, judged: &Judged<'l>, used: &mut Vec<&'l Column>, draft: &mut Draft, notes: &mut Vec<String>) {
+pub(super) fn measures<'l>(
+    look: &'l Look<'_>,
+    judged: &Judged<'l>,
+    used: &mut Vec<&'l Column>,
+    draft: &mut Draft,
+    notes: &mut Vec<String>,
+) {
     let mut scores: Vec<&Column> = match judged {
         Judged::Score(column) => vec![column],
         Judged::By(_) | Judged::Equal(..) => Vec::new(),
     };
     let is_free = |used: &[&Column], column: &Column| !used.iter().any(|other| other.name == column.name);
     for least in [3, 2, 1] {
-        let more = look.best(Role::Score, least, |column| is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed));
+        let more =
+            look.best(Role::Score, least, |column| is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed));
         for column in more {
             used.push(column);
             scores.push(column);
@@ -59,10 +68,15 @@ pub(super) fn measures<'l>(look: &'l Look<'_>, judged: &Judged<'l>, used: &mut V
     let mut item = Vec::new();
     spent(look, used, &mut item, notes);
     draft.item.extend(item);
-    if let Some(column) = look.best(Role::Category, 2, |column| is_free(used, column) && column.may_name() && column.values.len() * 2 <= look.rows.len().max(4)).first() {
+    if let Some(column) = look
+        .best(Role::Category, 2, |column| is_free(used, column) && column.may_name() && column.values.len() * 2 <= look.rows.len().max(4))
+        .first()
+    {
         used.push(column);
         draft.item.push(("category", quoted(&column.name)));
-    } else if let Some(column) = look.best(Role::Category, 2, |column| draft.item[0].1.starts_with(&format!("[{}", quoted(&column.name)))).first() {
+    } else if let Some(column) =
+        look.best(Role::Category, 2, |column| draft.item[0].1.starts_with(&format!("[{}", quoted(&column.name)))).first()
+    {
         draft.item.push(("category", quoted(&column.name)));
     }
     let is_time = |column: &Column| is_free(used, column) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
@@ -78,7 +92,10 @@ pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'s
         Kind::Times(None) => Some(("timestamp", quoted(&column.name))),
         Kind::Times(Some(format)) => Some(("timestamp", format!("{{column: {}, format: {}}}", quoted(&column.name), quoted(format)))),
         _ => {
-            notes.push(format!("`{}` is not read: day and month may be either way; in the map, {{column: …, format: \"%d/%m/%Y\"}} reads it", column.name));
+            notes.push(format!(
+                "`{}` is not read: day and month may be either way; in the map, {{column: …, format: \"%d/%m/%Y\"}} reads it",
+                column.name
+            ));
             None
         }
     }
@@ -86,24 +103,34 @@ pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'s
 
 /// Writes cost, time and tokens, where their units are known.
 pub(super) fn spent<'l>(look: &'l Look<'_>, used: &mut Vec<&'l Column>, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let is_amount = |used: &[&Column], column: &Column| !used.iter().any(|other| other.name == column.name) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0);
-    let amounts = look.best(Role::Cost, 1, |column| is_amount(used, column) && !column.name.contains('/') && !words_of(&column.name).contains(&"per".to_owned()));
+    let is_amount = |used: &[&Column], column: &Column| {
+        !used.iter().any(|other| other.name == column.name) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0)
+    };
+    let amounts = look.best(Role::Cost, 1, |column| {
+        is_amount(used, column) && !column.name.contains('/') && !words_of(&column.name).contains(&"per".to_owned())
+    });
     if let Some(column) = amounts.first() {
         used.push(column);
         cost(column, fields, notes);
     }
-    let is_length = |column: &Column| is_amount(used, column) || (column.kind == Kind::Lengths && !used.iter().any(|other| other.name == column.name));
+    let is_length =
+        |column: &Column| is_amount(used, column) || (column.kind == Kind::Lengths && !used.iter().any(|other| other.name == column.name));
     if let Some(column) = look.best(Role::Duration, 1, is_length).first() {
         used.push(column);
         match (unit_in_name(&column.name), &column.kind) {
             (_, Kind::Lengths) => fields.push(("duration_seconds", format!("{{column: {}, unit: s}}", quoted(&column.name)))),
             (Some("s"), _) => fields.push(("duration_seconds", quoted(&column.name))),
             (Some(unit), _) => fields.push(("duration_seconds", format!("{{column: {}, unit: {unit}}}", quoted(&column.name)))),
-            (None, _) => notes.push(format!("`{}` has no unit and is not read; in the map, duration_seconds: {{column: …, unit: ms}} reads it", column.name)),
+            (None, _) => notes.push(format!(
+                "`{}` has no unit and is not read; in the map, duration_seconds: {{column: …, unit: ms}} reads it",
+                column.name
+            )),
         }
     }
     for (role, key) in [(Role::InputTokens, "input_tokens"), (Role::OutputTokens, "output_tokens")] {
-        if let Some(column) = look.best(role, 2, |column| is_amount(used, column) && column.numbers().is_some_and(|numbers| numbers.are_whole)).first() {
+        if let Some(column) =
+            look.best(role, 2, |column| is_amount(used, column) && column.numbers().is_some_and(|numbers| numbers.are_whole)).first()
+        {
             used.push(column);
             fields.push((key, quoted(&column.name)));
         }
@@ -134,7 +161,8 @@ pub(super) fn texts<'l>(look: &'l Look<'_>, judged: &Judged<'l>, item: &[&Column
         let is_free = |column: &Column| {
             let is_item = item.iter().any(|other| other.name == column.name);
             let is_used = used.iter().any(|other| other.name == column.name);
-            (!is_used || (is_item && role == Role::Question && column.longest > 20)) && matches!(column.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
+            (!is_used || (is_item && role == Role::Question && column.longest > 20))
+                && matches!(column.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
         };
         let found = match (role, compared) {
             (Role::Answer, Some((_, given))) => Some(given),

@@ -18,8 +18,8 @@ use super::list_path::BY_COLUMNS;
 use super::sample::Sample;
 use arms::Arms;
 use draft::Draft;
-pub use look::{Hints, Question, WideAre, shell};
 use look::Look;
+pub use look::{Hints, Question, WideAre, shell};
 
 /// What a table seems to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,9 @@ pub(super) struct Reading {
 pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
     let is_meant = |sample: &&Sample| {
         let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
-        is_sheet && !is_record(sample) && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_ref() == Some(list))
+        is_sheet
+            && !is_record(sample)
+            && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_deref() == list.strip_suffix("[]").or(Some(list)))
     };
     // Columns with telling names say that a document is written column by column, whatever else it might be.
     let by_columns = |sample: &&Sample| {
@@ -50,6 +52,12 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
             Ok(reading) => readings.push((sample, reading)),
             Err(open) => questions.push((sample, open)),
         }
+    }
+    if readings.is_empty() && questions.is_empty() {
+        let name = |sample: &Sample| sample.layout.sheet.clone().or_else(|| sample.layout.list.clone());
+        let names: Vec<String> = samples.iter().filter_map(name).map(|name| format!("`{name}`")).collect();
+        let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };
+        return Err(vec![Question::new(format!("the file has no such table{known}"), "--list PATH (or --sheet NAME)")]);
     }
     // A table with most rows is what a document is about; where sheets or lists have as many, none of them is.
     let most = readings.iter().map(|(_, reading)| reading.rows).max();
@@ -85,7 +93,8 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
     if look.rows.is_empty() {
         return Err(one(Question::new("the table has no rows", "--map MAP")));
     }
-    let unfolded = if Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms)) { None } else { wide::unfold(&look).map_err(one)? };
+    let unfolded =
+        if Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms)) { None } else { wide::unfold(&look).map_err(one)? };
     let draft = match unfolded {
         None => {
             let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));

@@ -15,13 +15,20 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
         return false;
     }
     // Outcomes side by side are of items, and a figure beside them adds them up.
-    let sides = look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
+    let sides =
+        look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
     if sides >= 2 {
         return false;
     }
-    let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
+    let may_be_item =
+        |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
     let has_items = look.best(Role::Item, 2, may_be_item).iter().any(|column| !is_rank(column));
-    let dated: Vec<&Column> = columns.iter().copied().chain(look.best(Role::Time, 2, Column::may_name)).chain(look.best(Role::Run, 2, Column::may_name)).collect();
+    let dated: Vec<&Column> = columns
+        .iter()
+        .copied()
+        .chain(look.best(Role::Time, 2, Column::may_name))
+        .chain(look.best(Role::Run, 2, Column::may_name))
+        .collect();
     !has_items && look.is_unique(&dated) && (counts(look).is_some() || !rates(look).is_empty())
 }
 
@@ -31,7 +38,9 @@ fn is_rank(column: &Column) -> bool {
 
 /// Passed and total, where every row has passed no more than there were.
 fn counts<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
-    let is_count = |column: &Column| column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes();
+    let is_count = |column: &Column| {
+        column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
+    };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
     let total = *look.best(Role::Total, 2, |column| is_count(column) && column.name != passed.name).first()?;
@@ -47,7 +56,9 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let is_rate = |column: &Column| {
         let sign = column.name.contains('%') || column.numbers().is_some_and(|numbers| numbers.has_percent);
-        column.numbers().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0)) && is_share(column, decimal) && column.clarity(Role::StandardError) == 0
+        column.numbers().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0))
+            && is_share(column, decimal)
+            && column.clarity(Role::StandardError) == 0
     };
     let mut found: Vec<&Column> = Vec::new();
     for role in [Role::Rate, Role::Score] {
@@ -84,14 +95,17 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
             let Some(numbers) = column.numbers() else { continue };
             let words = words_of(&column.name);
             let is_rate = column.clarity(Role::Rate) > 0 && !words.contains(&"score".to_owned());
-            let has_sign = numbers.has_percent || column.name.contains('%') || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+            let has_sign = numbers.has_percent
+                || column.name.contains('%')
+                || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
             let unit = match (has_sign || is_rate || side.is_some(), numbers.most > 1.0) {
                 (true, true) => "percent",
                 (_, false) => "fraction",
                 (false, true) => "points",
             };
             let metric = match metric_of(column).as_str() {
-                "accuracy" | "acc" | "success_rate" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate" | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
+                "accuracy" | "acc" | "success_rate" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate" | "pass" | "passed"
+                | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
@@ -104,13 +118,20 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
             });
             let value = format!("{{value: {}, unit: {unit}, direction: up{n}{error}}}", quoted(&column.name));
             if let Some((passed, total)) = counted.filter(|_| unit != "points") {
-                let stated = format!("{{value: {}, unit: {unit}, passed: {}, total: {}}}", quoted(&column.name), quoted(&passed.name), quoted(&total.name));
+                let stated = format!(
+                    "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
+                    quoted(&column.name),
+                    quoted(&passed.name),
+                    quoted(&total.name)
+                );
                 draft.stated.push((metric, stated));
             } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
                 draft.scores.push((metric, value));
             }
         }
-        let is_time = |column: &Column| !used.iter().any(|known| known.name == column.name) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
+        let is_time = |column: &Column| {
+            !used.iter().any(|known| known.name == column.name) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
+        };
         if let Some(column) = look.best(Role::Time, 1, is_time).first() {
             used.push(column);
             draft.run.extend(timestamp(column, &mut notes));
@@ -120,7 +141,10 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
             let more = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name)).next();
             if let Some(column) = more {
                 used.push(column);
-                draft.run.push(("identity", format!("[{}]", arms_alone.iter().chain([&column]).map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", "))));
+                draft.run.push((
+                    "identity",
+                    format!("[{}]", arms_alone.iter().chain([&column]).map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")),
+                ));
             }
         }
         let mut fields = Vec::new();

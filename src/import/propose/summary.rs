@@ -178,7 +178,8 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
     let (mut by_comma, mut by_point, mut either, mut needs_care) = (None, None, None, false);
     for column in columns {
         // Lists of numbers in a cell, versions and dates are no numbers; nor is a column that has other text.
-        let is_numeric = |text: &&String| read_number(text, Some(Decimal::Comma)).is_some() || read_number(text, Some(Decimal::Point)).is_some();
+        let is_numeric =
+            |text: &&String| read_number(text, Some(Decimal::Comma)).is_some() || read_number(text, Some(Decimal::Point)).is_some();
         if column.values.is_empty() || !column.values.keys().all(|text| is_numeric(&text)) {
             continue;
         }
@@ -197,9 +198,10 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
     match (by_comma, by_point, either) {
         (Some(comma), Some(point), _) => Err(format!("`{comma}` has a decimal comma and `{point}` a decimal point")),
         (Some(_), None, _) => Ok(Some(Decimal::Comma)),
-        (None, Some(_), _) => Ok(needs_care.then_some(Decimal::Point)),
-        (None, None, Some(either)) if is_comma_likely || either.contains(',') => Err(format!("`{either}` may have thousands or a fraction")),
-        (None, None, _) => Ok(needs_care.then_some(Decimal::Point)),
+        (None, None, Some(either)) if is_comma_likely || either.contains(',') => {
+            Err(format!("`{either}` may have thousands or a fraction"))
+        }
+        (None, _, _) => Ok(needs_care.then_some(Decimal::Point)),
     }
 }
 
@@ -281,11 +283,11 @@ pub(super) fn unit_in_name(name: &str) -> Option<&'static str> {
 /// Returns the currency that the column's name speaks of.
 pub(super) fn currency_in_name(name: &str) -> Option<Currency> {
     let words = words_of(name);
-    let is_word = |sign: &&str| words.iter().any(|word| word == &sign.to_lowercase());
+    let is_word = |sign: &str| words.iter().any(|word| word == &sign.to_lowercase());
     Currency::ALL.into_iter().find(|currency| {
-        currency.signs().iter().any(|sign| if sign.chars().all(char::is_alphabetic) { is_word(&sign) } else { name.contains(sign) })
-            || (*currency == Currency::Euro && is_word(&"euro"))
-            || (*currency == Currency::Dollar && is_word(&"dollars"))
+        currency.signs().iter().any(|sign| if sign.chars().all(char::is_alphabetic) { is_word(sign) } else { name.contains(sign) })
+            || (*currency == Currency::Euro && is_word("euro"))
+            || (*currency == Currency::Dollar && is_word("dollars"))
     })
 }
 

@@ -13,6 +13,7 @@ pub(super) enum Verdict {
     Missing,
 }
 
+#[rustfmt::skip]
 const WORDS: [(Verdict, &[&str]); 7] = [
     (
         Verdict::Pass,
@@ -45,6 +46,7 @@ const WORDS: [(Verdict, &[&str]); 7] = [
 ];
 
 /// Texts that stand for an empty cell in any column.
+#[rustfmt::skip]
 const NOTHING: [&str; 20] = [
     "n/a", "na", "nan", "null", "-", "–", "—", "--", "k.a.", "k. a.", "#n/a", "#nv", "n.a.", "n. a.", "n/d", "n.v.t.", "b.d.", "nil", "#div/0!", "(blank)",
 ];
@@ -63,8 +65,8 @@ pub(super) fn verdict(text: &str) -> Option<Verdict> {
 /// Says whether the word needs no name of its column to be taken for an outcome: `bestanden` does not, `ja` and `1` do.
 pub(super) fn is_plain(text: &str) -> bool {
     const ANYTHING: [&str; 34] = [
-        "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao", "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i",
-        "goed",
+        "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
+        "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed",
     ];
     let word = text.trim().to_lowercase();
     !ANYTHING.contains(&word.as_str()) && word.parse::<f64>().is_err() && matches!(verdict(text), Some(Verdict::Pass | Verdict::Fail))

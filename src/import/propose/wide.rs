@@ -23,14 +23,20 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     }
     let is_name = |column: &Column| column.kind == Kind::Text && column.may_name();
     let has_arms = !look.best(Role::Model, 2, is_name).is_empty() || !look.best(Role::Approach, 2, is_name).is_empty();
-    let has_items = !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered_column(column)).is_empty();
+    let has_items =
+        !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered_column(column)).is_empty();
     if !has_arms && let Some(found) = groups(look) {
         return Ok(Some(found));
     }
     let is_value = |column: &&Column| !is_total(&column.name) || column.is_outcomes();
-    let outcomes: Vec<&Column> = look.summary.columns.iter().filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column)).collect();
-    let numbers: Vec<&Column> = look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column)).filter(is_value).collect();
-    let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2) || look.summary.columns.iter().any(|column| column.numbers().is_some() && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2 && outcomes.len() < 2);
+    let outcomes: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column)).collect();
+    let numbers: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column)).filter(is_value).collect();
+    let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2)
+        || look.summary.columns.iter().any(|column| {
+            column.numbers().is_some() && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2 && outcomes.len() < 2
+        });
     if hints.wide.is_none() && (has_judge || (has_arms && has_items)) {
         return Ok(None);
     }
@@ -51,7 +57,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     if columns.len() < 2 {
         return Ok(None);
     }
-    let labels: Vec<&Column> = look.summary.columns.iter().filter(|column| column.kind == Kind::Text && !columns.iter().any(|value| value.name == column.name)).collect();
+    let labels: Vec<&Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| column.kind == Kind::Text && !columns.iter().any(|value| value.name == column.name))
+        .collect();
     let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
         let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
         let more = if columns.len() > 4 { ", …" } else { "" };
@@ -65,7 +76,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     };
     let groups: Vec<(String, BTreeMap<String, String>)> =
         columns.iter().map(|column| (column.name.clone(), BTreeMap::from([(value.to_owned(), column.name.clone())]))).collect();
-    let draft = WideDraft { name: name.to_owned(), value: value.to_owned(), columns: columns.iter().map(|column| column.name.clone()).collect(), groups: Vec::new() };
+    let draft = WideDraft {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        columns: columns.iter().map(|column| column.name.clone()).collect(),
+        groups: Vec::new(),
+    };
     Ok(Some(Unfolded { sample: unfolded(look, name, &groups), draft, are }))
 }
 
@@ -81,10 +97,23 @@ fn is_around(column: &Column) -> bool {
 
 /// Numbers that nothing else is known of.
 fn is_side(column: &Column) -> bool {
-    const OTHER: [Role; 9] =
-        [Role::Cost, Role::Duration, Role::InputTokens, Role::OutputTokens, Role::TotalTokens, Role::Attempt, Role::Seed, Role::Total, Role::StandardError];
-    let is_other = OTHER.iter().any(|role| column.clarity(*role) >= 2) || column.clarity(Role::Item) >= 2 || words_of(&column.name).iter().any(|word| word == "rank");
-    column.numbers().is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed) && !is_other && !column.name.is_empty()
+    const OTHER: [Role; 9] = [
+        Role::Cost,
+        Role::Duration,
+        Role::InputTokens,
+        Role::OutputTokens,
+        Role::TotalTokens,
+        Role::Attempt,
+        Role::Seed,
+        Role::Total,
+        Role::StandardError,
+    ];
+    let is_other = OTHER.iter().any(|role| column.clarity(*role) >= 2)
+        || column.clarity(Role::Item) >= 2
+        || words_of(&column.name).iter().any(|word| word == "rank");
+    column.numbers().is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
+        && !is_other
+        && !column.name.is_empty()
 }
 
 fn is_numbered_column(column: &Column) -> bool {
@@ -96,7 +125,8 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let share = |check: &dyn Fn(&str) -> bool| names.iter().filter(|name| check(name)).count() * 10 >= names.len() * 6;
     if !are_outcomes && (has_arms || !has_items) {
-        let are_rates = names.iter().any(|name| is_benchmark(name)) || columns.iter().all(|column| column.numbers().is_some_and(|numbers| numbers.has_percent) || column.name.contains('%'));
+        let are_rates = names.iter().any(|name| is_benchmark(name))
+            || columns.iter().all(|column| column.numbers().is_some_and(|numbers| numbers.has_percent) || column.name.contains('%'));
         if are_rates {
             return Some(WideAre::Suites);
         }
@@ -116,7 +146,9 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
     }
     // Nothing says what the rows are: their labels and the columns' names may.
     let row_labels: Vec<&str> = labels.first().map(|column| column.values.keys().map(String::as_str).collect()).unwrap_or_default();
-    let rows_share = |check: &dyn Fn(&str) -> bool| !row_labels.is_empty() && row_labels.iter().filter(|name| check(name)).count() * 10 >= row_labels.len() * 6;
+    let rows_share = |check: &dyn Fn(&str) -> bool| {
+        !row_labels.is_empty() && row_labels.iter().filter(|name| check(name)).count() * 10 >= row_labels.len() * 6
+    };
     let by_items = share(&is_model) || rows_share(&is_numbered);
     let by_arms = share(&is_numbered) || rows_share(&is_model);
     match (by_items, by_arms) {
@@ -134,7 +166,9 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
         let (name, what) = (column.name[..place].trim(), column.name[place + 1..].trim());
         // `cost_usd` is one word in two.
         let (name, what) = match name.rfind(['_', ' ', '.', ':', '/', '-']) {
-            Some(earlier) if matches!(what, "usd" | "ms" | "s" | "seconds" | "tokens") => (name[..earlier].trim(), column.name[earlier + 1..].trim()),
+            Some(earlier) if matches!(what, "usd" | "ms" | "s" | "seconds" | "tokens") => {
+                (name[..earlier].trim(), column.name[earlier + 1..].trim())
+            }
             _ => (name, what),
         };
         if name.is_empty() || what.is_empty() {
@@ -161,7 +195,10 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
 /// Makes the long table that the map will make.
 fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, String>)]) -> Sample {
     let taken: Vec<&String> = groups.iter().flat_map(|(_, cells)| cells.values()).collect();
-    let kept: Vec<usize> = (0..look.sample.columns.len()).filter(|place| !taken.contains(&&look.sample.columns[*place])).filter(|place| look.sample.columns[*place] != name).collect();
+    let kept: Vec<usize> = (0..look.sample.columns.len())
+        .filter(|place| !taken.contains(&&look.sample.columns[*place]))
+        .filter(|place| look.sample.columns[*place] != name)
+        .collect();
     let mut targets: Vec<&String> = groups.iter().flat_map(|(_, cells)| cells.keys()).collect();
     targets.sort();
     targets.dedup();
@@ -180,4 +217,3 @@ fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, Str
     }
     Sample { layout: look.sample.layout.clone(), columns, rows, compound: std::collections::BTreeSet::new() }
 }
-

@@ -32,6 +32,7 @@ pub(super) enum Role {
 }
 
 /// Names in small letters without accents, their words joined by `_`.
+#[rustfmt::skip]
 const NAMES: [(Role, &[&str]); 24] = [
     (
         Role::Approach,
@@ -213,10 +214,14 @@ pub(super) fn own_name(column: &str) -> String {
 }
 
 /// Units and small words that say nothing of what a column is.
+#[rustfmt::skip]
 const BESIDE: [&str; 31] = [
     "ms", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
     "avg", "mean", "per", "sekunden", "minuten", "prozent",
 ];
+
+/// `not_passed` and `failed_tests` say the opposite of what their other words say.
+const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
 
 /// Returns the roles that the column's name speaks of, with how clearly: 3 for the very name, 2 for it beside a unit, 1 for one word of it.
 pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
@@ -224,8 +229,6 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     if words.is_empty() {
         return Vec::new();
     }
-    // `not_passed` and `failed_tests` say the opposite of what their other words say.
-    const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
     let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
     let whole = words.join("_");
     let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
@@ -245,6 +248,7 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
 }
 
 /// Benchmarks that people put into the columns of a table.
+#[rustfmt::skip]
 const BENCHMARKS: [&str; 40] = [
     "mmlu", "mmlu_pro", "gsm8k", "humaneval", "human_eval", "math", "hellaswag", "arc", "arc_c", "arc_challenge", "arc_e", "truthfulqa", "winogrande", "bbh", "gpqa",
     "gpqa_diamond", "ifeval", "mbpp", "swe_bench", "swe_bench_verified", "aime", "aime_2024", "aime_2025", "livecodebench", "drop", "mgsm", "piqa", "boolq", "squad",
@@ -258,13 +262,18 @@ pub(super) fn is_benchmark(name: &str) -> bool {
 }
 
 /// Families that names of models begin with.
-const MODELS: [&str; 22] = [
-    "gpt", "claude", "llama", "gemini", "gemma", "qwen", "mistral", "mixtral", "deepseek", "phi", "command", "o1", "o3", "o4", "grok", "kimi", "glm", "sonnet", "opus", "haiku", "codex",
+#[rustfmt::skip]
+const MODELS: [&str; 21] = [
+    "gpt", "claude", "llama", "gemini", "gemma", "qwen", "mistral", "mixtral", "deepseek", "phi", "o1", "o3", "o4", "grok", "kimi", "glm", "sonnet", "opus", "haiku", "codex",
     "codestral",
 ];
 
 pub(super) fn is_model(name: &str) -> bool {
-    words_of(name).iter().any(|word| MODELS.iter().any(|model| word == model || (word.starts_with(model) && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))))
+    words_of(name).iter().any(|word| {
+        MODELS.iter().any(|model| {
+            word == model || (word.starts_with(model) && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
+        })
+    })
 }
 
 /// Says whether a name counts items: `q12`, `task-007`, `3`.
@@ -275,6 +284,7 @@ pub(super) fn is_numbered(name: &str) -> bool {
 }
 
 /// Rows and columns of these names add up others.
+#[rustfmt::skip]
 const TOTALS: [&str; 36] = [
     "total", "totals", "grand total", "subtotal", "sum", "sums", "average", "avg", "mean", "overall", "all", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittel", "mittelwert", "durchschnitt",
     "schnitt", "zwischensumme", "quote", "pass rate", "rate", "accuracy", "score", "moyenne", "somme", "ensemble", "promedio", "media", "suma", "totale", "gemiddelde", "totaal", "razem", "总计",
