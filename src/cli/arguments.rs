@@ -600,10 +600,10 @@ pub(super) struct Import {
     /// What the files are [default: what their content says; with --map a table]
     #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_as())]
     pub kind: Option<ImportAs>,
-    /// The map from a table's columns to our fields; see docs/import
-    #[arg(long, value_name = "MAP", required_if_eq("import_as", "table"))]
+    /// The map from a table's columns to our fields; see docs/import. Without it, a table gets one proposed
+    #[arg(long, value_name = "MAP")]
     pub map: Option<PathBuf>,
-    /// Set a field of the run to a constant, whatever the file or the map says: suite=NAME, approach=NAME, model=NAME
+    /// Set a field of the run to a constant, whatever the file or the map says: suite=NAME, approach=NAME, model=NAME; of tables also suite_version, agent and tags.NAME
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
     /// Take only bundles that one of these signed, as FILE.sig says; a file of allowed signers as `ssh-keygen -Y verify` reads it
@@ -615,6 +615,66 @@ pub(super) struct Import {
     /// Say what would be imported and write nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub table: Table,
+}
+
+/// What the columns of a table without a map are.
+#[derive(Args)]
+#[command(next_help_heading = "Tables without a map")]
+pub(super) struct Table {
+    /// Import a table as proposed, without asking
+    #[arg(long, conflicts_with = "map")]
+    pub yes: bool,
+    /// Write the proposed map to a file, to be changed and given as --map
+    #[arg(long, value_name = "FILE", conflicts_with = "map")]
+    pub write_map: Option<PathBuf>,
+    /// The column that names the approach
+    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    pub approach: Option<String>,
+    /// The column that names the model
+    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    pub model: Option<String>,
+    /// The column that names the item: the task, the question
+    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    pub item: Option<String>,
+    /// The column that says whether the item passed
+    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    pub passed: Option<String>,
+    /// The column with the item's score, where nothing says whether it passed
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["map", "passed"])]
+    pub score: Option<String>,
+    /// The column that counts the attempts at an item
+    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    pub attempt: Option<String>,
+    /// What stands side by side in the columns
+    #[arg(long, value_name = "WHAT", conflicts_with = "map")]
+    pub wide: Option<Wide>,
+    /// What a word of the source stands for: partial=fail
+    #[arg(long = "value", value_name = "WORD=STATUS", conflicts_with = "map")]
+    pub values: Vec<String>,
+    /// What parts the whole of a number from its fraction
+    #[arg(long, value_name = "MARK", conflicts_with = "map")]
+    pub decimal: Option<Mark>,
+    /// The sheet of a workbook
+    #[arg(long, value_name = "NAME", conflicts_with = "map")]
+    pub sheet: Option<String>,
+    /// Where the rows are in a document, such as runs[].results
+    #[arg(long, value_name = "PATH", conflicts_with = "map")]
+    pub list: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Wide {
+    Approaches,
+    Items,
+    Suites,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Mark {
+    Comma,
+    Point,
 }
 
 /// What imported files are.

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::domain::PriceTable;
-use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, import_foreign, reading};
+use crate::import::{
+    Destination, GivenNames, Hints, ImportReport, Mode, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table, propose_tables,
+    reading,
+};
 
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{import, output};
+use super::{import, output, proposal};
 
 /// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
 /// of suites may hold a slash.
@@ -54,6 +57,46 @@ pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<Pa
 /// Imports through the cache, or through a temporary folder where the cache cannot be written. The stores are in the order of the files,
 /// each once.
 fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+    let (tables, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
+    let (mut report, mut stores) = if paths.is_empty() { Default::default() } else { imported_foreign(settings, &paths)? };
+    if !tables.is_empty() {
+        let (tables, store) = imported_tables(settings, &tables)?;
+        report.sources.extend(tables.sources);
+        stores.push(store);
+    }
+    Ok((report, stores))
+}
+
+/// Reads tables as they seem to be, and says how; what may be read in two ways is refused.
+fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, PathBuf), Failure> {
+    let proposal = propose_tables(paths, &Hints::default())
+        .map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?;
+    let look = proposal::import_command(paths, "--dry-run");
+    output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
+    for note in &proposal.notes {
+        output::say(settings, &format!("note: {}", crate::domain::visible(note)));
+    }
+    let import = |folder: &Path| {
+        let store = Destination::Cache(folder).store_of(&proposal.key);
+        let report = import_table(&store, &proposal.files, &proposal.map, &StoredRuns::default(), Mode::Store, &mut |_| {});
+        report.map(|report| (report, store.root().to_owned()))
+    };
+    match import(&cache_of(settings)) {
+        Ok(done) => Ok(done),
+        Err(why) => {
+            settings.say_not_cached(&why.whole());
+            Ok(import(settings.temporary_folder()?)?)
+        }
+    }
+}
+
+/// Imports of these importers are kept here: another place as soon as one of them reads otherwise.
+fn cache_of(settings: &Settings) -> PathBuf {
+    settings.cache.join(format!("foreign-{}", reading()))
+}
+
+/// The same of files of known formats.
+fn imported_foreign(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let import = |folder: &Path| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
@@ -65,7 +108,7 @@ fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec
             report
         })
     };
-    let cache = settings.cache.join(format!("foreign-{}", reading()));
+    let cache = cache_of(settings);
     let imported = import(&cache).map_err(|error| error.whole()).and_then(|report| match unwritable(&report, &cache) {
         Some(why) => Err(why),
         None => Ok(report),

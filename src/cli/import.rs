@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{clock, exit_code, import_answer, output};
+use super::{clock, exit_code, import_answer, output, proposal};
 
 /// How the files are read.
 enum Reading {
@@ -30,18 +30,23 @@ enum Reading {
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
-    let reading = match &arguments.signed_by {
-        Some(allowed) => Reading::Bundle(signers(settings, arguments, allowed)?),
-        None => reading(arguments)?,
+    let set = assignments(&arguments.set, "suite=aider-edit")?;
+    let (reading, files) = match &arguments.signed_by {
+        Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),
+        None if proposal::is_wanted(arguments) => match proposal::agreed(settings, arguments, set)? {
+            Some((map, files)) => (Reading::Table(Box::new(map)), files),
+            None => return Ok(exit_code::DONE),
+        },
+        None => (reading(arguments, set)?, arguments.files.clone()),
     };
     let existing = stored_runs(settings)?;
     let existing = if arguments.again { existing.anew() } else { existing };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
         // A strict import stores all or nothing, so it must know before it writes.
-        refuse_refused(&import(settings, arguments, &reading, &existing, Mode::DryRun)?, &reading)?;
+        refuse_refused(&import(settings, &files, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
-    let report = import(settings, arguments, &reading, &existing, mode)?;
+    let report = import(settings, &files, &reading, &existing, mode)?;
     if mode == Mode::Store && !matches!(reading, Reading::Bundle(_)) {
         retract_replaced(settings, &report, &existing)?;
     }
@@ -118,18 +123,18 @@ fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), 
     Ok(())
 }
 
-fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: &StoredRuns, mode: Mode) -> Result<ImportReport, Failure> {
+fn import(settings: &Settings, files: &[PathBuf], reading: &Reading, existing: &StoredRuns, mode: Mode) -> Result<ImportReport, Failure> {
     if let Reading::Foreign(None, names) = reading
         && !names.is_empty()
-        && let Some(bundle) = arguments.files.iter().find(|file| file.is_file() && is_bundle(file).unwrap_or(false))
+        && let Some(bundle) = files.iter().find(|file| file.is_file() && is_bundle(file).unwrap_or(false))
     {
         return Err(keeps_names(bundle));
     }
     let bar = Bar::new(settings.interactive);
-    let total = bytes_of(&arguments.files);
+    let total = bytes_of(files);
     let report = bar.watch(|progress| {
         (progress.begin)("importing", total);
-        let (store, files) = (settings.store(), &arguments.files);
+        let store = settings.store();
         let mut on_bytes = |bytes| (progress.advance)(bytes);
         if mode == Mode::Store {
             store.sweep();
@@ -170,21 +175,24 @@ fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failur
     Err(failure)
 }
 
-fn reading(arguments: &Import) -> Result<Reading, Failure> {
+/// Reads options such as `--set FIELD=VALUE`.
+pub(super) fn assignments(options: &[String], example: &str) -> Result<BTreeMap<String, String>, Failure> {
     let mut set = BTreeMap::new();
-    for one in &arguments.set {
-        let (field, value) = one.split_once('=').ok_or_else(|| {
-            Failure::new(format!("--set `{}` has no `=`", visible(one)))
-                .with_hint("write --set FIELD=VALUE, such as --set suite=aider-edit")
-        })?;
+    for one in options {
+        let (field, value) = one
+            .split_once('=')
+            .ok_or_else(|| Failure::new(format!("`{}` has no `=`", visible(one))).with_hint(format!("write it such as {example}")))?;
         set.insert(field.to_owned(), value.to_owned());
     }
+    Ok(set)
+}
+
+fn reading(arguments: &Import, set: BTreeMap<String, String>) -> Result<Reading, Failure> {
     match (arguments.kind, &arguments.map) {
         (Some(ImportAs::Table) | None, Some(map)) => {
             let read = Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
             Ok(Reading::Table(Box::new(read)))
         }
-        (Some(ImportAs::Table), None) => Err(Failure::new("a table needs --map")),
         (Some(ImportAs::Rubric | ImportAs::Bundle | ImportAs::Foreign(_)), Some(_)) => {
             Err(Failure::new("--map is for tables; files of a known format explain themselves"))
         }
@@ -192,7 +200,7 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
         (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle(BTreeMap::new())),
         (Some(ImportAs::Bundle), None) => Err(keeps_names(&arguments.files[0])),
         (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(set)?)),
-        (None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
+        (Some(ImportAs::Table) | None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
     }
 }
 
@@ -382,6 +390,9 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             format::integer(source.rows_accepted),
             format::integer(source.rows_refused())
         ));
+    }
+    if source.rows_skipped > 0 {
+        line(format!("  {} passed over: totals or notes, as the map says", rows(source.rows_skipped)));
     }
     if let Some(foreign) = &source.foreign {
         if dry_run {

@@ -31,6 +31,7 @@ mod output;
 mod policy;
 mod preflight;
 mod progress;
+mod proposal;
 mod raters;
 mod retract;
 mod run;

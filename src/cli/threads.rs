@@ -9,6 +9,7 @@ use std::thread;
 
 use rayon::ThreadPoolBuilder;
 
+use crate::import::is_decoding;
 use crate::warehouse::threads_are_given;
 
 use super::failure::Failure;
@@ -35,7 +36,7 @@ pub(super) fn start() -> Result<(), Failure> {
 pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |information| {
-        if !is_refusal(information.payload()) {
+        if !is_refusal(information.payload()) && !is_decoding() {
             usual(information);
         }
     }));

@@ -32,13 +32,13 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out).clone())],
         Command::Serve(serve) => vec![serve.out.clone()],
         Command::Gate(gate) => vec![gate.junit.clone()],
+        Command::Import(import) => vec![import.table.write_map.clone()],
         Command::Run(run) => vec![run.summary.clone(), run.site.clone()],
         Command::Init(_)
         | Command::Eval(_)
         | Command::Verify(_)
         | Command::List(_)
         | Command::Show(_)
-        | Command::Import(_)
         | Command::Retract(_)
         | Command::Compare(_)
         | Command::Leaderboard(_)

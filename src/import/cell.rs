@@ -138,6 +138,28 @@ pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     local.map(|time| time.and_utc()).ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))
 }
 
+/// Reads a time that is written in a way of its own, as `strftime` has it; without a zone it is taken as UTC.
+pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<Utc>, Refused> {
+    // A cell of a workbook is a time whatever the map says of those that are text.
+    if let Ok(time) = time(name, text) {
+        return Ok(time);
+    }
+    let zoned = DateTime::parse_from_str(text, pattern).map(|time| time.to_utc()).ok();
+    let local = || {
+        let time = NaiveDateTime::parse_from_str(text, pattern).ok();
+        time.or_else(|| NaiveDate::parse_from_str(text, pattern).ok()?.and_hms_opt(0, 0, 0)).map(|time| time.and_utc())
+    };
+    zoned.or_else(local).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))
+}
+
+/// Reads a time in seconds since 1970.
+pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<DateTime<Utc>, Refused> {
+    let micros = number(name, text, Range::NotNegative)? / parts * 1e6;
+    #[expect(clippy::cast_possible_truncation, reason = "what is too large saturates, and is no time")]
+    let time = DateTime::from_timestamp_micros(micros.round() as i64);
+    time.ok_or_else(|| Refused::with_value(format!("{name} is not a time"), text))
+}
+
 /// Counts the digits after the decimal point as printed.
 pub(super) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

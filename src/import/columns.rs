@@ -17,6 +17,8 @@ pub(super) struct Columns {
     seen: Vec<bool>,
     known: BTreeSet<String>,
     tree: Branch,
+    /// Whatever the header has is wanted.
+    takes_all: bool,
 }
 
 /// Where the wanted columns are in an object.
@@ -56,7 +58,21 @@ impl Columns {
             }
             branch.slot = Some(slot);
         }
-        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree }
+        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree, takes_all: false }
+    }
+
+    /// The columns of a source that nobody has looked at yet: those of its header, and of JSON the element itself.
+    pub fn all() -> Self {
+        Self { takes_all: true, ..Self::of(Vec::new()) }
+    }
+
+    pub fn takes_all(&self) -> bool {
+        self.takes_all
+    }
+
+    /// Returns the columns in their order.
+    pub fn names(&self) -> &[String] {
+        &self.wanted
     }
 
     pub fn tree(&self) -> &Branch {
@@ -86,6 +102,11 @@ impl Columns {
     pub fn in_header(&mut self, header: &[String]) -> Result<Vec<Option<usize>>, String> {
         for name in header {
             self.add_known(name);
+        }
+        if self.takes_all {
+            // A name that is there twice is nobody's: a map cannot say which is meant.
+            let is_single = |name: &String| header.iter().filter(|other| *other == name).count() == 1;
+            *self = Self { takes_all: true, ..Self::of(header.iter().filter(|name| is_single(name)).cloned().collect()) };
         }
         let mut places = Vec::with_capacity(self.wanted.len());
         for (slot, wanted) in self.wanted.iter().enumerate() {

@@ -12,10 +12,12 @@ use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 /// The reader hands over this many bytes at a time, so a record may be longer than the bound by as much.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Reads a CSV file. `ready` is asked once the header is known and may stop the reading.
+/// Reads a CSV file whose header is the `header`-th line that is not blank. `ready` is asked once the header is known and may stop the
+/// reading.
 pub(super) fn read_csv(
     input: impl Read,
     delimiter: u8,
+    header: u64,
     rows: &mut Rows<'_>,
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
@@ -47,8 +49,10 @@ pub(super) fn read_csv(
         }
     };
 
-    if next(&mut record, rows)?.is_none() {
-        return Err(rows.unreadable(None, "is empty").into());
+    for _ in 0..header {
+        if next(&mut record, rows)?.is_none() {
+            return Err(rows.unreadable(None, "is empty").into());
+        }
     }
     let mut header = Vec::with_capacity(record.len());
     for name in &record {
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     fn check(input: &[u8], expected: &[&str]) {
-        let (rows, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', rows, |_| None));
+        let (rows, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', 1, rows, |_| None));
         assert_eq!(problem, None);
         assert_eq!(rows, expected);
     }
@@ -157,7 +161,7 @@ mod tests {
         for (input, message) in
             [(&b""[..], "is empty"), (b"a,a\n1,2", "the header has two columns `a`"), (b"\xff,a\n", "the header is not UTF-8")]
         {
-            let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', rows, |_| None));
+            let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', 1, rows, |_| None));
             assert_eq!(problem.map(|problem| problem.message), Some(message.to_owned()));
         }
     }
@@ -165,7 +169,7 @@ mod tests {
     #[test]
     fn a_record_without_an_end_does_not_fill_the_memory() {
         let endless = io::Cursor::new(b"a,b\n\"").chain(io::repeat(b'x'));
-        let (_, problem) = rows_of(&["a"], |rows| read_csv(endless, b',', rows, |_| None));
+        let (_, problem) = rows_of(&["a"], |rows| read_csv(endless, b',', 1, rows, |_| None));
         assert_eq!(problem.map(|problem| problem.to_string()), Some("f:2: a record is longer than 64 MiB".to_owned()));
     }
 }

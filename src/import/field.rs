@@ -1,4 +1,4 @@
-//! How one field of a record is found in a foreign row. A closed set: no expressions, nothing to execute.
+//! How one field of a record is found in a foreign row. A closed set that always ends: sums, differences and scales, and nothing to execute.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,16 @@ use regex::Regex;
 
 use crate::document::quote;
 
-use super::cell::{Cell, CellKind, Range, Refused, number, same_value, whole};
+use super::cell::{Cell, CellKind, Range, Refused, number, same_value, time, whole};
+use super::notation::{Counted, Notation, Scale};
+use super::source::hex_digest;
 
 /// A row with what is known about where it stands.
 pub(super) struct View<'a> {
     pub cells: &'a [Cell],
+    pub notation: &'a Notation,
+    /// Counts from 1 within the part.
+    pub number: u64,
     /// The source's file name.
     pub file: &'a str,
     /// The name inside an archive.
@@ -26,6 +31,8 @@ pub(super) enum Origin {
     File,
     /// The name of the archive's member.
     Member,
+    /// The number of the row.
+    Row,
 }
 
 /// How a value is found.
@@ -46,6 +53,10 @@ pub(super) enum Rule {
         pattern: Regex,
         group: usize,
     },
+    /// The numbers of several columns added up; not measured unless all are.
+    Sum(Vec<Origin>),
+    /// The first less the second: of numbers, or of times, in seconds.
+    Difference(Origin, Origin),
 }
 
 /// What becomes of a value that a value map does not list.
@@ -63,12 +74,14 @@ pub(super) struct Field {
     /// The column (or the like) as a message names it.
     pub label: String,
     pub rule: Rule,
+    pub scale: Scale,
 }
 
 impl Origin {
-    /// Returns the trimmed text of a measured value: absent, null and empty are not.
-    pub fn text<'a>(self, label: &str, row: &View<'a>) -> Result<Option<&'a str>, Refused> {
+    /// Returns the trimmed text of a measured value: absent, null and empty are not, nor is what the map says to be missing.
+    pub fn text<'a>(self, label: &str, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         let text = match self {
+            Self::Row => return Ok(Some(Cow::Owned(row.number.to_string()))),
             Self::Column(slot) => {
                 let cell = &row.cells[slot];
                 match cell.kind {
@@ -83,21 +96,30 @@ impl Origin {
             Self::Member => row.member.unwrap_or(row.file),
         };
         let text = text.trim();
-        Ok((!text.is_empty()).then_some(text))
+        Ok((!text.is_empty() && !row.notation.is_missing(text)).then_some(Cow::Borrowed(text)))
+    }
+
+    fn number(self, label: &str, row: &View<'_>) -> Result<Option<f64>, Refused> {
+        let text = self.text(label, row)?;
+        text.map(|text| number(label, &row.notation.plain(&text, Counted::Itself), Range::Any)).transpose()
     }
 }
 
 impl Field {
     pub fn constant(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { label: format!("the constant {}", quote(&text)), rule: Rule::Constant(text) }
+        Self::of(format!("the constant {}", quote(&text)), Rule::Constant(text))
+    }
+
+    pub fn of(label: String, rule: Rule) -> Self {
+        Self { label, rule, scale: Scale::NONE }
     }
 
     /// Returns the field's text in this row; `None` is "not measured".
     pub fn text<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         match &self.rule {
             Rule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
-            Rule::Cell(origin) => Ok(origin.text(&self.label, row)?.map(Cow::Borrowed)),
+            Rule::Cell(origin) => origin.text(&self.label, row),
             Rule::Joined(origins) => {
                 let mut joined = String::new();
                 for (index, origin) in origins.iter().enumerate() {
@@ -105,29 +127,45 @@ impl Field {
                     if index > 0 {
                         joined.push('/');
                     }
-                    joined.push_str(part);
+                    joined.push_str(&part);
                 }
                 Ok(Some(Cow::Owned(joined)))
             }
             Rule::Values { origin, values, otherwise } => {
                 let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
-                if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, raw)) {
+                if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, &raw)) {
                     return Ok(target.as_deref().map(Cow::Borrowed));
                 }
                 match otherwise {
-                    Otherwise::Refuse => Err(Refused::with_value(format!("{} has a value that the map does not list", self.label), raw)),
-                    Otherwise::Keep => Ok(Some(Cow::Borrowed(raw))),
+                    Otherwise::Refuse => Err(Refused::with_value(format!("{} has a value that the map does not list", self.label), &raw)),
+                    Otherwise::Keep => Ok(Some(raw)),
                     Otherwise::Missing => Ok(None),
                     Otherwise::Constant(text) => Ok(Some(Cow::Borrowed(text))),
                 }
             }
             Rule::Regex { origin, pattern, group } => {
                 let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
-                let Some(captures) = pattern.captures(raw) else {
-                    return Err(Refused::with_value(format!("{} does not match the pattern", self.label), raw));
+                let Some(captures) = pattern.captures(&raw) else {
+                    return Err(Refused::with_value(format!("{} does not match the pattern", self.label), &raw));
                 };
                 let text = captures.get(*group).map_or("", |found| found.as_str().trim());
-                Ok((!text.is_empty()).then_some(Cow::Borrowed(text)))
+                Ok((!text.is_empty()).then(|| Cow::Owned(text.to_owned())))
+            }
+            Rule::Sum(origins) => {
+                let mut sum = 0.0;
+                for origin in origins {
+                    let Some(part) = origin.number(&self.label, row)? else { return Ok(None) };
+                    sum += part;
+                }
+                Ok(Some(Cow::Owned(sum.to_string())))
+            }
+            Rule::Difference(from, less) => {
+                let (Some(left), Some(right)) = (from.text(&self.label, row)?, less.text(&self.label, row)?) else { return Ok(None) };
+                let difference = match (time(&self.label, &left), time(&self.label, &right)) {
+                    (Ok(left), Ok(right)) => (left - right).num_microseconds().map_or(f64::NAN, |micros| micros as f64 / 1e6),
+                    _ => from.number(&self.label, row)?.unwrap_or_default() - less.number(&self.label, row)?.unwrap_or_default(),
+                };
+                Ok(Some(Cow::Owned(difference.to_string())))
             }
         }
     }
@@ -136,22 +174,42 @@ impl Field {
         self.number(row, Range::NotNegative)
     }
 
+    /// Returns the number in our unit.
     pub fn number(&self, row: &View<'_>, range: Range) -> Result<Option<f64>, Refused> {
-        self.text(row)?.map(|text| number(&self.label, &text, range)).transpose()
+        let Some(text) = self.text(row)? else { return Ok(None) };
+        if self.scale.counted == Counted::Time {
+            let seconds = row.notation.seconds(&text, self.scale);
+            let seconds = seconds.ok_or_else(|| Refused::with_value(format!("{} is not a time", self.label), &text))?;
+            return number(&self.label, &seconds.to_string(), range).map(Some);
+        }
+        let value = number(&self.label, &row.notation.plain(&text, self.scale.counted), range)?;
+        Ok(Some(self.scale.of(value)))
+    }
+
+    /// Returns the number's text as programs write it.
+    pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        let Some(text) = self.text(row)? else { return Ok(None) };
+        Ok(Some(match row.notation.plain(&text, self.scale.counted) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(plain) => Cow::Owned(plain),
+        }))
     }
 
     pub fn whole(&self, row: &View<'_>) -> Result<Option<u64>, Refused> {
-        self.text(row)?.map(|text| whole(&self.label, &text)).transpose()
+        self.numeral(row)?.map(|text| whole(&self.label, &text)).transpose()
     }
 
-    /// Returns a name of bounded length.
+    /// Returns a name of bounded length: a longer one, such as the text of a question, ends in its digest.
     pub fn name<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         const LONGEST: usize = 1024;
-        let text = self.text(row)?;
-        match &text {
-            Some(name) if name.len() > LONGEST => Err(Refused::because(format!("{} is longer than {LONGEST} bytes", self.label))),
-            Some(_) | None => Ok(text),
-        }
+        const KEPT: usize = 200;
+        Ok(self.text(row)?.map(|name| {
+            if name.len() <= LONGEST {
+                return name;
+            }
+            let end = (0..=KEPT).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
+            Cow::Owned(format!("{}… {}", &name[..end], &hex_digest(&[name.as_bytes()], false)[..16]))
+        }))
     }
 
     /// Returns a name that must be there.
@@ -163,7 +221,7 @@ impl Field {
     pub fn own_texts(&self) -> Vec<&str> {
         match &self.rule {
             Rule::Constant(text) => vec![text],
-            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } => Vec::new(),
+            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } | Rule::Sum(_) | Rule::Difference(..) => Vec::new(),
             Rule::Values { values, otherwise, .. } => {
                 let mut texts: Vec<&str> = values.iter().filter_map(|(_, target)| target.as_deref()).collect();
                 if let Otherwise::Constant(text) = otherwise {
@@ -185,8 +243,9 @@ mod tests {
         let mut cells = vec![Cell::default(), Cell::default()];
         cells[0].set(CellKind::Text, raw);
         cells[1].set(CellKind::Number, "7");
-        let field = Field { label: "`x`".to_owned(), rule };
-        let row = View { cells: &cells, file: "outputs_m1_5shots.zip", member: None };
+        let field = Field::of("`x`".to_owned(), rule);
+        let notation = Notation { missing: vec!["n/a".to_owned()], ..Notation::default() };
+        let row = View { cells: &cells, notation: &notation, number: 1, file: "outputs_m1_5shots.zip", member: None };
         let found = field.text(&row).map_err(|refused| refused.reason);
         assert_eq!(found.as_ref().map(Option::as_deref).map_err(String::as_str), expected, "{raw}");
     }
@@ -195,6 +254,10 @@ mod tests {
     fn a_cell_is_trimmed_and_empty_is_not_measured() {
         check(Rule::Cell(COLUMN), " a b ", Ok(Some("a b")));
         check(Rule::Cell(COLUMN), "  ", Ok(None));
+        check(Rule::Cell(COLUMN), "N/A", Ok(None));
+        check(Rule::Cell(Origin::Row), "N/A", Ok(Some("1")));
+        check(Rule::Sum(vec![COLUMN, Origin::Column(1)]), "0.5", Ok(Some("7.5")));
+        check(Rule::Difference(COLUMN, Origin::Column(1)), "10", Ok(Some("3")));
         check(Rule::Constant("c".to_owned()), "", Ok(Some("c")));
         check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "a", Ok(Some("a/7")));
         check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "", Ok(None));
@@ -229,7 +292,8 @@ mod tests {
             (CellKind::Invalid, "x is not UTF-8"),
         ] {
             cells[0].set(kind, "");
-            let found = COLUMN.text("x", &View { cells: &cells, file: "f", member: None });
+            let notation = Notation::default();
+            let found = COLUMN.text("x", &View { cells: &cells, notation: &notation, number: 1, file: "f", member: None });
             assert_eq!(found.map_err(|refused| refused.reason), Err(reason.to_owned()));
         }
     }

@@ -55,8 +55,10 @@ pub(super) struct Fold<'a> {
     last_names: RunNames,
     key: String,
     outcome: ItemOutcome,
-    no_details: ItemDetails,
+    details: ItemDetails,
     pub rows_read: u64,
+    /// Totals and notes, which the map says are no rows.
+    pub rows_skipped: u64,
     pub rows_accepted: u64,
     pub items_written: u64,
     pub refusals: Refusals,
@@ -125,8 +127,9 @@ impl<'a> Fold<'a> {
                 input_tokens: None,
                 output_tokens: None,
             },
-            no_details: ItemDetails::default(),
+            details: ItemDetails::default(),
             rows_read: 0,
+            rows_skipped: 0,
             rows_accepted: 0,
             items_written: 0,
             refusals: Refusals::default(),
@@ -138,12 +141,13 @@ impl<'a> Fold<'a> {
         &mut self,
         row: &Row<'_>,
         place: &Place<'_>,
-        write: &mut dyn FnMut(&ItemOutcome) -> Result<(), StoreError>,
+        write: &mut dyn FnMut(&ItemOutcome, &ItemDetails) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.rows_read += 1;
         let understood = match &row.cells {
             Ok(cells) => {
-                let view = View { cells, file: place.file, member: place.member };
+                let notation = &self.map.notation;
+                let view = View { cells, notation, number: row.number, file: place.file, member: place.member };
                 match &self.map.item {
                     Some(fields) => self.take_item(fields, &view, row, place).map(Some),
                     None => self.take_run(&view, row, place).map(|()| None),
@@ -156,10 +160,10 @@ impl<'a> Fold<'a> {
                 self.rows_accepted += 1;
                 if let Some(state) = state.map(|state| &mut self.runs[state]) {
                     if let Some(sums) = &mut state.sums {
-                        sums.add(&self.outcome, &self.no_details);
+                        sums.add(&self.outcome, &self.details);
                     }
                     if !state.is_repeated {
-                        write(&self.outcome)?;
+                        write(&self.outcome, &self.details)?;
                         self.items_written += 1;
                     }
                 }
@@ -185,6 +189,9 @@ impl<'a> Fold<'a> {
     fn take_item(&mut self, fields: &ItemFields, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<usize, Refused> {
         record::run_names(self.map, view, &mut self.names)?;
         record::outcome_of(fields, view, &mut self.outcome)?;
+        if fields.has_details() {
+            self.details = record::details_of(fields, view)?;
+        }
         let known = self.last.filter(|_| self.names == self.last_names).or_else(|| {
             names_key(&self.names, &mut self.key);
             self.by_names.get(&self.key).copied()

@@ -91,6 +91,11 @@ fn too_long() -> Refused {
 /// Parses one element and passes it on.
 fn take(bytes: &[u8], line: Option<u64>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Stop> {
     cells.iter_mut().for_each(Cell::clear);
+    if rows.columns.takes_all() {
+        let mut element = Cell::default();
+        element.set_bytes(bytes);
+        return rows.accept(line, &[element]);
+    }
     let mut names = (rows.count() < ROWS_ASKED_FOR_NAMES).then(Vec::new);
     let parsed = {
         let mut reader = serde_json::Deserializer::from_slice(bytes);

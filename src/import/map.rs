@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use crate::domain::{Direction, ItemKind, Unit};
 
 use super::field::Field;
+use super::layout::Layout;
+use super::notation::Notation;
+use super::shape::Shape;
 
 pub(super) const FORMAT: &str = "evalreport/map/1";
 
@@ -31,8 +34,9 @@ pub struct Map {
     pub url: Option<String>,
     pub licence: Option<String>,
     pub rows: RowsAre,
-    pub(super) list: Option<String>,
-    pub(super) delimiter: Option<u8>,
+    pub(super) layout: Layout,
+    pub(super) notation: Notation,
+    pub(super) shape: Shape,
     pub(super) columns: Vec<MapColumn>,
     /// The same bytes under another name are another source.
     pub(super) reads_file_name: bool,
@@ -60,6 +64,8 @@ pub(super) struct RunFields {
     /// What tells runs of one suite apart, instead of approach, model and index.
     pub identity: Vec<Field>,
     pub timestamp: Option<Field>,
+    /// How the time is written, where that is not as programs write it.
+    pub timestamp_format: Option<TimeFormat>,
     pub duration_seconds: Option<Field>,
     pub total_calls: Option<Field>,
     pub input_tokens: Option<Field>,
@@ -88,10 +94,41 @@ pub(super) struct ItemFields {
     pub attempt: Attempt,
     pub status: StatusField,
     pub score: Option<ItemScore>,
+    /// Scores beside the one that counts, by name.
+    pub scores: BTreeMap<String, Field>,
     pub duration_seconds: Option<Field>,
     pub cost_usd: Option<Field>,
     pub input_tokens: Option<Field>,
     pub output_tokens: Option<Field>,
+    pub texts: ItemTexts,
+}
+
+/// What is kept with an outcome for people to read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ItemTexts {
+    pub question: Option<Field>,
+    pub answer: Option<Field>,
+    pub expected: Option<Field>,
+    pub reason: Option<Field>,
+}
+
+/// How a time is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TimeFormat {
+    /// Seconds since 1970.
+    Unix,
+    /// Milliseconds since 1970.
+    UnixMilliseconds,
+    /// As `strftime` has it: `%d.%m.%Y %H:%M`.
+    Pattern(String),
+}
+
+impl ItemFields {
+    /// Says whether more is kept of an outcome than how it came out.
+    pub fn has_details(&self) -> bool {
+        let ItemTexts { question, answer, expected, reason } = &self.texts;
+        [question, answer, expected, reason].into_iter().any(Option::is_some) || !self.scores.is_empty()
+    }
 }
 
 /// A number that counts from `base` in the source and from 1 here.
@@ -258,7 +295,7 @@ mod tests {
                 "m.yaml:4:3: `run.approach` is missing",
                 "m.yaml:4:10: `run.suite` must be the name of a column, not `7` [write \"7\" for the column, or {constant: \"7\"} for the text]",
                 "m.yaml:5:3: unknown key `run.aproach` [did you mean `approach`?]",
-                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source` and `regex`; constant and column are there",
+                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; constant and column are there",
                 "m.yaml:7:28: `run.index.base` must not be negative, but is `-1`",
                 "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, not `fail` [did you mean `failed`?]",
                 "m.yaml:9:10: `total` is given without `passed` or `failed`",

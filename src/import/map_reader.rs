@@ -11,24 +11,28 @@ use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatu
 use crate::files;
 
 use super::csv_rows::delimiter_of;
+use super::encoding::Encoding;
 use super::field::{Field, Origin, Otherwise, Rule};
+use super::layout::Layout;
 use super::map::{
-    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, Map, MapColumn, Measure, RowsAre, RunFields, ScoreField,
-    StatedField, StatusField,
+    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map, MapColumn, Measure, RowsAre, RunFields,
+    ScoreField, StatedField, StatusField,
 };
+use super::notation::{Decimal, Notation, Scale};
+use super::shape::Shape;
 use super::source::hex_digest;
 
 /// A map is a page of text; a file beyond this is something else.
 const MOST_MAP_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+pub(super) enum Need {
     Essential,
     Optional,
 }
 
 impl Map {
-    /// Reads a map file. `set` replaces the map's suite, approach or model by constants.
+    /// Reads a map file. `set` replaces fields of the map's run by constants: [`is_settable`] says which.
     pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
         let shown = path.display().to_string();
         let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
@@ -50,9 +54,10 @@ impl Map {
         let node = document::parse(file, text).map_err(Problems)?;
         let mut problems = Vec::new();
         let reader = MapReader::new(set);
-        for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
+        for key in set.keys().filter(|key| !is_settable(key)) {
             problems.push(
-                Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"),
+                Problem::in_file(file, format!("{} cannot be set from outside", quote(key)))
+                    .with_hint("suite, approach, model, suite_version, agent and tags.NAME can"),
             );
         }
         let map = reader.read(file, &node, &mut problems);
@@ -70,7 +75,13 @@ impl Map {
     }
 }
 
-struct MapReader<'s> {
+/// Says whether the command line may give a field of the run.
+pub(super) fn is_settable(key: &str) -> bool {
+    ["suite", "approach", "model", "suite_version", "agent"].contains(&key)
+        || key.strip_prefix("tags.").is_some_and(|name| !name.trim().is_empty())
+}
+
+pub(super) struct MapReader<'s> {
     columns: Vec<MapColumn>,
     reads_file_name: bool,
     /// What replaces the map's suite, approach and model.
@@ -103,6 +114,12 @@ impl<'s> MapReader<'s> {
                 None
             }
         });
+        let header = top.unsigned("header").unwrap_or(1).max(1);
+        let sheet = top.text("sheet");
+        let encoding = top.one_of("encoding", &Encoding::ALL).unwrap_or_default();
+        let decimal = top.one_of("decimal", &[("point", Decimal::Point), ("comma", Decimal::Comma)]);
+        let missing = top.texts("missing").iter().map(|text| text.trim().to_lowercase()).collect();
+        let shape = Shape { skip: self.skip(&mut top), wide: self.wide(&mut top) };
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
             url = source.text("url");
@@ -137,8 +154,9 @@ impl<'s> MapReader<'s> {
             url,
             licence,
             rows: rows?,
-            list,
-            delimiter,
+            layout: Layout { list, delimiter, header, sheet, encoding },
+            notation: Notation { decimal, missing },
+            shape,
             columns: std::mem::take(&mut self.columns),
             reads_file_name: self.reads_file_name,
             run: run?,
@@ -155,19 +173,19 @@ impl<'s> MapReader<'s> {
         let index = self.counter(&mut fields, "index", Need::Optional);
         let identity = self.identity(&mut fields);
         let mut optional = |key: &str| self.optional(&mut fields, key);
-        let timestamp = optional("timestamp");
-        let duration_seconds = optional("duration_seconds");
         let total_calls = optional("total_calls");
         let input_tokens = optional("input_tokens");
         let output_tokens = optional("output_tokens");
         let total_tokens = optional("total_tokens");
-        let cost_usd = optional("cost_usd");
         let files_generated = optional("files_generated");
         let lines_generated = optional("lines_generated");
         let status = optional("status");
         let error = optional("error");
-        let agent = optional("agent");
-        let suite_version = optional("suite_version");
+        let (timestamp, timestamp_format) = self.timestamp(&mut fields);
+        let duration_seconds = self.in_unit(&mut fields, "duration_seconds");
+        let cost_usd = self.in_unit(&mut fields, "cost_usd");
+        let agent = self.optional_or_set(&mut fields, "agent");
+        let suite_version = self.optional_or_set(&mut fields, "suite_version");
         check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
         let counts = self.counts(&mut fields);
         let counted = fields.one_of("counted", &ItemKind::ALL.map(|kind| (kind.name(), kind)));
@@ -189,6 +207,8 @@ impl<'s> MapReader<'s> {
                 tags.insert(key.text.clone(), field);
             }
         }
+        let set = self.set.iter().filter_map(|(key, text)| Some((key.strip_prefix("tags.")?, text)));
+        tags.extend(set.map(|(key, text)| (key.to_owned(), Field::constant(text.trim()))));
         fields.finish();
         Some(RunFields {
             suite: suite?,
@@ -197,6 +217,7 @@ impl<'s> MapReader<'s> {
             index,
             identity,
             timestamp,
+            timestamp_format,
             duration_seconds,
             total_calls,
             input_tokens,
@@ -225,10 +246,18 @@ impl<'s> MapReader<'s> {
         let attempt = self.attempt(&mut fields);
         let status = self.status(&mut fields);
         let score = self.item_score(&mut fields);
-        let duration_seconds = self.optional(&mut fields, "duration_seconds");
-        let cost_usd = self.optional(&mut fields, "cost_usd");
-        let input_tokens = self.optional(&mut fields, "input_tokens");
-        let output_tokens = self.optional(&mut fields, "output_tokens");
+        let scores = self.further_scores(&mut fields);
+        let duration_seconds = self.in_unit(&mut fields, "duration_seconds");
+        let cost_usd = self.in_unit(&mut fields, "cost_usd");
+        let mut optional = |key: &str| self.optional(&mut fields, key);
+        let input_tokens = optional("input_tokens");
+        let output_tokens = optional("output_tokens");
+        let texts = ItemTexts {
+            question: optional("question"),
+            answer: optional("answer"),
+            expected: optional("expected"),
+            reason: optional("reason"),
+        };
         fields.finish();
         Some(ItemFields {
             id: id?,
@@ -239,11 +268,17 @@ impl<'s> MapReader<'s> {
             attempt: attempt?,
             status: status?,
             score,
+            scores,
             duration_seconds,
             cost_usd,
             input_tokens,
             output_tokens,
+            texts,
         })
+    }
+
+    fn optional_or_set(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        if self.set.contains_key(key) { self.settable(fields, key) } else { self.optional(fields, key) }
     }
 
     fn attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<Attempt> {
@@ -419,21 +454,25 @@ impl<'s> MapReader<'s> {
     }
 
     fn column(&mut self, name: &str, path: &str, need: Need) -> Origin {
+        Origin::Column(self.slot(name, path, need))
+    }
+
+    pub(super) fn slot(&mut self, name: &str, path: &str, need: Need) -> usize {
         let slot = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
             self.columns.push(MapColumn { name: name.to_owned(), is_essential: false, fields: Vec::new() });
             self.columns.len() - 1
         });
         self.columns[slot].is_essential |= need == Need::Essential;
         self.columns[slot].fields.push(path.to_owned());
-        Origin::Column(slot)
+        slot
     }
 
     fn column_field(&mut self, name: &str, path: &str, need: Need) -> Field {
-        Field { label: quote(name), rule: Rule::Cell(self.column(name, path, need)) }
+        Field::of(quote(name), Rule::Cell(self.column(name, path, need)))
     }
 
     /// Reads how a field is found. `more` takes the keys that only this field has.
-    fn spec(
+    pub(super) fn spec(
         &mut self,
         file: &str,
         node: &Node,
@@ -457,7 +496,7 @@ impl<'s> MapReader<'s> {
                 let parts = joined_columns(file, node, path, problems)?;
                 let label = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("/");
                 let origins = parts.iter().map(|part| self.column(part, path, need)).collect();
-                Some(Field { label, rule: Rule::Joined(origins) })
+                Some(Field::of(label, Rule::Joined(origins)))
             }
             Value::Map(_) => {
                 let mut fields = Fields::new(file, node, path, problems)?;
@@ -470,10 +509,15 @@ impl<'s> MapReader<'s> {
     }
 
     fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
-        let found: Vec<&str> = ["constant", "column", "source", "regex"].into_iter().filter(|key| fields.child(key).is_some()).collect();
+        let found: Vec<&str> =
+            ["constant", "column", "source", "regex", "sum", "difference"].into_iter().filter(|key| fields.child(key).is_some()).collect();
         let &[first] = found.as_slice() else {
             let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
-            fields.reject("", format!("{} must have one of `column`, `constant`, `source` and `regex`; {what} there", quote(path)), None);
+            fields.reject(
+                "",
+                format!("{} must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; {what} there", quote(path)),
+                None,
+            );
             return None;
         };
         match first {
@@ -483,6 +527,28 @@ impl<'s> MapReader<'s> {
                     fields.reject("constant", format!("{} is empty", quote(&fields.path_of("constant"))), None);
                 }
                 Some(Field::constant(text.trim()))
+            }
+            "sum" | "difference" => {
+                let columns = fields.texts(first);
+                let label = columns.iter().map(|column| quote(column)).collect::<Vec<_>>().join(if first == "sum" { " + " } else { " - " });
+                let origins: Vec<Origin> = columns.iter().map(|column| self.column(column, path, need)).collect();
+                let rule = match (first, origins.as_slice()) {
+                    ("difference", &[from, less]) => Rule::Difference(from, less),
+                    ("difference", _) => {
+                        fields.reject(
+                            "difference",
+                            format!("{} must be two columns: the first less the second", quote(&fields.path_of("difference"))),
+                            None,
+                        );
+                        return None;
+                    }
+                    (_, []) => {
+                        fields.reject("sum", format!("{} must be a list of columns", quote(&fields.path_of("sum"))), None);
+                        return None;
+                    }
+                    _ => Rule::Sum(origins),
+                };
+                Some(Field { scale: scale(fields), ..Field::of(label, rule) })
             }
             "regex" => {
                 let mut inner = fields.fields("regex")?;
@@ -510,7 +576,7 @@ impl<'s> MapReader<'s> {
                 });
                 inner.finish();
                 let (label, origin) = origin?;
-                Some(Field { label, rule: Rule::Regex { origin, pattern: compiled?, group: group? } })
+                Some(Field::of(label, Rule::Regex { origin, pattern: compiled?, group: group? }))
             }
             _ => {
                 let (label, origin) = self.origin(fields, path, need)?;
@@ -525,7 +591,7 @@ impl<'s> MapReader<'s> {
                 } else {
                     Rule::Cell(origin)
                 };
-                Some(Field { label, rule })
+                Some(Field { scale: scale(fields), ..Field::of(label, rule) })
             }
         }
     }
@@ -533,14 +599,31 @@ impl<'s> MapReader<'s> {
     /// Reads `column: name` or `source: file | member`.
     fn origin(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<(String, Origin)> {
         if fields.child("source").is_some() {
-            let origin = fields.one_of("source", &[("file", Origin::File), ("member", Origin::Member)])?;
-            self.reads_file_name = true;
-            let label = if origin == Origin::File { "the file name" } else { "the member's name" };
+            let origin = fields.one_of("source", &[("file", Origin::File), ("member", Origin::Member), ("row", Origin::Row)])?;
+            self.reads_file_name |= origin != Origin::Row;
+            let label = match origin {
+                Origin::File => "the file name",
+                Origin::Member => "the member's name",
+                Origin::Row | Origin::Column(_) => "the number of the row",
+            };
             return Some((label.to_owned(), origin));
         }
         let name = fields.required_text("column")?;
         Some((quote(&name), self.column(&name, path, need)))
     }
+}
+
+/// Reads what a number of the source is multiplied or divided by.
+fn scale(fields: &mut Fields<'_, '_>) -> Scale {
+    let mut factor = |key: &str| match fields.number(key) {
+        Some(factor) if factor > 0.0 => factor,
+        Some(_) => {
+            fields.reject(key, format!("{} must be more than 0", quote(&fields.path_of(key))), None);
+            1.0
+        }
+        None => 1.0,
+    };
+    Scale { multiply: factor("multiply"), divide: factor("divide"), ..Scale::NONE }
 }
 
 fn joined_columns(file: &str, node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {

@@ -7,36 +7,52 @@
 //! be read as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
 
 mod again;
+mod arrow_rows;
 mod bundle;
 mod cell;
 mod columns;
 mod content;
 mod csv_rows;
+mod encoding;
 mod field;
 mod fold;
 mod foreign;
 mod held;
 mod inflation;
 mod json_rows;
+mod layout;
+mod list_path;
 mod map;
 mod map_reader;
+mod map_values;
 mod names;
+mod nested_rows;
+mod notation;
+mod proposal;
+mod propose;
 mod record;
 mod report;
 mod rows;
 mod rubric;
+mod sample;
 mod seen;
+mod shape;
 mod source;
 mod spent;
 mod stored;
 mod table;
 mod versions;
+mod tree;
+mod workbook;
 mod yaml_rows;
 
+pub use arrow_rows::is_decoding;
 pub use bundle::import_bundles;
 pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
+pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables};
+pub use propose::{Hints, Question, WideAre, shell};
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
     StatedLine, StatedReport, Unrecognised,

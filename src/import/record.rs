@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::domain::{CostSource, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
 use crate::results::Store;
 
-use super::cell::{Range, Refused, decimals_of, number, same_value, time};
+use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
 use super::field::{Field, View};
-use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, Map, Measure, StatusField};
+use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatusField, TimeFormat};
+
+/// Characters of a text that is kept with an outcome.
+const MOST_TEXT_CHARS: usize = 2000;
 
 /// What tells the run of a row from other runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +57,13 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     let mut run = Run::new(run_id(map, names), &names.suite, &names.approach, &names.model);
     run.run_index = names.index;
     if let Some(field) = &fields.timestamp {
-        run.timestamp = field.text(row)?.map(|text| time(&field.label, &text)).transpose()?;
+        let read = |text: Cow<'_, str>| match &fields.timestamp_format {
+            None => time(&field.label, &text),
+            Some(TimeFormat::Unix) => time_of_seconds(&field.label, &text, 1.0),
+            Some(TimeFormat::UnixMilliseconds) => time_of_seconds(&field.label, &text, 1000.0),
+            Some(TimeFormat::Pattern(pattern)) => time_by(&field.label, &text, pattern),
+        };
+        run.timestamp = field.text(row)?.map(read).transpose()?;
     }
     run.duration_seconds = amount(&fields.duration_seconds)?;
     run.total_calls = whole(&fields.total_calls)?;
@@ -105,7 +114,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         });
     }
     for stated in &map.stated {
-        let Some(text) = stated.value.text(row)? else { continue };
+        let Some(text) = stated.value.numeral(row)? else { continue };
         let value = in_unit(&stated.value.label, number(&stated.value.label, &text, Range::Any)?, stated.unit, &text)?;
         let counts = stated.counts.as_ref().map_or(Ok(None), |counts| passed_of(counts, row))?;
         let digits = stated.decimals.unwrap_or_else(|| decimals_of(&text));
@@ -221,6 +230,32 @@ pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut Item
     Ok(())
 }
 
+/// Reads what is kept with the outcome for people to read.
+pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDetails, Refused> {
+    let ItemTexts { question, answer, expected, reason } = &fields.texts;
+    let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
+        let Some(field) = field else { return Ok(None) };
+        Ok(field.text(row)?.map(|text| clipped(&text)))
+    };
+    let mut details = ItemDetails {
+        question: text(question)?,
+        answer: text(answer)?,
+        expected: text(expected)?.into_iter().collect(),
+        reason: text(reason)?,
+        ..ItemDetails::default()
+    };
+    for (name, field) in &fields.scores {
+        if let Some(score) = field.number(row, Range::Any)? {
+            details.scores.insert(name.clone(), score);
+        }
+    }
+    Ok(details)
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(MOST_TEXT_CHARS).collect()
+}
+
 fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<ItemStatus, Refused> {
     let passes = |passed: bool| if passed { ItemStatus::Pass } else { ItemStatus::Fail };
     match field {
@@ -267,8 +302,8 @@ fn passed_of(counts: &Counts, row: &View<'_>) -> Result<Option<(u64, u64)>, Refu
 }
 
 fn measured(field: &Field, unit: Measure, range: Option<Bounds>, row: &View<'_>) -> Result<Option<f64>, Refused> {
-    let Some(text) = field.text(row)? else { return Ok(None) };
-    let value = number(&field.label, &text, Range::Any)?;
+    let Some(text) = field.numeral(row)? else { return Ok(None) };
+    let value = field.scale.of(number(&field.label, &text, Range::Any)?);
     if let Some(Bounds { least, most }) = range.filter(|range| !(range.least..=range.most).contains(&value)) {
         return Err(Refused::with_value(format!("{} is outside {least} to {most}", field.label), &text));
     }

@@ -57,6 +57,8 @@ pub struct SourceReport {
     pub problems: Vec<Problem>,
     pub rows_read: u64,
     pub rows_accepted: u64,
+    /// Totals and notes, which the map says are no rows of the table.
+    pub rows_skipped: u64,
     /// In the order of their first row.
     pub refusals: Vec<Refusal>,
     pub runs_new: Vec<ImportedRun>,
@@ -175,6 +177,7 @@ impl SourceReport {
             problems: Vec::new(),
             rows_read: 0,
             rows_accepted: 0,
+            rows_skipped: 0,
             refusals: Vec::new(),
             runs_new: Vec::new(),
             runs_repeated: Vec::new(),

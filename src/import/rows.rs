@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
 /// Why reading ended before the end.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The source as a whole cannot be read.
+    /// The source as a whole cannot be read. Without a problem: enough of it was seen.
     Unreadable(Vec<Problem>),
     /// The store cannot be written.
     Store(StoreError),
@@ -48,12 +48,24 @@ pub(super) struct Rows<'a> {
     pub label: &'a str,
     pub columns: &'a mut Columns,
     count: u64,
+    /// Reading ends after so many rows.
+    most: u64,
     on_row: &'a mut OnRow<'a>,
 }
 
 impl<'a> Rows<'a> {
     pub fn new(label: &'a str, columns: &'a mut Columns, on_row: &'a mut OnRow<'a>) -> Self {
-        Self { label, columns, count: 0, on_row }
+        Self { label, columns, count: 0, most: u64::MAX, on_row }
+    }
+
+    /// Ends the reading after so many rows: with no problem, and yet not at the end.
+    pub fn up_to(mut self, most: u64) -> Self {
+        self.most = most;
+        self
+    }
+
+    fn enough(&self) -> Result<(), Stop> {
+        if self.count >= self.most { Err(Stop::Unreadable(Vec::new())) } else { Ok(()) }
     }
 
     pub fn count(&self) -> u64 {
@@ -62,12 +74,14 @@ impl<'a> Rows<'a> {
 
     pub fn accept(&mut self, line: Option<u64>, cells: &[Cell]) -> Result<(), Stop> {
         self.count += 1;
-        Ok((self.on_row)(&Row { number: self.count, line, cells: Ok(cells) })?)
+        (self.on_row)(&Row { number: self.count, line, cells: Ok(cells) })?;
+        self.enough()
     }
 
     pub fn refuse(&mut self, line: Option<u64>, refused: Refused) -> Result<(), Stop> {
         self.count += 1;
-        Ok((self.on_row)(&Row { number: self.count, line, cells: Err(refused) })?)
+        (self.on_row)(&Row { number: self.count, line, cells: Err(refused) })?;
+        self.enough()
     }
 
     /// Makes the end of a source that cannot be read on.

@@ -18,6 +18,7 @@ use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::again::{note_replaced, place_of, settle};
+use super::encoding::Encoding;
 use super::held::{Held, Sums};
 use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
@@ -84,7 +85,7 @@ fn import_file(
     };
 
     let mut graded = Vec::new();
-    let read = source.each_part(progress, |part| {
+    let read = source.each_part(Encoding::Utf8, progress, |part| {
         graded.push(Graded::read(part, names)?);
         Ok(())
     });
@@ -170,12 +171,12 @@ impl Graded {
         let problem = |message: String| Stop::from(Problem::in_file(label.clone(), message));
         match part.format {
             Format::Json => {}
-            Format::Csv | Format::Tsv | Format::JsonLines | Format::Yaml => {
+            _ => {
                 return Err(problem("is not JSON, which rubrics are read from".to_owned()));
             }
         }
         let mut text = Vec::new();
-        part.input.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        part.input.text().take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| problem(format!("cannot be read: {error}")))?;
         if text.len() as u64 > MOST_BYTES {
             return Err(problem(format!("is longer than {} MiB", MOST_BYTES >> 20)));
         }

@@ -12,6 +12,7 @@ use crate::domain::Problem;
 use crate::domain::hex;
 use crate::files;
 
+use super::encoding::{Encoding, Transcoded, Units};
 use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::Stop;
 
@@ -36,6 +37,10 @@ pub(super) enum Format {
     Json,
     JsonLines,
     Yaml,
+    Parquet,
+    /// Feather too.
+    Arrow,
+    Workbook,
 }
 
 /// A file, or one member of an archive.
@@ -44,7 +49,24 @@ pub(super) struct Part<'a> {
     pub label: String,
     pub member: Option<String>,
     pub format: Format,
-    pub input: Box<dyn BufRead + 'a>,
+    pub input: Input<'a>,
+}
+
+/// What rows are read from.
+pub(super) enum Input<'a> {
+    Text(Box<dyn BufRead + 'a>),
+    /// A file whose parts are read as they are needed.
+    File(File),
+}
+
+impl<'a> Input<'a> {
+    /// Returns the text; of a file its bytes.
+    pub fn text(self) -> Box<dyn BufRead + 'a> {
+        match self {
+            Self::Text(text) => text,
+            Self::File(file) => Box::new(BufReader::new(file)),
+        }
+    }
 }
 
 /// Returns the lower-case hex SHA-256 over the parts, with each part's length before it if `framed`.
@@ -96,16 +118,33 @@ impl Source {
     }
 
     /// Opens the file, or each readable member of an archive in the order of their names.
-    pub fn each_part(&self, progress: &mut dyn FnMut(u64), mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+    pub fn each_part(
+        &self,
+        encoding: Encoding,
+        progress: &mut dyn FnMut(u64),
+        mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let problem = |message: String| Stop::from(Problem::in_file(self.shown.clone(), message));
         let mut file = files::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let mut head = Vec::new();
-        Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        Read::by_ref(&mut file).take(6).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
         file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let format = match head.as_slice() {
+            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+            b"ARROW1" => Some(Format::Arrow),
+            [b'P', b'K', 3, 4, ..] if is_workbook(&file) => Some(Format::Workbook),
+            _ => None,
+        };
+        if let Some(format) = format {
+            file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
+            let read = on_part(Part { label: self.shown.clone(), member: None, format, input: Input::File(file) });
+            progress(self.bytes);
+            return read;
+        }
         let file = Watched { file, progress };
         let left = Allowance::of_file(self.bytes);
         if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x05\x06") {
-            let (format, input) = self.open(file, &left, &self.shown, &self.name)?;
+            let (format, input) = self.open(file, &left, encoding, &self.shown, &self.name)?;
             return on_part(Part { label: self.shown.clone(), member: None, format, input });
         }
 
@@ -122,7 +161,7 @@ impl Source {
         for member in members {
             let label = format!("{}/{}", self.shown, crate::domain::visible(&member));
             let input = archive.by_name(&member).map_err(damaged)?;
-            let (format, input) = self.open(Bounded::new(input, &left), &left, &label, &member)?;
+            let (format, input) = self.open(Bounded::new(input, &left), &left, encoding, &label, &member)?;
             on_part(Part { label, member: Some(member.clone()), format, input })?;
         }
         Ok(())
@@ -134,9 +173,10 @@ impl Source {
         &self,
         mut input: impl Read + 'a,
         left: &Allowance,
+        encoding: Encoding,
         label: &str,
         name: &str,
-    ) -> Result<(Format, Box<dyn BufRead + 'a>), Stop> {
+    ) -> Result<(Format, Input<'a>), Stop> {
         let problem = |message: String| Problem::in_file(label.to_owned(), message);
         let mut head = Vec::new();
         input.by_ref().take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
@@ -151,21 +191,48 @@ impl Source {
         };
         // A failure here comes again when the rows are read, with their number.
         let start = reader.fill_buf().unwrap_or_default();
-        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            return Err(problem("is UTF-16, not UTF-8".to_owned()).with_hint("save the file as UTF-8").into());
+        let units = match start {
+            [0xff, 0xfe, ..] => Some(Units::LittleEndian),
+            [0xfe, 0xff, ..] => Some(Units::BigEndian),
+            _ if encoding == Encoding::Windows1252 => Some(Units::Windows1252),
+            _ => None,
+        };
+        if let Some(units) = units {
+            // The text may be longer than its bytes were.
+            reader = Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(Transcoded::new(reader, units), left)));
         }
+        let start = reader.fill_buf().unwrap_or_default();
+        let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start);
         let format = match format_of(name) {
             Some(format) => format,
             None if start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'[' | b'{')) => Format::Json,
+            None if ends_in(name, &["txt", "tab", "dat"]) => Format::Csv,
             None => {
                 let message = format!("has an unknown kind of name: {}", quote(name));
                 return Err(problem(message)
-                    .with_hint("name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip")
+                    .with_hint(
+                        "name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip; Parquet, Arrow and .xlsx are known by their content",
+                    )
                     .into());
             }
         };
-        Ok((format, reader))
+        Ok((format, Input::Text(reader)))
     }
+}
+
+/// Says whether a zip archive is a workbook.
+fn is_workbook(file: &File) -> bool {
+    let Ok(file) = file.try_clone() else { return false };
+    ZipArchive::new(BufReader::new(file)).is_ok_and(|archive| archive.file_names().any(|name| name == "xl/workbook.xml"))
+}
+
+fn ends_in(name: &str, endings: &[&str]) -> bool {
+    name.to_lowercase().rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
+}
+
+/// Says whether a file may hold a table, by its name.
+pub(super) fn may_be_table(name: &str) -> bool {
+    format_of(name).is_some() || ends_in(name, &["txt", "tab", "dat", "parquet", "pq", "arrow", "feather", "ipc", "xlsx", "xlsm", "zip"])
 }
 
 fn is_readable(member: &str) -> bool {

@@ -6,20 +6,17 @@ use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::again::{free_key, note_replaced, place_of, settle};
 use super::columns::Columns;
-use super::csv_rows::read_csv;
 use super::fold::{Fold, Folded, Known, Place};
-use super::json_rows::{read_json, read_lines};
-use super::map::Map;
+use super::map::{ItemFields, Map};
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
-use super::source::{Format, Part, Source, hex_digest};
+use super::source::{Part, Source, hex_digest};
 use super::stored::{Read, StoredRuns};
-use super::yaml_rows::read_yaml;
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records: see [`super::foreign`].
@@ -167,10 +164,15 @@ fn fold(
 ) -> Result<Option<(Folded, Option<SealedWriter>)>, StoreError> {
     let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
     let mut fold = Fold::new(map, known);
+    for slot in map.shape.made() {
+        columns.mark_seen(slot);
+    }
+    let has_details = map.item.as_ref().is_some_and(ItemFields::has_details);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
-    let read = read_source(source, map, &mut columns, &mut fold, progress, &mut |outcome| match mode {
+    let read = read_source(source, map, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
         Mode::DryRun => Ok(()),
+        Mode::Store if has_details => begun(&mut writer, store, key)?.item_with(outcome, details),
         Mode::Store => begun(&mut writer, store, key)?.item(outcome),
     });
     (report.rows_read, report.rows_accepted, report.items) = (fold.rows_read, fold.rows_accepted, fold.items_written);
@@ -201,10 +203,12 @@ fn fold(
         place: place.map(str::to_owned),
         replaces: None,
     };
+    let rows_skipped = fold.rows_skipped;
     let (folded, refusals) = fold.finish(&provenance);
     report.refusals = refusals.into_found();
     report.columns_lacking = lacking(&columns, map);
     report.columns_unused = columns.unused();
+    report.rows_skipped = rows_skipped;
     Ok(Some((folded, writer)))
 }
 
@@ -234,23 +238,21 @@ fn read_source(
     columns: &mut Columns,
     fold: &mut Fold<'_>,
     progress: &mut dyn FnMut(u64),
-    write: &mut dyn FnMut(&crate::domain::ItemOutcome) -> Result<(), StoreError>,
+    write: &mut dyn FnMut(&ItemOutcome, &ItemDetails) -> Result<(), StoreError>,
 ) -> Result<(), Stop> {
     let (fold, write) = (RefCell::new(fold), RefCell::new(write));
-    source.each_part(progress, |part: Part<'_>| {
+    source.each_part(map.layout.encoding, progress, |part: Part<'_>| {
         let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
-        let mut on_row = |row: &Row<'_>| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut());
-        let mut rows = Rows::new(&part.label, columns, &mut on_row);
-        let list = map.list.as_deref();
-        match part.format {
-            Format::Csv | Format::Tsv => {
-                let delimiter = map.delimiter.unwrap_or(if part.format == Format::Tsv { b'\t' } else { b',' });
-                read_csv(part.input, delimiter, &mut rows, |rows| rows.columns.missing_essential(|name| map.is_essential(name), rows.label))
+        let mut on_row = |row: &Row<'_>| {
+            if map.shape.is_skipped(row) {
+                fold.borrow_mut().rows_skipped += 1;
+                return Ok(());
             }
-            Format::Json => read_json(part.input, list, &mut rows),
-            Format::JsonLines => read_lines(part.input, &mut rows),
-            Format::Yaml => read_yaml(part.input, list, &mut rows),
-        }
+            map.shape.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
+        };
+        let mut rows = Rows::new(&part.label, columns, &mut on_row);
+        let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);
+        map.layout.read(part.format, part.input, &mut rows, ready)
     })
 }
 
@@ -489,8 +491,8 @@ mod tests {
             ("f.csv.gz", &whole[..whole.len() - 9], "f.csv.gz:101: is cut off after row 99"),
             ("f.json", json, "f.json:1: is cut off after row 1"),
             ("f.zip", b"PK\x03\x04 and no more", "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD"),
-            ("f.txt", b"hello", "f.txt:0: has an unknown kind of name: `f.txt`"),
-            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:0: is UTF-16, not UTF-8"),
+            ("f.bin", b"hello", "f.bin:0: has an unknown kind of name: `f.bin`"),
+            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:1: no row has the columns `suite`, `approach`, `model`"),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);

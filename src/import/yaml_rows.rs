@@ -10,7 +10,8 @@ use super::rows::{Rows, Stop};
 
 const MOST_BYTES: u64 = 32 << 20;
 
-pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+/// Reads a document, bounded in its length.
+pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, Stop> {
     let mut bytes = Vec::new();
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
     if bytes.len() as u64 > MOST_BYTES {
@@ -18,7 +19,12 @@ pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_
         return Err(problem.with_hint("convert it to JSON or JSON lines, which are read row by row").into());
     }
     let text = String::from_utf8(bytes).map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
-    let mut node = &document::parse_table(rows.label, &text).map_err(Stop::Unreadable)?;
+    document::parse_table(rows.label, &text).map_err(Stop::Unreadable)
+}
+
+pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    let document = read_document(input, rows)?;
+    let mut node = &document;
     for key in path.into_iter().flat_map(|path| path.split('.')) {
         node = node.get(key).ok_or_else(|| {
             let shown = quote(path.unwrap_or_default());

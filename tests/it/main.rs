@@ -70,6 +70,7 @@ mod store;
 mod suites;
 mod support;
 mod surfaces;
+mod tables;
 mod terminal;
 mod textbook;
 mod unread;

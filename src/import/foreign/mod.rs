@@ -144,6 +144,15 @@ pub fn import_foreign(
     Ok(report)
 }
 
+/// Says whether nothing at the paths is of a format that is read, or known and not read: what is there may be tables.
+pub(super) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
+    let walked = walk(paths, None);
+    walked.sources.is_empty()
+        && walked.bundles.is_empty()
+        && walked.is_known == 0
+        && walked.unrecognised.iter().all(|file| file.tool.is_none())
+}
+
 fn keeps_names(bundle: &str) -> SourceReport {
     let mut report = SourceReport::new(bundle);
     let problem = Problem::in_file(visible(bundle), "is a bundle, whose runs keep their names");

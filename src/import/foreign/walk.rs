@@ -12,7 +12,7 @@ use crate::results::begins_bundle;
 use super::super::report::Unrecognised;
 use super::claim::Claim;
 use super::format::ForeignFormat;
-use super::peek::Peek;
+use super::peek::{Content, Peek};
 use super::registry;
 use super::source::{ForeignFile, ForeignSource, shown};
 use super::unread::{self, Unread};
@@ -35,6 +35,8 @@ pub(super) struct Walked {
     pub problems: Vec<Problem>,
     pub unrecognised: Vec<Unrecognised>,
     pub passed_over: u64,
+    /// Paths given by name that are of a known tool and cannot be imported, or cannot be read.
+    pub is_known: usize,
 }
 
 /// Finds the sources at the paths; `forced` takes every file for one of that format.
@@ -47,8 +49,14 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
             Ok(metadata) if metadata.is_file() => files.push((path.to_owned(), true)),
-            Ok(_) => walked.problems.push(problem("is not a regular file".to_owned())),
-            Err(error) => walked.problems.push(problem(format!("cannot be read: {error}"))),
+            Ok(_) => {
+                walked.is_known += 1;
+                walked.problems.push(problem("is not a regular file".to_owned()));
+            }
+            Err(error) => {
+                walked.is_known += 1;
+                walked.problems.push(problem(format!("cannot be read: {error}")));
+            }
         }
     }
     // The same file may lie below two of the paths.
@@ -97,6 +105,9 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let file = shown(&path);
                 let unread = unread::recognise(&peek);
                 if is_named {
+                    let is_rubric = peek.has_all(&["requirements", "sub_tasks"]);
+                    walked.is_known +=
+                        usize::from(unread.is_some() || is_rubric || peek.content == Content::Xml || peek.name.ends_with(".bundle"));
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();

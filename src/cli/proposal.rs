@@ -1,0 +1,186 @@
+//! `import` of a table without a map: what its columns seem to be is shown, and asked about.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::domain::{ItemStatus, visible};
+use crate::files;
+use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables, shell};
+use crate::render::format;
+
+use super::arguments::{Import, ImportAs, Mark, Table, Wide};
+use super::failure::Failure;
+use super::import;
+use super::output;
+use super::settings::Settings;
+use super::shown::shown;
+
+/// A line of the map is cut here when it is shown.
+const MOST_SHOWN: usize = 160;
+
+/// Says whether the files are tables that have no map: because the command says so, or because no format is recognised in them.
+pub(super) fn is_wanted(arguments: &Import) -> bool {
+    if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
+        return false;
+    }
+    let Table { write_map, values, .. } = &arguments.table;
+    let is_meant = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
+    is_meant || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given()) || are_tables(&arguments.files)
+}
+
+fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
+    let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
+    let values = import::assignments(values, "--value partial=fail")?;
+    if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
+        let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
+        return Err(Failure::new(format!("`{}` is no status", visible(status))).with_hint(format!("write one of {}", names.join(", "))));
+    }
+    let wide = wide.map(|wide| match wide {
+        Wide::Approaches => WideAre::Approaches,
+        Wide::Items => WideAre::Items,
+        Wide::Suites => WideAre::Suites,
+    });
+    Ok(Hints {
+        approach: approach.clone(),
+        model: model.clone(),
+        item: item.clone(),
+        passed: passed.clone(),
+        score: score.clone(),
+        attempt: attempt.clone(),
+        sheet: sheet.clone(),
+        list: list.clone(),
+        wide,
+        decimal_comma: decimal.map(|mark| mark == Mark::Comma),
+        values,
+        set,
+    })
+}
+
+/// Shows the proposal and returns its map with the files it is for, once somebody has agreed; nothing where the map was only to be written.
+pub(super) fn agreed(
+    settings: &Settings,
+    arguments: &Import,
+    set: BTreeMap<String, String>,
+) -> Result<Option<(Map, Vec<PathBuf>)>, Failure> {
+    let hints = hints_of(arguments, set)?;
+    let proposal = propose_tables(&arguments.files, &hints).map_err(|why| refused(why, &|option| command(arguments, option)))?;
+    let described = describe(&proposal);
+    let table = &arguments.table;
+    if let Some(path) = &table.write_map {
+        write_map(path, &proposal.text)?;
+        output::say(settings, &format!("the map is in {}", shown(path)));
+    }
+    if table.yes || arguments.dry_run {
+        say(settings, &described);
+        return Ok(Some((proposal.map, proposal.files)));
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        if table.write_map.is_some() {
+            say(settings, &described);
+            return Ok(None);
+        }
+        let mut failure = Failure::new("the table has no map; this is what it seems to be");
+        failure.details = described;
+        return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
+    }
+    for line in &described {
+        output::tell(line);
+    }
+    if ask("Import it so? [Y/n] ") {
+        return Ok(Some((proposal.map, proposal.files)));
+    }
+    Err(Failure::new("nothing was imported")
+        .with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
+}
+
+fn say(settings: &Settings, lines: &[String]) {
+    for line in lines {
+        output::say(settings, line);
+    }
+}
+
+/// Anything but a no is a yes; the end of the input is a no.
+fn ask(question: &str) -> bool {
+    let mut stderr = io::stderr();
+    let mut answer = String::new();
+    let is_asked = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).is_ok();
+    let is_answered = is_asked && io::stdin().lock().read_line(&mut answer).is_ok_and(|bytes| bytes > 0);
+    is_answered && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
+}
+
+fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
+    let written =
+        files::open_by(std::fs::OpenOptions::new().write(true).create_new(true), path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        let failure = Failure::new(format!("cannot write {}: {error}", shown(path)));
+        if error.kind() == io::ErrorKind::AlreadyExists { failure.with_hint("name another file, or take it away first") } else { failure }
+    })
+}
+
+/// The command that was given, with one more option.
+fn command(arguments: &Import, more: &str) -> String {
+    let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
+    let mut words = vec!["evalreport import".to_owned()];
+    words.extend(arguments.files.iter().map(|file| shell(&file.display().to_string())));
+    let options = [
+        ("approach", approach),
+        ("model", model),
+        ("item", item),
+        ("passed", passed),
+        ("score", score),
+        ("attempt", attempt),
+        ("sheet", sheet),
+        ("list", list),
+    ];
+    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell(value.as_ref()?)))));
+    words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
+    words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));
+    words.extend(values.iter().map(|value| format!("--value {}", shell(value))));
+    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell(one))));
+    words.push(more.to_owned());
+    words.join(" ")
+}
+
+/// Says what is open; `command` is the one that decides it, with an option.
+pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
+    match why {
+        NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
+        NoProposal::Open(questions) => {
+            let mut failure = Failure::new("what the table's columns are is not clear; nothing was imported");
+            failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
+            let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
+            failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))
+        }
+    }
+}
+
+/// The command that imports the files with an option.
+pub(super) fn import_command(files: &[PathBuf], option: &str) -> String {
+    let files: Vec<String> = files.iter().map(|file| shell(&file.display().to_string())).collect();
+    format!("evalreport import {} {option}", files.join(" ")).trim_end().to_owned()
+}
+
+/// The map, what was assumed, and the first rows as they will be read.
+fn describe(proposal: &Proposal) -> Vec<String> {
+    let cut = |line: &str| {
+        let line = visible(line);
+        if line.chars().count() > MOST_SHOWN { format!("{}…", line.chars().take(MOST_SHOWN).collect::<String>()) } else { line }
+    };
+    let mut lines = vec![format!("{} read as a table by this map:", output::count(proposal.files.len(), "file"))];
+    lines.extend(proposal.text.lines().map(|line| format!("  {}", cut(line))));
+    lines.extend(proposal.notes.iter().map(|note| format!("note: {}", visible(note))));
+    lines.push("the first rows as they will be read:".to_owned());
+    lines.extend(proposal.rows.iter().map(|row| format!("  {}", cut(&row_of(row)))));
+    lines
+}
+
+fn row_of(row: &ProposedRow) -> String {
+    let score = row.score.map_or_else(String::new, |score| format!(", score {score}"));
+    let arm = format!("{} · {} · {}", row.suite, row.approach, row.model);
+    match (&row.item, row.counts) {
+        (Some((item, status)), _) => format!("{arm}: {item} {}{score}", status.name()),
+        (None, Some((passed, total))) => format!("{arm}: {} of {}{score}", format::integer(passed), format::integer(total)),
+        (None, None) => format!("{arm}{score}"),
+    }
+}

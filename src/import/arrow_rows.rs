@@ -1,0 +1,229 @@
+//! Rows of Parquet and Arrow files: batch by batch, the wanted columns alone. The fields of a struct are columns with a dot in their name.
+
+use std::cell::Cell as Switch;
+use std::fs::File;
+use std::io::BufReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::{as_date, as_datetime};
+use arrow_array::types::{
+    ArrowTimestampType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_ipc::reader::FileReader;
+use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::domain::{Problem, visible};
+
+use super::cell::{Cell, CellKind};
+use super::rows::{Rows, Stop};
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 4096;
+/// Structs in structs go no deeper.
+const MOST_DEPTH: usize = 8;
+
+/// Reads a Parquet file. `ready` is asked once the columns are known and may stop the reading.
+pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    let wanted = Wanted::of(builder.schema(), rows)?;
+    if let Some(problem) = ready(rows) {
+        return Err(problem.into());
+    }
+    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.roots.iter().copied());
+    let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
+    let reader = caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    wanted.read(reader, rows)
+}
+
+/// Reads an Arrow file, which is also what Feather is.
+pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    let reader = caught(|| FileReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    let wanted = Wanted::of(&reader.schema(), rows)?;
+    if let Some(problem) = ready(rows) {
+        return Err(problem.into());
+    }
+    let reader = caught(|| FileReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
+    wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
+}
+
+/// Decoders of columns trust what a file says of itself: where its parts contradict each other some of them panic.
+fn caught<T>(decode: impl FnOnce() -> T, rows: &Rows<'_>) -> Result<T, Stop> {
+    IS_DECODING.set(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    IS_DECODING.set(false);
+    decoded.map_err(|_| damaged(rows, "its parts contradict each other"))
+}
+
+thread_local! {
+    static IS_DECODING: Switch<bool> = const { Switch::new(false) };
+}
+
+/// Says whether this thread is decoding the columns of a foreign file: a panic there is told as a problem of the file.
+pub fn is_decoding() -> bool {
+    IS_DECODING.get()
+}
+
+fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
+    let why: String = visible(why).chars().take(300).collect();
+    rows.unreadable(None, format!("is damaged after row {}: {why}", rows.count())).with_hint("fetch the file again").into()
+}
+
+/// Where the wanted columns are in the file.
+struct Wanted {
+    /// Columns of the file that any of them is in, in order.
+    roots: Vec<usize>,
+    /// For each wanted column the names from the file's column to the field.
+    paths: Vec<Option<Vec<String>>>,
+}
+
+impl Wanted {
+    fn of(schema: &Arc<Schema>, rows: &mut Rows<'_>) -> Result<Self, Stop> {
+        let mut leaves = Vec::new();
+        for (root, field) in schema.fields().iter().enumerate() {
+            add_leaves(root, field.data_type(), vec![field.name().clone()], &mut leaves);
+        }
+        let names: Vec<String> = leaves.iter().map(|(_, path)| path.join(".")).collect();
+        let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(None, message))?;
+        let mut roots: Vec<usize> = places.iter().flatten().map(|place| leaves[*place].0).collect();
+        // Rows are counted by some column, wanted or not.
+        if roots.is_empty() && !leaves.is_empty() {
+            roots.push(0);
+        }
+        roots.sort_unstable();
+        roots.dedup();
+        Ok(Self { roots, paths: places.into_iter().map(|place| Some(leaves[place?].1.clone())).collect() })
+    }
+
+    fn read(&self, mut batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+        let mut cells = rows.columns.cells();
+        while let Some(batch) = caught(|| batches.next(), rows)? {
+            let batch = batch.map_err(|error| damaged(rows, &error.to_string()))?;
+            let columns: Vec<Option<Values>> =
+                self.paths.iter().map(|path| path.as_ref().and_then(|path| Values::of(&batch, path))).collect();
+            for row in 0..batch.num_rows() {
+                for (cell, values) in cells.iter_mut().zip(&columns) {
+                    match values {
+                        Some(values) => values.set(row, cell),
+                        None => cell.clear(),
+                    }
+                }
+                rows.accept(None, &cells)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add_leaves(root: usize, kind: &DataType, path: Vec<String>, leaves: &mut Vec<(usize, Vec<String>)>) {
+    let fields: &Fields = match kind {
+        DataType::Struct(fields) if path.len() < MOST_DEPTH => fields,
+        _ => return leaves.push((root, path)),
+    };
+    for field in fields {
+        let mut below = path.clone();
+        below.push(field.name().clone());
+        add_leaves(root, field.data_type(), below, leaves);
+    }
+}
+
+/// One column of a batch.
+struct Values {
+    /// The structs that it is in: a field of nothing is nothing.
+    around: Vec<ArrayRef>,
+    array: ArrayRef,
+    /// For a dictionary, where each row's value is.
+    keys: Option<(ArrayRef, Vec<usize>)>,
+}
+
+impl Values {
+    fn of(batch: &RecordBatch, path: &[String]) -> Option<Self> {
+        let (first, rest) = path.split_first()?;
+        let mut values = batch.column_by_name(first)?.clone();
+        let mut around = Vec::new();
+        for name in rest {
+            let child = values.as_struct_opt()?.column_by_name(name)?.clone();
+            around.push(std::mem::replace(&mut values, child));
+        }
+        if let Some(dictionary) = values.as_any_dictionary_opt() {
+            let entries = dictionary.values().clone();
+            let places = if entries.is_empty() { vec![0; values.len()] } else { dictionary.normalized_keys() };
+            return Some(Self { around, keys: Some((values, places)), array: entries });
+        }
+        Some(Self { around, array: values, keys: None })
+    }
+
+    fn set(&self, row: usize, cell: &mut Cell) {
+        if self.around.iter().any(|array| array.is_null(row)) {
+            return cell.set(CellKind::Null, "");
+        }
+        match &self.keys {
+            Some((keys, _)) if keys.is_null(row) || self.array.is_empty() => cell.set(CellKind::Null, ""),
+            Some((_, places)) => set_value(&self.array, places[row], cell),
+            None => set_value(&self.array, row, cell),
+        }
+    }
+}
+
+fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
+    if array.is_null(row) {
+        return cell.set(CellKind::Null, "");
+    }
+    macro_rules! number {
+        ($kind:ty) => {
+            cell.set(CellKind::Number, &array.as_primitive::<$kind>().value(row).to_string())
+        };
+    }
+    match array.data_type() {
+        DataType::Boolean => cell.set(CellKind::Boolean, if array.as_boolean().value(row) { "true" } else { "false" }),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Decimal128(..) => cell.set(CellKind::Number, &array.as_primitive::<Decimal128Type>().value_as_string(row)),
+        DataType::Decimal256(..) => cell.set(CellKind::Number, &array.as_primitive::<Decimal256Type>().value_as_string(row)),
+        DataType::Utf8 => cell.set(CellKind::Text, array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => cell.set(CellKind::Text, array.as_string::<i64>().value(row)),
+        DataType::Utf8View => cell.set(CellKind::Text, array.as_string_view().value(row)),
+        DataType::Binary => cell.set_bytes(array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => cell.set_bytes(array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => cell.set_bytes(array.as_binary_view().value(row)),
+        DataType::Date32 => set_date(as_date::<Date32Type>(i64::from(array.as_primitive::<Date32Type>().value(row))), cell),
+        DataType::Date64 => set_date(as_date::<Date64Type>(array.as_primitive::<Date64Type>().value(row)), cell),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => set_time::<TimestampSecondType>(array, row, cell),
+            TimeUnit::Millisecond => set_time::<TimestampMillisecondType>(array, row, cell),
+            TimeUnit::Microsecond => set_time::<TimestampMicrosecondType>(array, row, cell),
+            TimeUnit::Nanosecond => set_time::<TimestampNanosecondType>(array, row, cell),
+        },
+        DataType::Null => cell.set(CellKind::Null, ""),
+        _ => cell.set(CellKind::Compound, ""),
+    }
+}
+
+/// A time is stored in UTC, whatever zone it is shown in.
+fn set_time<T: ArrowTimestampType>(array: &ArrayRef, row: usize, cell: &mut Cell) {
+    match as_datetime::<T>(array.as_primitive::<T>().value(row)) {
+        Some(time) => cell.set(CellKind::Text, &time.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
+        None => cell.set(CellKind::Invalid, ""),
+    }
+}
+
+fn set_date(date: Option<chrono::NaiveDate>, cell: &mut Cell) {
+    match date {
+        Some(date) => cell.set(CellKind::Text, &date.to_string()),
+        None => cell.set(CellKind::Invalid, ""),
+    }
+}

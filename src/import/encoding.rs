@@ -1,0 +1,125 @@
+//! Text in other encodings than UTF-8, which spreadsheets write: UTF-16, and Windows-1252.
+
+use std::io::{self, Read};
+
+/// How a text file is encoded where no mark at its beginning says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Encoding {
+    #[default]
+    Utf8,
+    Windows1252,
+}
+
+impl Encoding {
+    pub const ALL: [(&'static str, Self); 2] = [("utf-8", Self::Utf8), ("windows-1252", Self::Windows1252)];
+}
+
+/// What the bytes that come next are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Units {
+    LittleEndian,
+    BigEndian,
+    Windows1252,
+}
+
+/// The characters of the bytes 0x80 to 0x9f.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–',
+    '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// Reads the bytes of another encoding as UTF-8. What is no character becomes U+FFFD.
+pub(super) struct Transcoded<R> {
+    reader: R,
+    units: Units,
+    /// Bytes that are not read as characters yet: part of a unit, or the first half of a pair.
+    rest: Vec<u8>,
+    ready: Vec<u8>,
+    place: usize,
+}
+
+impl<R> Transcoded<R> {
+    pub fn new(reader: R, units: Units) -> Self {
+        Self { reader, units, rest: Vec::new(), ready: Vec::new(), place: 0 }
+    }
+
+    /// Turns what was read into UTF-8; `is_end` says that nothing follows.
+    fn turn(&mut self, is_end: bool) {
+        self.ready.clear();
+        self.place = 0;
+        let mut text = String::with_capacity(self.rest.len());
+        if self.units == Units::Windows1252 {
+            text.extend(self.rest.drain(..).map(|byte| match byte {
+                0x80..=0x9f => WINDOWS_1252[usize::from(byte - 0x80)],
+                _ => char::from(byte),
+            }));
+        } else {
+            let unit = |pair: &[u8]| match self.units {
+                Units::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
+                Units::LittleEndian | Units::Windows1252 => u16::from_le_bytes([pair[0], pair[1]]),
+            };
+            let mut whole = self.rest.len() / 2 * 2;
+            // The first half of a pair waits for the second.
+            if !is_end && whole >= 2 && (0xd800..0xdc00).contains(&unit(&self.rest[whole - 2..whole])) {
+                whole -= 2;
+            }
+            let units = self.rest[..whole].chunks_exact(2).map(unit);
+            text.extend(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            if is_end && whole < self.rest.len() {
+                text.push(char::REPLACEMENT_CHARACTER);
+                whole = self.rest.len();
+            }
+            self.rest.drain(..whole);
+        }
+        self.ready.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl<R: Read> Read for Transcoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.place == self.ready.len() {
+            let mut block = [0; 16 << 10];
+            let read = self.reader.read(&mut block)?;
+            self.rest.extend_from_slice(&block[..read]);
+            if read == 0 && self.rest.is_empty() {
+                return Ok(0);
+            }
+            self.turn(read == 0);
+        }
+        let length = buffer.len().min(self.ready.len() - self.place);
+        buffer[..length].copy_from_slice(&self.ready[self.place..self.place + length]);
+        self.place += length;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time.
+    struct Drops<'a>(&'a [u8]);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn text_of_spreadsheets_is_read_in_any_pieces() {
+        let text = "Lösung;€ 3–4;𝄞\r\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (bytes, units) in [(little, Units::LittleEndian), (big, Units::BigEndian)] {
+            assert_eq!(io::read_to_string(Transcoded::new(&bytes[..], units)).expect("memory"), text);
+            assert_eq!(io::read_to_string(Transcoded::new(Drops(&bytes), units)).expect("memory"), text);
+            assert!(io::read_to_string(Transcoded::new(&bytes[..bytes.len() - 1], units)).expect("memory").ends_with('\u{fffd}'));
+        }
+        let western = b"L\xf6sung;\x80 3\x964";
+        assert_eq!(io::read_to_string(Transcoded::new(&western[..], Units::Windows1252)).expect("memory"), "Lösung;€ 3–4");
+    }
+}

@@ -1,0 +1,67 @@
+//! How the rows of a file are laid out in it, and reading them whatever the file is written in.
+
+use crate::domain::Problem;
+
+use super::arrow_rows::{read_arrow, read_parquet};
+use super::csv_rows::read_csv;
+use super::encoding::Encoding;
+use super::json_rows::{read_json, read_lines};
+use super::list_path::{is_enclosing, is_nested};
+use super::nested_rows::{read_nested, read_tree};
+use super::rows::{Rows, Stop};
+use super::source::{Format, Input};
+use super::tree::Tree;
+use super::workbook::read_workbook;
+use super::yaml_rows::{read_document, read_yaml};
+
+/// Where the rows of a file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The path to the list inside a document.
+    pub list: Option<String>,
+    /// Between the cells of CSV, where it is not the usual one.
+    pub delimiter: Option<u8>,
+    /// Where the header is among the lines that are not blank, from 1.
+    pub header: u64,
+    /// The sheet of a workbook; the first where none is named.
+    pub sheet: Option<String>,
+    pub encoding: Encoding,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { list: None, delimiter: None, header: 1, sheet: None, encoding: Encoding::Utf8 }
+    }
+}
+
+impl Layout {
+    /// Says whether rows are found by their place in the document, and not only in a list.
+    fn is_nested(&self, rows: &Rows<'_>) -> bool {
+        self.list.as_deref().is_some_and(is_nested) || rows.columns.names().iter().any(|column| is_enclosing(column))
+    }
+
+    /// Reads the rows of one part. `ready` is asked once the columns of a table are known and may stop the reading.
+    pub fn read(
+        &self,
+        format: Format,
+        input: Input<'_>,
+        rows: &mut Rows<'_>,
+        ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+    ) -> Result<(), Stop> {
+        let list = self.list.as_deref();
+        match (format, input) {
+            (Format::Parquet, Input::File(file)) => read_parquet(file, rows, ready),
+            (Format::Arrow, Input::File(file)) => read_arrow(&file, rows, ready),
+            (Format::Workbook, Input::File(file)) => read_workbook(file, self.sheet.as_deref(), self.header, rows, ready),
+            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::Workbook, input) => {
+                let delimiter = self.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
+                read_csv(input.text(), delimiter, self.header, rows, ready)
+            }
+            (Format::Json | Format::JsonLines, input) if self.is_nested(rows) => read_nested(&read_tree(input.text(), rows)?, list, rows),
+            (Format::Yaml, input) if self.is_nested(rows) => read_nested(&Tree::from(&read_document(input.text(), rows)?), list, rows),
+            (Format::Json, input) => read_json(input.text(), list, rows),
+            (Format::JsonLines, input) => read_lines(input.text(), rows),
+            (Format::Yaml, input) => read_yaml(input.text(), list, rows),
+        }
+    }
+}

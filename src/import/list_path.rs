@@ -1,0 +1,192 @@
+//! Where the rows are inside a document: `data.results`, `runs[].results`, `tasks{}`.
+//!
+//! A path is a chain of keys. `[]` after a key goes into each element of the list there, `{}` into each entry of the object there; both may stand
+//! alone. The last list need not be marked: its elements are the rows. A column that begins with `$.` is not of the row but of what the row
+//! is in: `$.model`, `$.runs[].model`; one that ends in `{}` is the key of the entry, one that ends in `[]` the place in the list, from 1.
+//! The column `.` is the row itself, where that is one value.
+//! The path `()` is of a document that is written column by column.
+
+use super::tree::Tree;
+
+/// Begins the name of a column that is outside of the row.
+pub(super) const ENCLOSING: &str = "$.";
+/// The row itself.
+pub(super) const ITSELF: &str = ".";
+
+/// The document holds columns: its rows are what stands at the same place in each.
+pub(super) const BY_COLUMNS: &str = "()";
+
+/// Says whether a path leads into several lists or into objects by their keys.
+pub(super) fn is_nested(path: &str) -> bool {
+    path.contains("[]") || path.contains("{}") || path == BY_COLUMNS
+}
+
+/// Says whether a column needs to know what its row is in.
+pub(super) fn is_enclosing(column: &str) -> bool {
+    column == ITSELF || column.starts_with(ENCLOSING)
+}
+
+/// One step into a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Key(String),
+    Each,
+    Entries,
+}
+
+/// Returns the steps of a path.
+pub(super) fn steps(path: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        let mut key = part;
+        let mut marks = Vec::new();
+        loop {
+            if let Some(rest) = key.strip_suffix("[]") {
+                key = rest;
+                marks.push(Step::Each);
+            } else if let Some(rest) = key.strip_suffix("{}") {
+                key = rest;
+                marks.push(Step::Entries);
+            } else {
+                break;
+            }
+        }
+        if !key.is_empty() {
+            steps.push(Step::Key(key.to_owned()));
+        }
+        steps.extend(marks.into_iter().rev());
+    }
+    steps
+}
+
+/// What a row is in, from the document inwards.
+#[derive(Debug)]
+pub(super) struct Frame<'t> {
+    /// The path so far.
+    pub path: String,
+    pub value: &'t Tree,
+    /// The key of the entry, or the place in the list, that was gone into last.
+    pub key: Option<String>,
+}
+
+/// Takes a row with what it is in.
+type OnRow<'a, 't, E> = dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E> + 'a;
+
+/// Finds the rows of a document. `on_row` gets each with what it is in; an error is why there are none.
+pub(super) fn each_row<'t, E>(tree: &'t Tree, path: Option<&str>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
+    let mut steps = steps(path.unwrap_or_default());
+    if !matches!(steps.last(), Some(Step::Each | Step::Entries)) {
+        steps.push(Step::Each);
+    }
+    let mut frames = vec![Frame { path: String::new(), value: tree, key: None }];
+    walk(&steps, &mut frames, on_row)
+}
+
+fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
+    let Some(here) = frames.last() else { return Ok(Ok(())) };
+    let (value, path) = (here.value, here.path.clone());
+    let Some((step, rest)) = steps.split_first() else {
+        on_row(frames, value)?;
+        return Ok(Ok(()));
+    };
+    let shown = if path.is_empty() { "the document".to_owned() } else { format!("`{path}`") };
+    match (step, value) {
+        (Step::Key(key), Tree::Map(_)) => {
+            let Some(child) = value.get(key) else { return Ok(Err(format!("{shown} has no key `{key}`"))) };
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            frames.push(Frame { path, value: child, key: None });
+            let walked = walk(rest, frames, on_row);
+            frames.pop();
+            walked
+        }
+        (Step::Each, Tree::List(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                frames.push(Frame { path: format!("{path}[]"), value: item, key: Some((index + 1).to_string()) });
+                let walked = walk(rest, frames, on_row)?;
+                frames.pop();
+                // A part that lacks the list costs itself, unless it is the first.
+                if let (Err(why), 0) = (walked, index) {
+                    return Ok(Err(why));
+                }
+            }
+            Ok(Ok(()))
+        }
+        (Step::Entries, Tree::Map(entries)) => {
+            let mut first = None;
+            for (key, item) in entries {
+                frames.push(Frame { path: format!("{path}{{}}"), value: item, key: Some(key.clone()) });
+                let walked = walk(rest, frames, on_row)?;
+                frames.pop();
+                first.get_or_insert(walked);
+            }
+            Ok(first.unwrap_or(Ok(())))
+        }
+        (Step::Key(key), _) => Ok(Err(format!("{shown} is {}, which has no key `{key}`", value.noun()))),
+        (Step::Each, _) => Ok(Err(format!("{shown} is not a list but {}", value.noun()))),
+        (Step::Entries, _) => Ok(Err(format!("{shown} is not an object but {}", value.noun()))),
+    }
+}
+
+/// Finds what a column means for a row: in the row, or in what it is in.
+pub(super) fn value_of<'t>(column: &str, frames: &[Frame<'t>], row: &'t Tree) -> Option<Found<'t>> {
+    if column == ITSELF {
+        return Some(Found::Value(row));
+    }
+    let Some(path) = column.strip_prefix(ENCLOSING) else { return row.at(column).map(Found::Value) };
+    if let Some(frame) = frames.iter().find(|frame| frame.key.is_some() && frame.path == path) {
+        return frame.key.clone().map(Found::Key);
+    }
+    let below = |frame: &Frame<'t>| {
+        let rest = path.strip_prefix(frame.path.as_str())?;
+        let rest = if frame.path.is_empty() { rest } else { rest.strip_prefix('.')? };
+        frame.value.at(rest)
+    };
+    frames.iter().rev().find_map(below).map(Found::Value)
+}
+
+/// A value of the document, or a key or place in it.
+pub(super) enum Found<'t> {
+    Value(&'t Tree),
+    Key(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(json: &str, path: Option<&str>, columns: &[&str]) -> Vec<String> {
+        let tree: Tree = serde_json::from_str(json).expect("JSON");
+        let mut found = Vec::new();
+        let walked = each_row(&tree, path, &mut |frames, row| {
+            let cells = columns.iter().map(|column| match value_of(column, frames, row) {
+                Some(Found::Key(key)) => key,
+                Some(Found::Value(value)) => value.text().unwrap_or("…").to_owned(),
+                None => "-".to_owned(),
+            });
+            found.push(cells.collect::<Vec<_>>().join("|"));
+            Ok::<(), ()>(())
+        });
+        if let Ok(Err(why)) = walked {
+            found.push(why);
+        }
+        found
+    }
+
+    #[test]
+    fn rows_know_what_they_are_in() {
+        let runs = r#"{"suite": "s", "runs": [{"model": "m", "results": [{"id": 1}, {"id": 2}]}, {"model": "n", "results": [{"id": 1}]}]}"#;
+        let columns = ["$.suite", "$.runs[].model", "$.runs[].results[]", "id"];
+        assert_eq!(rows(runs, Some("runs[].results"), &columns), ["s|m|1|1", "s|m|2|2", "s|n|1|1"]);
+        let keyed = r#"{"m": {"q1": true, "q2": false}}"#;
+        assert_eq!(rows(keyed, Some("{}{}"), &["$.{}", "$.{}{}", "."]), ["m|q1|true", "m|q2|false"]);
+        let tasks = r#"{"tasks": {"t1": {"ok": true}}, "model": "m"}"#;
+        assert_eq!(rows(tasks, Some("tasks{}"), &["$.tasks{}", "ok", "$.model", "x"]), ["t1|true|m|-"]);
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_says_where_it_ends() {
+        assert_eq!(rows("{}", Some("runs[].results"), &[]), ["the document has no key `runs`"]);
+        assert_eq!(rows(r#"{"runs": 1}"#, Some("runs[].results"), &[]), ["`runs` is not a list but a number"]);
+        assert_eq!(rows("[]", Some("{}"), &[]), ["the document is not an object but a list"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a map says of the values of its source: which rows are none, what stands side by side, and units.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, Value, quote};
+
+use super::field::Field;
+use super::map::TimeFormat;
+use super::map_reader::{MapReader, Need};
+use super::notation::{Counted, Currency, Scale};
+use super::shape::{Skip, Wide, WideGroup};
+
+impl MapReader<'_> {
+    /// The rows that are passed over, such as totals.
+    pub(super) fn skip(&mut self, top: &mut Fields<'_, '_>) -> Option<Skip> {
+        let mut fields = top.fields("skip")?;
+        let column = fields.required_text("column");
+        let values = fields.texts("values");
+        if values.is_empty() {
+            fields.reject_missing("values");
+        }
+        fields.finish();
+        Some(Skip { slot: self.slot(&column?, "skip", Need::Optional), values })
+    }
+
+    /// The columns that hold outcomes of several approaches, or at several items, side by side.
+    pub(super) fn wide(&mut self, top: &mut Fields<'_, '_>) -> Option<Wide> {
+        let mut fields = top.fields("wide")?;
+        let name = fields.required_text("name");
+        let value = fields.text("value");
+        let Some(node) = fields.child("columns") else {
+            fields.reject_missing("columns");
+            return None;
+        };
+        let mut groups = Vec::new();
+        if let Value::Map(_) = node.value {
+            for (label, inner) in fields.entries_of("columns") {
+                let path = format!("{}.{}", fields.path_of("columns"), label.text);
+                let Value::Map(entries) = &inner.value else {
+                    let message = format!("{} must be a map from new columns to columns of the source", quote(&path));
+                    fields.reject_entry("columns", &label.text, message, None);
+                    continue;
+                };
+                let mut cells = Vec::new();
+                for (target, source) in entries {
+                    if let Some(source) = fields.text_of(source, &format!("{path}.{}", target.text)) {
+                        cells.push((self.slot(&source, "wide", Need::Optional), self.slot(&target.text, "wide", Need::Optional)));
+                    }
+                }
+                groups.push(WideGroup { name: label.text.clone(), cells });
+            }
+        } else {
+            let columns = fields.texts("columns");
+            if value.is_none() {
+                fields.reject_missing("value");
+            }
+            let target = self.slot(value.as_deref().unwrap_or("value"), "wide", Need::Optional);
+            for column in columns {
+                groups.push(WideGroup { cells: vec![(self.slot(&column, "wide", Need::Optional), target)], name: column });
+            }
+        }
+        fields.finish();
+        Some(Wide { name: self.slot(&name?, "wide", Need::Optional), groups })
+    }
+
+    pub(super) fn further_scores(&mut self, fields: &mut Fields<'_, '_>) -> BTreeMap<String, Field> {
+        let path = fields.path_of("scores");
+        let mut scores = BTreeMap::new();
+        for (key, node) in fields.entries_of("scores") {
+            let file = fields.file();
+            if let Some(field) = self.spec(file, node, &format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
+                scores.insert(key.text.clone(), field);
+            }
+        }
+        scores
+    }
+
+    pub(super) fn timestamp(&mut self, fields: &mut Fields<'_, '_>) -> (Option<Field>, Option<TimeFormat>) {
+        let Some(node) = fields.child("timestamp") else { return (None, None) };
+        let (file, path) = (fields.file(), fields.path_of("timestamp"));
+        let mut format = None;
+        let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
+            format = inner.text("format").map(|format| match format.as_str() {
+                "unix" => TimeFormat::Unix,
+                "unix_ms" => TimeFormat::UnixMilliseconds,
+                _ => TimeFormat::Pattern(format),
+            });
+        });
+        (field, format)
+    }
+
+    /// A field in seconds or dollars that the source may have in another unit.
+    pub(super) fn in_unit(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        let node = fields.child(key)?;
+        let (file, path) = (fields.file(), fields.path_of(key));
+        let mut unit = None;
+        let mut field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
+            unit = inner.one_of("unit", &Scale::UNITS);
+            let is_money = matches!(unit, Some(Scale { counted: Counted::Money(_), .. }));
+            if unit.is_some() && is_money != (key == "cost_usd") {
+                inner.reject("unit", format!("{} is no unit of `{key}`", quote(&inner.path_of("unit"))), None);
+            }
+            let is_foreign = matches!(unit, Some(Scale { counted: Counted::Money(currency), .. }) if !matches!(currency, Currency::Dollar | Currency::Cent));
+            if is_foreign && inner.child("multiply").is_none() {
+                let hint = "add `multiply`, the dollars of one: {column: cost, unit: EUR, multiply: 1.08}";
+                inner.reject("unit", "the cost is not in dollars".to_owned(), Some(hint.to_owned()));
+            }
+        })?;
+        if let Some(unit) = unit {
+            field.scale =
+                Scale { counted: unit.counted, multiply: unit.multiply * field.scale.multiply, divide: unit.divide * field.scale.divide };
+        }
+        Some(field)
+    }
+}

@@ -1,0 +1,249 @@
+//! How a source writes its numbers, and what it writes where nothing was measured.
+
+use std::borrow::Cow;
+
+/// The mark between whole and fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decimal {
+    Point,
+    Comma,
+}
+
+/// What a map says of the values of its source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Notation {
+    /// With it, numbers may have thousands marks, a sign for dollars or percent, and a minus as printers set it. Without it a number is
+    /// written as programs write it.
+    pub decimal: Option<Decimal>,
+    /// Texts that stand for "not measured", in lower case.
+    pub missing: Vec<String>,
+}
+
+/// What a number of a field counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// Whatever the field is about.
+    Itself,
+    /// A time, which may have its unit beside it: `350 ms`, `1m 30s`, `00:01:30`.
+    Time,
+    /// Money of one currency, which may have that currency's sign beside it.
+    Money(Currency),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Currency {
+    Dollar,
+    Cent,
+    Euro,
+    Pound,
+    Franc,
+    Yen,
+}
+
+/// From the number as it is written to ours: times `multiply`, divided by `divide`. Both, because 61.7 / 100 is the nearest float and
+/// 61.7 × 0.01 is not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    pub counted: Counted,
+    pub multiply: f64,
+    pub divide: f64,
+}
+
+impl Scale {
+    pub const NONE: Self = Self { counted: Counted::Itself, multiply: 1.0, divide: 1.0 };
+
+    /// Units that a field in seconds or dollars may be written in.
+    pub const UNITS: [(&'static str, Self); 11] = [
+        ("ms", Self { counted: Counted::Time, multiply: 1.0, divide: 1000.0 }),
+        ("s", Self { counted: Counted::Time, multiply: 1.0, divide: 1.0 }),
+        ("min", Self { counted: Counted::Time, multiply: 60.0, divide: 1.0 }),
+        ("h", Self { counted: Counted::Time, multiply: 3600.0, divide: 1.0 }),
+        ("us", Self { counted: Counted::Time, multiply: 1.0, divide: 1e6 }),
+        ("USD", Self { counted: Counted::Money(Currency::Dollar), multiply: 1.0, divide: 1.0 }),
+        ("cents", Self { counted: Counted::Money(Currency::Cent), multiply: 1.0, divide: 100.0 }),
+        ("EUR", Self { counted: Counted::Money(Currency::Euro), multiply: 1.0, divide: 1.0 }),
+        ("GBP", Self { counted: Counted::Money(Currency::Pound), multiply: 1.0, divide: 1.0 }),
+        ("CHF", Self { counted: Counted::Money(Currency::Franc), multiply: 1.0, divide: 1.0 }),
+        ("JPY", Self { counted: Counted::Money(Currency::Yen), multiply: 1.0, divide: 1.0 }),
+    ];
+
+    pub fn of(self, value: f64) -> f64 {
+        value * self.multiply / self.divide
+    }
+}
+
+impl Currency {
+    pub const ALL: [Self; 6] = [Self::Dollar, Self::Cent, Self::Euro, Self::Pound, Self::Franc, Self::Yen];
+
+    /// The signs and codes that may stand before or after an amount.
+    pub fn signs(self) -> &'static [&'static str] {
+        match self {
+            Self::Dollar => &["US$", "USD", "$"],
+            Self::Cent => &["¢", "cents", "cent", "ct"],
+            Self::Euro => &["EUR", "€"],
+            Self::Pound => &["GBP", "£"],
+            Self::Franc => &["CHF", "SFr."],
+            Self::Yen => &["JPY", "¥"],
+        }
+    }
+
+    /// Returns the currency whose sign stands beside the amount.
+    pub fn beside(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| without_sign(text.trim(), one.signs()).is_some())
+    }
+}
+
+impl Notation {
+    pub fn is_missing(&self, text: &str) -> bool {
+        const LONGEST: usize = 40;
+        !self.missing.is_empty() && text.len() <= LONGEST && self.missing.contains(&text.to_lowercase())
+    }
+
+    /// Returns the number as programs write it; a text that is none as it is.
+    pub fn plain<'a>(&self, text: &'a str, counted: Counted) -> Cow<'a, str> {
+        let signs = match counted {
+            Counted::Money(currency) => currency.signs(),
+            Counted::Itself | Counted::Time => Currency::Dollar.signs(),
+        };
+        match (self.decimal, counted) {
+            (None, Counted::Itself | Counted::Time) => Cow::Borrowed(text),
+            (None, Counted::Money(_)) => Cow::Borrowed(without_sign(text, signs).unwrap_or(text)),
+            (Some(decimal), _) => plain_number(text, decimal, signs).map_or(Cow::Borrowed(text), Cow::Owned),
+        }
+    }
+
+    /// Reads a time: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, or a number in the field's own unit. In seconds.
+    pub fn seconds(&self, text: &str, unit: Scale) -> Option<f64> {
+        let number = |text: &str| self.plain(text.trim(), Counted::Time).parse::<f64>().ok().filter(|value| value.is_finite());
+        if text.contains(':') {
+            let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
+            let is_clock = parts.len() <= 3 && parts.iter().skip(1).all(|part| (0.0..60.0).contains(part));
+            return is_clock.then(|| parts.iter().fold(0.0, |sum, part| sum * 60.0 + part));
+        }
+        let mut rest = text.trim();
+        if let Some(value) = number(rest) {
+            return Some(unit.of(value));
+        }
+        let mut sum = 0.0;
+        while !rest.is_empty() {
+            let end = rest.find(|letter: char| letter.is_alphabetic())?;
+            let after = rest[end..].find(|letter: char| !letter.is_alphabetic()).map_or(rest.len(), |length| end + length);
+            sum += time_unit(&rest[end..after])?.of(number(&rest[..end])?);
+            rest = rest[after..].trim_start_matches(['.', ',']).trim();
+        }
+        Some(sum)
+    }
+}
+
+/// Returns the unit of time that a word names.
+pub(super) fn time_unit(word: &str) -> Option<Scale> {
+    let name = match word.to_lowercase().as_str() {
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" | "millisekunden" => "ms",
+        "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunde" | "sekunden" | "seconde" | "secondes" | "segundos" | "secondi" => {
+            "s"
+        }
+        "m" | "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "minuti" => "min",
+        "h" | "hr" | "hrs" | "hour" | "hours" | "std" | "stunden" | "heures" | "horas" | "ore" => "h",
+        "us" | "µs" | "μs" | "microseconds" => "us",
+        _ => return None,
+    };
+    Scale::UNITS.iter().find(|(known, _)| *known == name).map(|(_, scale)| *scale)
+}
+
+fn without_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
+    let rest = signs.iter().find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)))?.trim();
+    rest.bytes().any(|byte| byte.is_ascii_digit()).then_some(rest)
+}
+
+/// Reads a number as people write it. `None` where it is none: also where the thousands marks do not part thousands.
+pub(super) fn plain_number(text: &str, decimal: Decimal, signs: &[&str]) -> Option<String> {
+    let text = text.trim();
+    let (sign, rest) = match text.strip_prefix(['-', '−', '–']) {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let rest = without_sign(rest, signs).unwrap_or(rest);
+    let rest = rest.strip_suffix('%').unwrap_or(rest).trim();
+    let (mantissa, exponent) = match rest.find(['e', 'E']) {
+        Some(place) => (&rest[..place], Some(&rest[place..])),
+        None => (rest, None),
+    };
+    let (point, mark) = match decimal {
+        Decimal::Point => ('.', ','),
+        Decimal::Comma => (',', '.'),
+    };
+    let (whole, fraction) = match mantissa.split_once(point) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mark = |letter: char| letter == mark || matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '’' | '_');
+    let mut groups = whole.split(is_mark);
+    let first = groups.next()?;
+    let groups: Vec<&str> = groups.collect();
+    let is_grouped = !groups.is_empty();
+    let parts_thousands =
+        !is_grouped || ((1..=3).contains(&first.len()) && !first.starts_with('0') && groups.iter().all(|group| group.len() == 3));
+    let has_digits = !whole.is_empty() || fraction.is_some_and(|fraction| !fraction.is_empty());
+    let are_digits = is_digits(first) && groups.iter().all(|group| is_digits(group)) && fraction.is_none_or(is_digits);
+    if !parts_thousands || !has_digits || !are_digits || (exponent.is_some() && is_grouped) {
+        return None;
+    }
+    let mut plain = format!("{sign}{first}{}", groups.concat());
+    if let Some(fraction) = fraction {
+        plain.push('.');
+        plain.push_str(fraction);
+    }
+    plain.push_str(exponent.unwrap_or_default());
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (text, decimal, expected) in [
+            ("1.234,56", Decimal::Comma, Some("1234.56")),
+            ("68,2 %", Decimal::Comma, Some("68.2")),
+            ("1.234", Decimal::Comma, Some("1234")),
+            ("0.123", Decimal::Comma, None),
+            ("−0,5", Decimal::Comma, Some("-0.5")),
+            ("1\u{a0}234\u{202f}567,8", Decimal::Comma, Some("1234567.8")),
+            ("$1,234.50", Decimal::Point, Some("1234.50")),
+            ("1'234.5", Decimal::Point, Some("1234.5")),
+            ("1,5", Decimal::Point, None),
+            ("12,34,567", Decimal::Point, None),
+            ("1.5e3", Decimal::Point, Some("1.5e3")),
+            ("3,50 €", Decimal::Comma, None),
+            ("", Decimal::Point, None),
+            ("%", Decimal::Point, None),
+            ("a", Decimal::Point, None),
+        ] {
+            assert_eq!(plain_number(text, decimal, Currency::Dollar.signs()).as_deref(), expected, "{text}");
+        }
+        assert_eq!(plain_number("3,50 €", Decimal::Comma, Currency::Euro.signs()).as_deref(), Some("3.50"));
+        assert_eq!(Currency::beside("€ 3,50"), Some(Currency::Euro));
+        assert_eq!(Currency::beside("euros"), None);
+    }
+
+    #[test]
+    fn times_carry_their_units() {
+        let unit = |name: &str| Scale::UNITS.iter().find(|(known, _)| *known == name).expect("a unit").1;
+        let notation = Notation::default();
+        for (text, own, expected) in [
+            ("350", "ms", Some(0.35)),
+            ("350 ms", "s", Some(0.35)),
+            ("1m 30s", "s", Some(90.0)),
+            ("2 min", "ms", Some(120.0)),
+            ("1:30", "s", Some(90.0)),
+            ("00:01:30.5", "s", Some(90.5)),
+            ("1:75", "s", None),
+            ("soon", "s", None),
+            ("5 parsecs", "s", None),
+        ] {
+            assert_eq!(notation.seconds(text, unit(own)), expected, "{text}");
+        }
+    }
+}

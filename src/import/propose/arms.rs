@@ -1,0 +1,122 @@
+//! What tells the runs of a table apart.
+
+use super::draft::{Draft, constant, file_stem, list, quoted};
+use super::look::{Look, Question};
+use super::summary::{Column, Kind};
+use super::words::{Role, is_model};
+
+/// Values of a column that may name approaches.
+pub(super) const MOST_APPROACHES: usize = 60;
+
+/// What tells runs apart.
+pub(super) struct Arms<'l> {
+    pub approach: Vec<&'l Column>,
+    pub model: Option<&'l Column>,
+    pub suite: Option<&'l Column>,
+}
+
+impl<'l> Arms<'l> {
+    pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
+        let is_free =
+            |column: &Column| !used.iter().any(|other| other.name == column.name) && column.may_name() && column.kind != Kind::Outcomes;
+        let hinted = |name: &Option<String>, option: &str| -> Result<Option<&'l Column>, Question> {
+            let Some(name) = name else { return Ok(None) };
+            look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned()))
+        };
+        let is_name = |column: &Column| {
+            is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
+        };
+        let model = match hinted(&look.hints.model, "--model COLUMN")? {
+            Some(column) => Some(column),
+            None => look
+                .best(Role::Model, 1, |column| is_name(column) || (is_free(column) && column.values.keys().all(|text| is_model(text))))
+                .first()
+                .copied(),
+        };
+        // Names that models have, under whatever title.
+        let are_models = |column: &&Column| {
+            is_name(column)
+                && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+                && column.values.keys().filter(|text| is_model(text)).count() * 10 >= column.values.len() * 6
+        };
+        let is_titled = look.best(Role::Approach, 2, is_name).into_iter().any(|column| are_models(&column));
+        let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
+        let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
+        let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
+        let approach = match hinted(&look.hints.approach, "--approach COLUMN")? {
+            Some(column) => vec![column],
+            None => {
+                let clear = look.best(Role::Approach, 2, |column| is_name(column) && is_other(column));
+                let clear =
+                    if clear.is_empty() && model.is_none() { look.best(Role::Approach, 1, |column| is_name(column)) } else { clear };
+                let mut kept: Vec<&Column> = Vec::new();
+                for column in clear {
+                    // One that the others decide, such as an agent's version, tells nothing apart.
+                    let is_decided = !kept.is_empty() && look.decides(&kept, column);
+                    if !is_decided {
+                        kept.push(column);
+                    }
+                }
+                kept
+            }
+        };
+        Ok(Self { approach, model, suite })
+    }
+
+    pub fn columns(&self) -> Vec<&'l Column> {
+        self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
+    }
+
+    pub fn names(&self) -> ArmNames {
+        let name = |column: &Column| column.name.clone();
+        ArmNames {
+            approach: self.approach.iter().map(|column| name(column)).collect(),
+            model: self.model.map(name),
+            suite: self.suite.map(name),
+        }
+    }
+
+    /// Writes suite, approach and model. What no column says the file's name does.
+    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
+        let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
+        let names = |columns: &[&Column]| match columns {
+            [one] => quoted(&one.name),
+            several => list(several.iter().map(|column| &column.name)),
+        };
+        let is_alone = self.approach.is_empty() && self.model.is_none();
+        let approach = if is_alone { file_stem() } else { constant("unnamed") };
+        let approach = if self.approach.is_empty() { approach } else { names(&self.approach) };
+        draft
+            .run
+            .push(("suite", set("suite").unwrap_or_else(|| self.suite.map_or_else(|| constant(suite), |column| quoted(&column.name)))));
+        draft.run.push(("approach", set("approach").unwrap_or(approach)));
+        draft
+            .run
+            .push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
+        if is_alone && !look.hints.set.contains_key("approach") {
+            look.notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
+        }
+    }
+}
+
+/// The columns of the arms by name, when the look is about to change.
+pub(super) struct ArmNames {
+    approach: Vec<String>,
+    model: Option<String>,
+    suite: Option<String>,
+}
+
+impl ArmNames {
+    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
+        let fields = draft.run.split_off(0);
+        let columns = look.summary.columns.clone();
+        let find = |name: &String| columns.iter().find(|column| column.name == *name);
+        let arms = Arms {
+            approach: self.approach.iter().filter_map(find).collect(),
+            model: self.model.as_ref().and_then(find),
+            suite: self.suite.as_ref().and_then(find),
+        };
+        arms.write(look, suite, draft);
+        draft.run.extend(fields);
+    }
+}

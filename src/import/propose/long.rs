@@ -1,0 +1,284 @@
+//! Tables with a row for each outcome.
+
+use super::arms::{Arms, MOST_APPROACHES};
+use super::draft::{Draft, constant, list, quoted};
+use super::judged::{Judged, judged, status};
+use super::look::{Look, Question, shell};
+use super::measures::{measures, texts};
+use super::summary::{Column, Kind};
+use super::words::{Role, is_numbered, own_name, words_of};
+
+/// Reads a table with a row for each outcome.
+pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
+    let mut notes = Vec::new();
+    let mut draft = Draft { is_items: true, ..Draft::default() };
+    let (arms, used) = {
+        let look = &*look;
+        let one = |question: Question| vec![question];
+        let Some(judged) = judged(look).map_err(one)? else {
+            return Err(vec![Question::new("no column says how an item came out", "--passed COLUMN or --score COLUMN")]);
+        };
+        let mut used: Vec<&Column> = match &judged {
+            Judged::By(column) | Judged::Score(column) => vec![column],
+            Judged::Equal(expected, given) => vec![expected, given],
+        };
+        let mut arms = Arms::of(look, &used).map_err(one)?;
+        used.extend(arms.columns());
+        let mut item = items(look, &used).map_err(one)?;
+        if arms.approach.is_empty() && arms.model.is_none() {
+            arms.approach.extend(unnamed_arms(look, &used, &item).map_err(one)?);
+            used.extend(&arms.approach);
+            item.retain(|column| !arms.approach.iter().any(|arm| arm.name == column.name));
+        }
+        used.extend(&item);
+
+        let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
+        if item.is_empty() {
+            notes.push("no column names the items: each row is an item by its number".to_owned());
+        }
+        let id = match item.as_slice() {
+            [] => "{source: row}".to_owned(),
+            [one] => quoted(&one.name),
+            several => list(several.iter().map(|column| &column.name)),
+        };
+        draft.item.push(("id", id));
+        draft.item.push(("kind", constant(kind_of(&item))));
+        let status = match &judged {
+            Judged::By(column) => Some(status(look, column).map_err(one)?),
+            Judged::Equal(expected, given) => Some(format!("{{equal: {}}}", list([&expected.name, &given.name]))),
+            Judged::Score(_) => None,
+        };
+        draft.item.extend(status.map(|status| ("status", status)));
+        if let Some(run) = repeats.run {
+            draft.run.push(("identity", list([&run.name])));
+        }
+        draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
+        draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
+        measures(look, &judged, &mut used, &mut draft, &mut notes);
+        texts(look, &judged, &item, &mut used, &mut draft);
+        let used: Vec<String> = used.iter().map(|column| column.name.clone()).collect();
+        (arms.names(), used)
+    };
+    arms.write(look, suite, &mut draft);
+    look.notes.extend(notes);
+    look.note_unread(&used);
+    Ok(draft)
+}
+
+/// Finds the columns that name an item.
+fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Question> {
+    if let Some(name) = &look.hints.item {
+        return look
+            .named(name)
+            .map(|column| vec![column])
+            .ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--item COLUMN"));
+    }
+    let is_free = |column: &Column| {
+        !used.iter().any(|other| other.name == column.name) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
+    };
+    let arms: Vec<&Column> = used.iter().filter(|column| look.named(&column.name).is_some()).copied().collect();
+    let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
+    for least in [3, 2, 1] {
+        let named = look.best(Role::Item, least, is_free);
+        // Numbers of rows are no items where the rows of several arms are counted on.
+        let mut sound: Vec<&Column> = named.iter().copied().filter(|column| column.values.len() > 1 || look.rows.len() == 1).collect();
+        let is_shared = |column: &&Column| column.values.values().any(|count| *count > 1);
+        if has_several && sound.iter().any(is_shared) {
+            sound.retain(is_shared);
+        }
+        if let Some(first) = sound.iter().max_by_key(|column| column.values.len()).copied() {
+            // A number and a text of the same thing name the same item; the shorter is the better name.
+            let same: Vec<&Column> =
+                sound.iter().copied().filter(|column| look.decides(&[column], first) && look.decides(&[first], column)).collect();
+            return Ok(vec![same.into_iter().min_by_key(|column| column.longest).unwrap_or(first)]);
+        }
+    }
+    let questions = look.best(Role::Question, 1, is_free);
+    if let Some(question) = questions.first() {
+        return Ok(vec![question]);
+    }
+    // A column without a telling name, whose values look like those of items.
+    let numbered: Vec<&Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty() && column.values.len() > 1)
+        .filter(|column| column.values.keys().filter(|text| is_numbered(text)).count() * 10 >= column.values.len() * 8)
+        .collect();
+    match numbered.as_slice() {
+        [one] => Ok(vec![one]),
+        [] => Ok(others(look, is_free)),
+        several => {
+            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
+            Err(Question::new(format!("{} may each name the items", names.join(" and ")), format!("--item {}", shell(&several[0].name))))
+        }
+    }
+}
+
+/// The one other text column with most values, where it is far ahead.
+fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l Column> {
+    let mut texts: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty()).collect();
+    texts.sort_by_key(|column| std::cmp::Reverse(column.values.len()));
+    match texts.as_slice() {
+        [first, second, ..] if first.values.len() >= second.values.len() * 3 => vec![first],
+        [only] => vec![only],
+        _ => Vec::new(),
+    }
+}
+
+/// Finds a column without a telling name that tells arms apart: each of its values has most of the items.
+fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> Result<Option<&'l Column>, Question> {
+    if item.is_empty() || look.is_unique(item) {
+        return Ok(None);
+    }
+    let is_free = |column: &Column| {
+        !used.iter().chain(item).any(|other| other.name == column.name)
+            && matches!(column.kind, Kind::Text)
+            && (2..=MOST_APPROACHES).contains(&column.values.len())
+    };
+    let is_arm = |column: &&Column| {
+        let both: Vec<&Column> = item.iter().copied().chain([*column]).collect();
+        is_free(column)
+            && column.clarity(Role::Category) < 2
+            && column.clarity(Role::Reason) == 0
+            && column.clarity(Role::Answer) == 0
+            && !look.decides(item, column)
+            && look.is_unique(&both)
+    };
+    let found: Vec<&Column> = look.summary.columns.iter().filter(is_arm).collect();
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        several => {
+            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
+            Err(Question::new(
+                format!("{} may each name the approaches", names.join(" and ")),
+                format!("--approach {}", shell(&several[0].name)),
+            ))
+        }
+    }
+}
+
+/// A setting has few values.
+const MOST_SETTINGS: usize = 12;
+
+/// How rows of the same item are told apart.
+#[derive(Default)]
+struct Repeats<'l> {
+    run: Option<&'l Column>,
+    index: Option<&'l Column>,
+    attempt: Option<String>,
+}
+
+impl<'l> Repeats<'l> {
+    fn of(look: &'l Look<'_>, arms: &Arms<'l>, item: &mut Vec<&'l Column>, used: &mut Vec<&'l Column>) -> Result<Self, Question> {
+        let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
+            arms.columns().into_iter().chain(more.iter().copied()).chain(item.iter().copied()).collect()
+        };
+        let mut found = Self::default();
+        if item.is_empty() {
+            return Ok(found);
+        }
+        let taken: Vec<&str> = used.iter().map(|column| column.name.as_str()).collect();
+        let is_free = |column: &Column| !taken.contains(&column.name.as_str());
+        if let Some(name) = &look.hints.attempt {
+            let column = look.named(name).ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--attempt COLUMN"))?;
+            used.push(column);
+            found.attempt = Some(counted(column));
+            return Ok(found);
+        }
+        let is_count =
+            |column: &Column| is_free(column) && column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0);
+        let counters = look.best(Role::Attempt, 2, |column| {
+            is_count(column) && column.numbers().is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0)
+        });
+        if let Some(column) = counters.first() {
+            used.push(column);
+            if look.is_unique(&key(&[column], item)) {
+                found.attempt = Some(counted(column));
+                return Ok(found);
+            }
+        }
+        if look.is_unique(&key(&[], item)) {
+            return Ok(found);
+        }
+        if let Some(column) =
+            look.best(Role::Seed, 1, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)).first()
+        {
+            used.push(column);
+            if look.is_unique(&key(&[column], item)) {
+                found.index = Some(column);
+                return Ok(found);
+            }
+        }
+        let runs = look.best(Role::Run, 2, |column| is_free(column) && column.may_name());
+        if let Some(column) = runs
+            .first()
+            .filter(|column| arms.columns().iter().all(|arm| look.decides(&[column], arm)) && look.is_unique(&key(&[column], item)))
+        {
+            used.push(column);
+            found.run = Some(column);
+            return Ok(found);
+        }
+        // Items whose numbers begin anew in each subject.
+        let categories = look.best(Role::Category, 2, |column| is_free(column) && column.may_name());
+        if let Some(column) = categories.iter().find(|column| look.is_unique(&key(&[column], item))) {
+            item.insert(0, column);
+            return Ok(found);
+        }
+        // What differs between the rows of an item may be a setting, which nobody but the user knows.
+        let is_setting = |column: &&'l Column| {
+            is_free(column)
+                && column.may_name_setting()
+                && (2..=MOST_SETTINGS).contains(&column.values.len())
+                && look.is_unique(&key(&[column], item))
+        };
+        if let Some(column) = look.summary.columns.iter().find(is_setting) {
+            let text = format!("the rows of an item differ in `{}`, which may be a setting or count attempts", column.name);
+            return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell(&column.name))));
+        }
+        let counts = look.counts(&key(&[], item));
+        let most = counts.values().copied().max().unwrap_or(1);
+        if counts.values().all(|count| *count == most) {
+            found.attempt = Some("{occurrence: true}".to_owned());
+            return Ok(found);
+        }
+        let doubled: usize = counts.values().filter(|count| **count > 1).count();
+        if doubled * 20 <= counts.len() {
+            // The few are refused, and said to be.
+            return Ok(found);
+        }
+        let text = format!("{doubled} of {} items have several rows, and not all as many", counts.len());
+        Err(Question::new(text, "--attempt COLUMN, --item COLUMN or --approach COLUMN"))
+    }
+}
+
+fn counted(column: &Column) -> String {
+    let base = column.numbers().map_or(1.0, |numbers| numbers.least.min(1.0));
+    if base >= 1.0 { quoted(&column.name) } else { format!("{{column: {}, base: 0}}", quoted(&column.name)) }
+}
+
+/// Tasks have a workspace; what is asked otherwise is a question.
+fn kind_of(item: &[&Column]) -> &'static str {
+    const TASKS: [&str; 16] = [
+        "task",
+        "instance",
+        "issue",
+        "challenge",
+        "exercise",
+        "ticket",
+        "puzzle",
+        "scenario",
+        "tache",
+        "tarea",
+        "compito",
+        "taak",
+        "aufgabe",
+        "zadanie",
+        "szenario",
+        "problem",
+    ];
+    let is_task = item.iter().any(|column| words_of(&own_name(&column.name)).iter().any(|word| TASKS.contains(&word.as_str())));
+    if is_task { "task" } else { "question" }
+}

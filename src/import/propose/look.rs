@@ -1,0 +1,172 @@
+//! A table that is being looked at: its columns, its rows, and what the user said of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::super::notation::Decimal;
+use super::super::sample::Sample;
+use super::summary::{Column, Kind, Summary, summarise};
+use super::verdict::is_nothing;
+use super::words::{Role, is_total};
+
+/// What the command line says of a table. Columns are named as in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    pub approach: Option<String>,
+    pub model: Option<String>,
+    pub item: Option<String>,
+    pub passed: Option<String>,
+    pub score: Option<String>,
+    pub attempt: Option<String>,
+    pub sheet: Option<String>,
+    pub list: Option<String>,
+    /// What stands side by side in columns.
+    pub wide: Option<WideAre>,
+    pub decimal_comma: Option<bool>,
+    /// Words of the source with the status that each stands for.
+    pub values: BTreeMap<String, String>,
+    /// Fields of the run that the command line sets.
+    pub set: BTreeMap<String, String>,
+}
+
+/// What columns side by side are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WideAre {
+    Approaches,
+    Items,
+    Suites,
+}
+
+impl Hints {
+    /// Says whether anything but the fields of the run is said.
+    pub fn are_given(&self) -> bool {
+        *self != Self { set: self.set.clone(), ..Self::default() }
+    }
+}
+
+/// What a table leaves open, and the option that decides it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub text: String,
+    pub option: String,
+}
+
+impl Question {
+    pub(super) fn new(text: impl Into<String>, option: impl Into<String>) -> Self {
+        Self { text: text.into(), option: option.into() }
+    }
+}
+
+pub(super) struct Look<'a> {
+    pub sample: &'a Sample,
+    pub hints: &'a Hints,
+    /// The rows without totals.
+    pub rows: Vec<&'a Vec<Option<String>>>,
+    pub summary: Summary,
+    /// Rows with one of the values in the column are totals.
+    pub skip: Option<(String, Vec<String>)>,
+    pub notes: Vec<String>,
+}
+
+impl<'a> Look<'a> {
+    pub fn new(sample: &'a Sample, hints: &'a Hints) -> Self {
+        let given = hints.decimal_comma.map(|is_comma| if is_comma { Decimal::Comma } else { Decimal::Point });
+        let all: Vec<&Vec<Option<String>>> = sample.rows.iter().collect();
+        let whole = summarise(sample, &all, given);
+        for place in 0..sample.columns.len().min(4) {
+            let is_sum = |row: &&Vec<Option<String>>| row[place].as_deref().is_some_and(is_total);
+            let (sums, rows): (Vec<_>, Vec<_>) = all.iter().copied().partition(is_sum);
+            if sums.is_empty() || rows.is_empty() || sums.len() * 4 > all.len() {
+                continue;
+            }
+            let summary = summarise(sample, &rows, given);
+            let is_clearer = |(with, without): (&Column, &Column)| with.kind != Kind::Outcomes && without.kind == Kind::Outcomes;
+            let adds_up = |column: &Column| adds_up(column, &rows, &sums, summary.decimal.as_ref().ok().copied().flatten());
+            let are_totals = whole.columns.iter().zip(&summary.columns).any(is_clearer) || summary.columns.iter().any(adds_up);
+            if are_totals {
+                let values: BTreeSet<String> = sums.iter().filter_map(|row| row[place].clone()).collect();
+                let values: Vec<String> = values.into_iter().collect();
+                let notes = vec![format!("rows named {} add up others and are passed over", values.join(", "))];
+                return Self { sample, hints, rows, summary, skip: Some((sample.columns[place].clone(), values)), notes };
+            }
+        }
+        Self { sample, hints, rows: all, summary: whole, skip: None, notes: Vec::new() }
+    }
+
+    pub fn named(&self, name: &str) -> Option<&Column> {
+        self.summary.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Returns the columns whose names speak most clearly of the role, among those that fit.
+    pub fn best(&self, role: Role, least: u8, fits: impl Fn(&Column) -> bool) -> Vec<&Column> {
+        let clarity = |column: &&Column| column.clarity(role);
+        let fitting: Vec<&Column> =
+            self.summary.columns.iter().filter(|column| column.clarity(role) >= least.max(1) && fits(column)).collect();
+        let most = fitting.iter().map(clarity).max().unwrap_or(0);
+        fitting.into_iter().filter(|column| column.clarity(role) == most).collect()
+    }
+
+    /// Returns what a row has in the columns, if it has all of them.
+    pub fn key(&self, row: &'a [Option<String>], columns: &[&Column]) -> Option<Vec<&'a str>> {
+        columns.iter().map(|column| text(row, column)).collect()
+    }
+
+    /// Counts the rows of each key.
+    pub fn counts(&self, columns: &[&Column]) -> HashMap<Vec<&'a str>, usize> {
+        let mut counts = HashMap::new();
+        for row in &self.rows {
+            if let Some(key) = self.key(row, columns) {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Notes the columns that the proposal leaves out.
+    pub fn note_unread(&mut self, used: &[String]) {
+        const SHOWN: usize = 12;
+        let is_unread = |column: &&Column| !used.contains(&column.name) && column.kind != Kind::Nothing && !column.name.is_empty();
+        let unread: Vec<String> = self.summary.columns.iter().filter(is_unread).map(|column| format!("`{}`", column.name)).collect();
+        if !unread.is_empty() {
+            let more = if unread.len() > SHOWN { ", …" } else { "" };
+            self.notes.push(format!("not read: {}{more}", unread[..unread.len().min(SHOWN)].join(", ")));
+        }
+    }
+
+    /// Says whether no two rows have the same key.
+    pub fn is_unique(&self, columns: &[&Column]) -> bool {
+        self.counts(columns).values().all(|count| *count == 1)
+    }
+
+    /// Says whether the first columns decide the second.
+    pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
+        let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
+        self.rows.iter().all(|row| match (self.key(row, first), text(row, second)) {
+            (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
+            _ => true,
+        })
+    }
+}
+
+/// Returns the text of a cell; nothing where nothing was measured.
+pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r str> {
+    row[column.place].as_deref().filter(|text| !is_nothing(text))
+}
+
+/// Says whether the values of the rows that are named as totals are the sum or the mean of the others.
+fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<String>>], decimal: Option<Decimal>) -> bool {
+    if column.numbers().is_none() {
+        return false;
+    }
+    let value = |row: &&Vec<Option<String>>| super::summary::read_number(row[column.place].as_deref()?, decimal);
+    let values: Vec<f64> = rows.iter().filter_map(value).collect();
+    let sum: f64 = values.iter().sum();
+    let mean = sum / values.len().max(1) as f64;
+    let is_near = |total: f64, exact: f64| (total - exact).abs() <= 0.0051 * exact.abs().max(1.0);
+    values.len() > 1 && sums.iter().filter_map(value).any(|total| is_near(total, sum) || is_near(total, mean))
+}
+
+/// Writes a text as one word of a command.
+pub fn shell(text: &str) -> String {
+    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '='));
+    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,125 @@
+//! Proposing what the columns of a table are: from the first rows to an ordinary map, or to questions where two readings are plausible.
+//!
+//! The text of the map is all that comes out, so that what is shown, kept and read is the same. Nothing here reads a file.
+
+mod arms;
+mod draft;
+mod judged;
+mod long;
+mod look;
+mod measures;
+mod runs;
+mod summary;
+mod verdict;
+mod wide;
+mod words;
+
+use super::list_path::BY_COLUMNS;
+use super::sample::Sample;
+use arms::Arms;
+use draft::Draft;
+use look::Look;
+pub use look::{Hints, Question, WideAre, shell};
+
+/// What a table seems to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// A map in YAML.
+    pub map: String,
+    /// What was assumed, left out or passed over, each as a sentence.
+    pub notes: Vec<String>,
+    /// Rows that the reading was made from.
+    pub rows: usize,
+}
+
+/// Proposes a map for one of the tables that a file may be, or says what has to be decided. `suite` is the suite's name where no column has it.
+pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
+    let is_meant = |sample: &&Sample| {
+        let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
+        is_sheet
+            && !is_record(sample)
+            && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_deref() == list.strip_suffix("[]").or(Some(list)))
+    };
+    // Columns with telling names say that a document is written column by column, whatever else it might be.
+    let by_columns = |sample: &&Sample| {
+        let is_told = |column: &&String| words::roles_of(column).iter().any(|(_, clarity)| *clarity >= 2);
+        sample.layout.list.as_deref() == Some(BY_COLUMNS) && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
+    };
+    let samples = samples.iter().find(by_columns).map_or(samples, std::slice::from_ref);
+    let (mut readings, mut questions) = (Vec::new(), Vec::new());
+    for sample in samples.iter().filter(is_meant) {
+        match read(sample, hints, suite) {
+            Ok(reading) => readings.push((sample, reading)),
+            Err(open) => questions.push((sample, open)),
+        }
+    }
+    if readings.is_empty() && questions.is_empty() {
+        let name = |sample: &Sample| sample.layout.sheet.clone().or_else(|| sample.layout.list.clone());
+        let names: Vec<String> = samples.iter().filter_map(name).map(|name| format!("`{name}`")).collect();
+        let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };
+        return Err(vec![Question::new(format!("the file has no such table{known}"), "--list PATH (or --sheet NAME)")]);
+    }
+    // A table with most rows is what a document is about; where sheets or lists have as many, none of them is.
+    let most = readings.iter().map(|(_, reading)| reading.rows).max();
+    readings.retain(|(_, reading)| Some(reading.rows) == most);
+    if let [(first, _), (second, _), ..] = readings.as_slice()
+        && first.layout.sheet != second.layout.sheet
+    {
+        let name = |sample: &Sample| sample.layout.sheet.clone().unwrap_or_else(|| "the first sheet".to_owned());
+        return Err(vec![Question::new(format!("`{}` and `{}` may each be the table", name(first), name(second)), "--sheet NAME")]);
+    }
+    // Of several paths to the same rows, the one that leads deepest knows most of what they are in.
+    match readings.into_iter().max_by_key(|(sample, _)| sample.columns.len()) {
+        Some((_, reading)) => Ok(reading),
+        None => Err(questions.into_iter().max_by_key(|(sample, _)| sample.rows.len()).map(|(_, questions)| questions).unwrap_or_default()),
+    }
+}
+
+/// Says whether the entries of the object that the rows are in are the fields of one thing: `prompt_tokens` and `completion_tokens` name no items.
+fn is_record(sample: &Sample) -> bool {
+    let Some(list) = sample.layout.list.as_ref().filter(|list| list.ends_with("{}")) else { return false };
+    let Some(place) = sample.columns.iter().position(|column| *column == format!("$.{list}")) else { return false };
+    let keys: std::collections::BTreeSet<&String> = sample.rows.iter().filter_map(|row| row[place].as_ref()).collect();
+    let is_field = |key: &&&String| words::roles_of(key).iter().any(|(_, clarity)| *clarity >= 2);
+    keys.iter().filter(is_field).count() * 2 >= keys.len()
+}
+
+fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
+    let one = |question: Question| vec![question];
+    let mut look = Look::new(sample, hints);
+    if let Err(why) = &look.summary.decimal {
+        return Err(one(Question::new(format!("numbers may be read in two ways: {why}"), "--decimal comma (or point)")));
+    }
+    if look.rows.is_empty() {
+        return Err(one(Question::new("the table has no rows", "--map MAP")));
+    }
+    let unfolded =
+        if Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms)) { None } else { wide::unfold(&look).map_err(one)? };
+    let draft = match unfolded {
+        None => {
+            let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));
+            if are_runs { runs::read(&mut look, None, suite)? } else { long::read(&mut look, suite)? }
+        }
+        Some(unfolded) => {
+            let mut inner = Look::new(&unfolded.sample, hints);
+            let draft = match unfolded.are {
+                WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
+                WideAre::Approaches | WideAre::Items => long::read(&mut inner, suite)?,
+            };
+            look.notes.append(&mut inner.notes);
+            look.summary.missing.append(&mut inner.summary.missing);
+            Draft { wide: Some(unfolded.draft), ..draft }
+        }
+    };
+    look.summary.missing.sort();
+    look.summary.missing.dedup();
+    let draft = Draft {
+        name: suite.to_owned(),
+        layout: sample.layout.clone(),
+        decimal: look.summary.decimal.ok().flatten(),
+        missing: look.summary.missing,
+        skip: look.skip,
+        ..draft
+    };
+    Ok(Reading { map: draft.text(), notes: look.notes, rows: look.rows.len() })
+}

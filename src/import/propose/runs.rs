@@ -1,0 +1,164 @@
+//! Tables with a row for each run: what was published of a whole, without its items.
+
+use super::super::notation::Decimal;
+use super::arms::Arms;
+use super::draft::{Draft, quoted};
+use super::look::{Look, Question, WideAre};
+use super::measures::{metric_of, spent, timestamp};
+use super::summary::{Column, Kind, read_number};
+use super::words::{Role, words_of};
+
+/// Finds what is published of each row's run; nothing where the rows are no runs.
+pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
+    let columns = arms.columns();
+    if columns.is_empty() || look.hints.item.is_some() || look.hints.passed.is_some() {
+        return false;
+    }
+    // Outcomes side by side are of items, and a figure beside them adds them up.
+    let sides =
+        look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
+    if sides >= 2 {
+        return false;
+    }
+    let may_be_item =
+        |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
+    let has_items = look.best(Role::Item, 2, may_be_item).iter().any(|column| !is_rank(column));
+    let dated: Vec<&Column> = columns
+        .iter()
+        .copied()
+        .chain(look.best(Role::Time, 2, Column::may_name))
+        .chain(look.best(Role::Run, 2, Column::may_name))
+        .collect();
+    !has_items && look.is_unique(&dated) && (counts(look).is_some() || !rates(look).is_empty())
+}
+
+fn is_rank(column: &Column) -> bool {
+    words_of(&column.name).iter().any(|word| matches!(word.as_str(), "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"))
+}
+
+/// Passed and total, where every row has passed no more than there were.
+fn counts<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
+    let is_count = |column: &Column| {
+        column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
+    };
+    let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
+    let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
+    let total = *look.best(Role::Total, 2, |column| is_count(column) && column.name != passed.name).first()?;
+    let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
+    let fits = look.rows.iter().all(|row| match (value(row, passed), value(row, total)) {
+        (Some(passed), Some(total)) => passed <= total,
+        _ => true,
+    });
+    fits.then_some((passed, total))
+}
+
+fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
+    let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
+    let is_rate = |column: &Column| {
+        let sign = column.name.contains('%') || column.numbers().is_some_and(|numbers| numbers.has_percent);
+        column.numbers().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0))
+            && is_share(column, decimal)
+            && column.clarity(Role::StandardError) == 0
+    };
+    let mut found: Vec<&Column> = Vec::new();
+    for role in [Role::Rate, Role::Score] {
+        for least in [3, 2, 1] {
+            for column in look.best(role, least, is_rate) {
+                if !found.iter().any(|known| known.name == column.name) {
+                    found.push(column);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Reads a table of runs. `side` says that its columns became rows.
+pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> Result<Draft, Vec<Question>> {
+    let mut draft = Draft::default();
+    let mut notes = Vec::new();
+    let (names, used) = {
+        let look = &*look;
+        let counted = counts(look);
+        let mut used: Vec<&Column> = counted.iter().flat_map(|(passed, total)| [*passed, *total]).collect();
+        let arms = Arms::of(look, &used).map_err(|question| vec![question])?;
+        used.extend(arms.columns());
+        if let Some((passed, total)) = counted {
+            draft.run.extend([("passed", quoted(&passed.name)), ("total", quoted(&total.name)), ("counted", "task".to_owned())]);
+        }
+        let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
+        for column in rates(look).into_iter().chain(side.and_then(|_| look.named("score"))) {
+            if used.iter().any(|known| known.name == column.name) {
+                continue;
+            }
+            used.push(column);
+            let Some(numbers) = column.numbers() else { continue };
+            let words = words_of(&column.name);
+            let is_rate = column.clarity(Role::Rate) > 0 && !words.contains(&"score".to_owned());
+            let has_sign = numbers.has_percent
+                || column.name.contains('%')
+                || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+            let unit = match (has_sign || is_rate || side.is_some(), numbers.most > 1.0) {
+                (true, true) => "percent",
+                (_, false) => "fraction",
+                (false, true) => "points",
+            };
+            let metric = match metric_of(column).as_str() {
+                "accuracy" | "acc" | "success_rate" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate" | "pass" | "passed"
+                | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
+                _ if side.is_some() => "pass_rate".to_owned(),
+                metric => metric.to_owned(),
+            };
+            let n = total.filter(|_| counted.is_none()).map_or_else(String::new, |total| format!(", n: {}", quoted(&total.name)));
+            used.extend(total);
+            let error = look.best(Role::StandardError, 2, |error| error.numbers().is_some()).first().copied();
+            let error = error.filter(|_| draft.scores.is_empty()).map_or_else(String::new, |error| {
+                used.push(error);
+                format!(", standard_error: {}", quoted(&error.name))
+            });
+            let value = format!("{{value: {}, unit: {unit}, direction: up{n}{error}}}", quoted(&column.name));
+            if let Some((passed, total)) = counted.filter(|_| unit != "points") {
+                let stated = format!(
+                    "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
+                    quoted(&column.name),
+                    quoted(&passed.name),
+                    quoted(&total.name)
+                );
+                draft.stated.push((metric, stated));
+            } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
+                draft.scores.push((metric, value));
+            }
+        }
+        let is_time = |column: &Column| {
+            !used.iter().any(|known| known.name == column.name) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
+        };
+        if let Some(column) = look.best(Role::Time, 1, is_time).first() {
+            used.push(column);
+            draft.run.extend(timestamp(column, &mut notes));
+        }
+        let arms_alone = arms.columns();
+        if !look.is_unique(&arms_alone) {
+            let more = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name)).next();
+            if let Some(column) = more {
+                used.push(column);
+                draft.run.push((
+                    "identity",
+                    format!("[{}]", arms_alone.iter().chain([&column]).map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")),
+                ));
+            }
+        }
+        let mut fields = Vec::new();
+        spent(look, &mut used, &mut fields, &mut notes);
+        draft.run.extend(fields);
+        (arms.names(), used.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
+    };
+    names.write(look, suite, &mut draft);
+    look.notes.extend(notes);
+    look.note_unread(&used);
+    Ok(draft)
+}
+
+/// Reads a share of whole runs: 68.2 or 0.682.
+fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
+    column.values.keys().all(|text| read_number(text, decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
+}

@@ -1,0 +1,322 @@
+//! What the values of a column say of it.
+
+use std::collections::BTreeMap;
+
+use chrono::{NaiveDate, NaiveDateTime};
+
+use super::super::notation::{Currency, Decimal, plain_number, time_unit};
+use super::super::sample::Sample;
+use super::verdict::{is_nothing, verdict};
+use super::words::{Role, roles_of, words_of};
+
+/// So many different values of a column are kept.
+const MOST_VALUES: usize = 20_000;
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Nothing,
+    /// Words for how an item came out, or 1 and 0, and nothing else.
+    Outcomes,
+    Numbers(Numbers),
+    /// Lengths of time with their units beside them.
+    Lengths,
+    /// In this form: none where it is as programs write it.
+    Times(Option<&'static str>),
+    /// Day and month may be either way.
+    UnclearTimes,
+    Text,
+    Compound,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Numbers {
+    pub least: f64,
+    pub most: f64,
+    pub are_whole: bool,
+    /// Every value has the sign for percent.
+    pub has_percent: bool,
+    /// Some have it and some have not.
+    pub is_mixed: bool,
+    pub currency: Option<Currency>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub name: String,
+    pub place: usize,
+    pub roles: Vec<(Role, u8)>,
+    pub kind: Kind,
+    /// Rows that have a value.
+    pub filled: usize,
+    /// Each value with how often.
+    pub values: BTreeMap<String, usize>,
+    pub longest: usize,
+}
+
+impl Column {
+    pub fn clarity(&self, role: Role) -> u8 {
+        self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
+    }
+
+    pub fn numbers(&self) -> Option<&Numbers> {
+        match &self.kind {
+            Kind::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    pub fn is_outcomes(&self) -> bool {
+        self.kind == Kind::Outcomes
+    }
+
+    /// A setting is named or is a number; it is no outcome and no time.
+    pub fn may_name_setting(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
+    }
+
+    /// Names of something: text, or numbers without a fraction.
+    pub fn may_name(&self) -> bool {
+        match &self.kind {
+            Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => true,
+            Kind::Numbers(numbers) => numbers.are_whole && !numbers.has_percent,
+            Kind::Nothing | Kind::Compound => false,
+        }
+    }
+}
+
+/// A table that was looked through.
+pub(super) struct Summary {
+    pub columns: Vec<Column>,
+    /// How numbers are written, where they are not as programs write them; `Err` where they may be either way.
+    pub decimal: Result<Option<Decimal>, String>,
+    /// Texts that stand for nothing, as they are written.
+    pub missing: Vec<String>,
+}
+
+/// Looks through the rows; `given` says how numbers are written.
+pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: Option<Decimal>) -> Summary {
+    let mut missing: Vec<String> = Vec::new();
+    let mut columns = Vec::new();
+    for (place, name) in sample.columns.iter().enumerate() {
+        let mut values: BTreeMap<String, usize> = BTreeMap::new();
+        let (mut filled, mut longest) = (0, 0);
+        for row in rows {
+            let Some(text) = row.get(place).and_then(Option::as_ref) else { continue };
+            if is_nothing(text) {
+                if !missing.contains(text) {
+                    missing.push(text.clone());
+                }
+                continue;
+            }
+            filled += 1;
+            longest = longest.max(text.len());
+            if values.len() < MOST_VALUES || values.contains_key(text) {
+                *values.entry(text.clone()).or_default() += 1;
+            }
+        }
+        columns.push(Column { name: name.clone(), place, roles: roles_of(name), kind: Kind::Nothing, filled, values, longest });
+    }
+    missing.sort();
+    let decimal = match given {
+        Some(decimal) => Ok(Some(decimal)),
+        None => decimal_of(&columns, sample.layout.delimiter),
+    };
+    let style = decimal.as_ref().ok().copied().flatten();
+    for column in &mut columns {
+        column.kind = if sample.compound.contains(&column.place) { Kind::Compound } else { kind_of(&column.values, style) };
+    }
+    Summary { columns, decimal, missing }
+}
+
+fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
+    if values.is_empty() {
+        return Kind::Nothing;
+    }
+    let all = |check: &dyn Fn(&str) -> bool| values.keys().all(|text| check(text));
+    if all(&|text| verdict(text).is_some()) {
+        return Kind::Outcomes;
+    }
+    if let Some(numbers) = numbers_of(values, decimal) {
+        return Kind::Numbers(numbers);
+    }
+    if all(&is_length) {
+        return Kind::Lengths;
+    }
+    match time_format(values) {
+        Some(Ok(format)) => Kind::Times(format),
+        Some(Err(())) => Kind::UnclearTimes,
+        None => Kind::Text,
+    }
+}
+
+/// Reads a number that may have a currency or percent beside it.
+pub(super) fn read_number(text: &str, decimal: Option<Decimal>) -> Option<f64> {
+    let signs: Vec<&str> = Currency::ALL.into_iter().flat_map(Currency::signs).copied().collect();
+    plain_number(text, decimal.unwrap_or(Decimal::Point), &signs)?.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+fn numbers_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Option<Numbers> {
+    let mut numbers =
+        Numbers { least: f64::INFINITY, most: f64::NEG_INFINITY, are_whole: true, has_percent: true, is_mixed: false, currency: None };
+    let mut with_percent = 0;
+    for text in values.keys() {
+        // Leading zeros are of ids.
+        let value = read_number(text, decimal)?;
+        (numbers.least, numbers.most) = (numbers.least.min(value), numbers.most.max(value));
+        numbers.are_whole &= value.fract() == 0.0;
+        with_percent += usize::from(text.contains('%'));
+        numbers.currency = numbers.currency.or_else(|| Currency::beside(text));
+    }
+    numbers.has_percent = with_percent == values.len();
+    numbers.is_mixed = with_percent > 0 && !numbers.has_percent;
+    Some(numbers)
+}
+
+/// Finds how numbers are written, by those that can be read in one way alone.
+fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decimal>, String> {
+    let (mut by_comma, mut by_point, mut either, mut needs_care) = (None, None, None, false);
+    for column in columns {
+        // Lists of numbers in a cell, versions and dates are no numbers; nor is a column that has other text.
+        let is_numeric =
+            |text: &&String| read_number(text, Some(Decimal::Comma)).is_some() || read_number(text, Some(Decimal::Point)).is_some();
+        if column.values.is_empty() || !column.values.keys().all(|text| is_numeric(&text)) {
+            continue;
+        }
+        for text in column.values.keys() {
+            needs_care |= text.parse::<f64>().is_err();
+            let (comma, point) = (read_number(text, Some(Decimal::Comma)), read_number(text, Some(Decimal::Point)));
+            match (comma, point) {
+                (Some(_), None) => by_comma = by_comma.or(Some(text)),
+                (None, Some(_)) => by_point = by_point.or(Some(text)),
+                (Some(comma), Some(point)) if comma.to_bits() != point.to_bits() => either = either.or(Some(text)),
+                _ => {}
+            }
+        }
+    }
+    let is_comma_likely = delimiter == Some(b';');
+    match (by_comma, by_point, either) {
+        (Some(comma), Some(point), _) => Err(format!("`{comma}` has a decimal comma and `{point}` a decimal point")),
+        (Some(_), None, _) => Ok(Some(Decimal::Comma)),
+        (None, None, Some(either)) if is_comma_likely || either.contains(',') => {
+            Err(format!("`{either}` may have thousands or a fraction"))
+        }
+        (None, _, _) => Ok(needs_care.then_some(Decimal::Point)),
+    }
+}
+
+/// `350 ms`, `1m 30s`, `00:01:30`.
+fn is_length(text: &str) -> bool {
+    let mut has_unit = false;
+    let is_word = |word: &str| word.is_empty() || time_unit(word).is_some();
+    let mut word = String::new();
+    for letter in text.chars() {
+        if letter.is_alphabetic() {
+            word.push(letter);
+            continue;
+        }
+        has_unit |= !word.is_empty();
+        if !is_word(&std::mem::take(&mut word)) || !(letter.is_ascii_digit() || matches!(letter, '.' | ',' | ' ' | ':')) {
+            return false;
+        }
+    }
+    has_unit |= !word.is_empty();
+    let is_clock = text.matches(':').count() == 2 && text.len() <= 12 && !text.contains(' ');
+    is_word(&word) && text.starts_with(|letter: char| letter.is_ascii_digit()) && (has_unit || is_clock)
+}
+
+/// Forms of dates that people write; those with the day first and those with the month first stand beside each other.
+const FORMATS: [(&str, &str); 9] = [
+    ("%d.%m.%Y", "%d.%m.%Y"),
+    ("%d/%m/%Y", "%m/%d/%Y"),
+    ("%d-%m-%Y", "%m-%d-%Y"),
+    ("%Y/%m/%d", "%Y/%m/%d"),
+    ("%d %b %Y", "%d %b %Y"),
+    ("%d %B %Y", "%d %B %Y"),
+    ("%b %d, %Y", "%b %d, %Y"),
+    ("%B %d, %Y", "%B %d, %Y"),
+    ("%Y.%m.%d", "%Y.%m.%d"),
+];
+const CLOCKS: [&str; 6] = ["", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", " %I:%M %p", ", %H:%M"];
+
+/// Returns the form that every value has, if they are times: none as programs write it, an error where it may be one of two.
+fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<&'static str>, ()>> {
+    const LOOKED_AT: usize = 500;
+    let texts: Vec<&String> = values.keys().take(LOOKED_AT).collect();
+    if texts.iter().all(|text| super::super::cell::time("", text).is_ok()) {
+        return Some(Ok(None));
+    }
+    let fits = |format: &str| {
+        texts.iter().all(|text| NaiveDateTime::parse_from_str(text, format).is_ok() || NaiveDate::parse_from_str(text, format).is_ok())
+    };
+    for (first, second) in FORMATS {
+        for clock in CLOCKS {
+            let (one, other) = (format!("{first}{clock}"), format!("{second}{clock}"));
+            match (fits(&one), first != second && fits(&other)) {
+                (true, true) => return Some(Err(())),
+                (true, false) => return Some(Ok(known(&one))),
+                (false, true) => return Some(Ok(known(&other))),
+                (false, false) => {}
+            }
+        }
+    }
+    None
+}
+
+/// Forms are few, and each is made once.
+fn known(format: &str) -> Option<&'static str> {
+    static KNOWN: std::sync::OnceLock<Vec<String>> = std::sync::OnceLock::new();
+    let all = KNOWN.get_or_init(|| {
+        let formats = FORMATS.iter().flat_map(|(first, second)| [first, second]);
+        formats.flat_map(|format| CLOCKS.iter().map(move |clock| format!("{format}{clock}"))).collect()
+    });
+    all.iter().find(|known| *known == format).map(String::as_str)
+}
+
+/// Returns the unit of time that the column's name ends in.
+pub(super) fn unit_in_name(name: &str) -> Option<&'static str> {
+    let words = words_of(name);
+    let unit = words.iter().rev().find_map(|word| (word != "m").then(|| time_unit(word)).flatten())?;
+    super::super::notation::Scale::UNITS.iter().find(|(_, scale)| *scale == unit).map(|(name, _)| *name)
+}
+
+/// Returns the currency that the column's name speaks of.
+pub(super) fn currency_in_name(name: &str) -> Option<Currency> {
+    let words = words_of(name);
+    let is_word = |sign: &str| words.iter().any(|word| word == &sign.to_lowercase());
+    Currency::ALL.into_iter().find(|currency| {
+        currency.signs().iter().any(|sign| if sign.chars().all(char::is_alphabetic) { is_word(sign) } else { name.contains(sign) })
+            || (*currency == Currency::Euro && is_word("euro"))
+            || (*currency == Currency::Dollar && is_word("dollars"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(texts: &[&str], decimal: Option<Decimal>) -> Kind {
+        kind_of(&texts.iter().map(|text| ((*text).to_owned(), 1)).collect(), decimal)
+    }
+
+    #[test]
+    fn values_say_what_a_column_holds() {
+        assert_eq!(kind(&["ja", "nein"], None), Kind::Outcomes);
+        assert_eq!(kind(&["350 ms", "1.2s"], None), Kind::Lengths);
+        assert_eq!(kind(&["01.11.2026 08:00"], None), Kind::Times(Some("%d.%m.%Y %H:%M")));
+        assert_eq!(kind(&["01/02/2026", "03/04/2026"], None), Kind::UnclearTimes);
+        assert_eq!(kind(&["01/02/2026", "03/14/2026"], None), Kind::Times(Some("%m/%d/%Y")));
+        assert_eq!(kind(&["2026-11-01T08:00:00Z"], None), Kind::Times(None));
+        assert_eq!(kind(&["a", "1"], None), Kind::Text);
+        let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else { panic!("numbers") };
+        assert!(numbers.has_percent && numbers.most > 68.0 && !numbers.are_whole);
+    }
+
+    #[test]
+    fn names_have_units() {
+        assert_eq!([unit_in_name("latency_ms"), unit_in_name("Dauer (min)"), unit_in_name("duration")], [Some("ms"), Some("min"), None]);
+        assert_eq!(currency_in_name("Kosten (EUR)"), Some(Currency::Euro));
+        assert_eq!([currency_in_name("cost_usd"), currency_in_name("$/task")], [Some(Currency::Dollar); 2]);
+        assert_eq!(currency_in_name("cost"), None);
+    }
+}

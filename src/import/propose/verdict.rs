@@ -1,0 +1,113 @@
+//! The words for how an item came out, in several languages.
+
+/// What a word says of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    Pass,
+    Fail,
+    Error,
+    Limit,
+    Infra,
+    Skipped,
+    /// Nobody judged it.
+    Missing,
+}
+
+#[rustfmt::skip]
+const WORDS: [(Verdict, &[&str]); 7] = [
+    (
+        Verdict::Pass,
+        &[
+            "1", "pass", "passed", "passing", "true", "t", "yes", "y", "ok", "okay", "correct", "right", "success", "succeeded", "successful", "solved", "resolved", "completed", "accepted", "ac", "c", "win", "✓",
+            "✔", "✔️", "✅", "☑", "☑️", "🟢", "ja", "j", "richtig", "bestanden", "erfolgreich", "erfolg", "korrekt", "wahr", "gelöst", "erfüllt", "oui", "vrai", "réussi", "succès", "juste", "sí", "si", "verdadero",
+            "correcto", "correcta", "aprobado", "vero", "corretto", "corretta", "superato", "sim", "verdadeiro", "aprovado", "correto", "waar", "juist", "goed", "geslaagd", "tak", "prawda", "zaliczone", "是", "正确", "通过", "对",
+            "はい", "正解", "合格", "да", "верно", "правильно",
+        ],
+    ),
+    (
+        Verdict::Fail,
+        &[
+            "0", "fail", "failed", "failing", "false", "f", "no", "n", "wrong", "incorrect", "failure", "unsolved", "unresolved", "rejected", "wa", "i", "loss", "✗", "✘", "✕", "❌", "❎", "☒", "🔴", "nein", "falsch", "nicht bestanden",
+            "durchgefallen", "fehlgeschlagen", "nicht gelöst", "nicht erfüllt", "ungelöst", "non", "faux", "échec", "échoué", "incorrecto", "incorrecta", "falso", "fallido", "suspenso", "errato", "sbagliato", "fallito", "não", "nao",
+            "errado", "incorreto", "reprovado", "nee", "onwaar", "fout", "gezakt", "nie", "fałsz", "niezaliczone", "否", "错误", "失败", "不通过", "错", "いいえ", "不正解", "不合格", "нет", "неверно", "not passed", "not solved", "not resolved",
+        ],
+    ),
+    (Verdict::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "compile error", "ce", "absturz", "abgestürzt"]),
+    (
+        Verdict::Limit,
+        &["timeout", "timed out", "timed_out", "time out", "tle", "limit", "max_tokens", "max_steps", "max_turns", "context_length_exceeded", "budget exceeded", "budget_exceeded", "zeitüberschreitung", "abgebrochen"],
+    ),
+    (Verdict::Infra, &["infra", "infrastructure", "outage", "infra error", "infra_error", "rate limited", "rate_limited", "api_error", "api error"]),
+    (Verdict::Skipped, &["skip", "skipped", "übersprungen", "omitted", "xfail"]),
+    (
+        Verdict::Missing,
+        &["missing", "none", "unknown", "?", "pending", "not run", "not_run", "not evaluated", "not_evaluated", "unbekannt", "offen", "ausstehend", "unjudged", "no result", "no_result"],
+    ),
+];
+
+/// Texts that stand for an empty cell in any column.
+#[rustfmt::skip]
+const NOTHING: [&str; 20] = [
+    "n/a", "na", "nan", "null", "-", "–", "—", "--", "k.a.", "k. a.", "#n/a", "#nv", "n.a.", "n. a.", "n/d", "n.v.t.", "b.d.", "nil", "#div/0!", "(blank)",
+];
+
+/// Returns what the word says.
+pub(super) fn verdict(text: &str) -> Option<Verdict> {
+    let word = text.trim().to_lowercase();
+    let word = match word.parse::<f64>() {
+        Ok(1.0) => "1",
+        Ok(0.0) => "0",
+        _ => word.as_str(),
+    };
+    WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(verdict, _)| *verdict)
+}
+
+/// Says whether the word needs no name of its column to be taken for an outcome: `bestanden` does not, `ja` and `1` do.
+pub(super) fn is_plain(text: &str) -> bool {
+    const ANYTHING: [&str; 34] = [
+        "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
+        "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed",
+    ];
+    let word = text.trim().to_lowercase();
+    !ANYTHING.contains(&word.as_str()) && word.parse::<f64>().is_err() && matches!(verdict(text), Some(Verdict::Pass | Verdict::Fail))
+}
+
+pub(super) fn is_nothing(text: &str) -> bool {
+    NOTHING.contains(&text.trim().to_lowercase().as_str())
+}
+
+/// Returns the name of the status in a map; none for what is not measured.
+pub(super) fn status_name(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Pass => Some("pass"),
+        Verdict::Fail => Some("fail"),
+        Verdict::Error => Some("error"),
+        Verdict::Limit => Some("limit"),
+        Verdict::Infra => Some("infra"),
+        Verdict::Skipped => Some("skipped"),
+        Verdict::Missing => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_known_in_several_languages() {
+        for (word, expected) in [
+            ("Passed", Some(Verdict::Pass)),
+            ("NEIN", Some(Verdict::Fail)),
+            ("1.0", Some(Verdict::Pass)),
+            ("✗", Some(Verdict::Fail)),
+            ("timeout", Some(Verdict::Limit)),
+            ("partial", None),
+            ("0.5", None),
+        ] {
+            assert_eq!(verdict(word), expected, "{word}");
+        }
+        assert!(is_plain("bestanden") && !is_plain("ja") && !is_plain("1"));
+        let twice: Vec<&str> = WORDS.iter().flat_map(|(_, words)| *words).copied().collect();
+        assert_eq!(twice.iter().collect::<std::collections::BTreeSet<_>>().len(), twice.len(), "a word says one thing");
+    }
+}

@@ -1,0 +1,331 @@
+//! The names that people give columns, in several languages, and what a column of such a name may be.
+
+/// What a column may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    Approach,
+    Model,
+    Suite,
+    Item,
+    /// A text that is long enough to be what was asked.
+    Question,
+    Passed,
+    Score,
+    /// A share that is published of a whole run.
+    Rate,
+    PassedCount,
+    Total,
+    Attempt,
+    Seed,
+    Run,
+    Cost,
+    Duration,
+    InputTokens,
+    OutputTokens,
+    TotalTokens,
+    Time,
+    Category,
+    Expected,
+    Answer,
+    Reason,
+    StandardError,
+}
+
+/// Names in small letters without accents, their words joined by `_`.
+#[rustfmt::skip]
+const NAMES: [(Role, &[&str]); 24] = [
+    (
+        Role::Approach,
+        &[
+            "approach", "system", "agent", "agent_name", "harness", "scaffold", "scaffolding", "method", "strategy", "config", "configuration", "variant",
+            "condition", "treatment", "arm", "setup", "framework", "pipeline", "workflow", "bot", "assistant", "submission", "participant", "candidate",
+            "solver", "team", "tool", "orchestrator", "prompt_version", "prompt_style", "prompt_template", "technique", "algorithm", "ansatz", "verfahren",
+            "methode", "variante", "werkzeug", "konfiguration", "systeme", "approche", "agente", "sistema", "metodo", "enfoque", "configuracion",
+            "estrategia", "systeem", "metoda", "podejscie", "方法", "系统", "システム", "система", "метод",
+        ],
+    ),
+    (
+        Role::Model,
+        &[
+            "model", "model_name", "model_id", "model_name_or_path", "llm", "lm", "engine", "modell", "modele", "modelo", "modello", "checkpoint",
+            "deployment", "sprachmodell", "模型", "モデル", "модель",
+        ],
+    ),
+    (
+        Role::Suite,
+        &["suite", "benchmark", "dataset", "data_set", "eval_name", "evaluation", "test_suite", "testset", "test_set", "eval_set", "datensatz", "数据集"],
+    ),
+    (
+        Role::Item,
+        &[
+            "item", "task", "task_id", "task_name", "question_id", "qid", "question_number", "problem", "problem_id", "problem_name", "instance",
+            "instance_id", "example", "example_id", "sample", "sample_id", "case", "case_id", "case_name", "test_case", "testcase", "test_id", "test",
+            "test_name", "prompt_id", "doc_id", "id", "key", "idx", "index", "nr", "no", "number", "num", "exercise", "scenario", "scenario_id",
+            "challenge", "issue", "ticket", "item_id", "uid", "uuid", "puzzle", "query_id", "row_id", "record", "record_id", "aufgabe", "aufgaben_id",
+            "frage", "fragen_id", "fragennummer", "fall", "testfall", "beispiel", "nummer", "ubung", "prufung", "szenario", "tache", "question", "exercice",
+            "cas", "exemple", "numero", "identifiant", "tarea", "pregunta", "ejercicio", "caso", "problema", "compito", "domanda", "esercizio", "tarefa",
+            "pergunta", "questao", "exercicio", "taak", "vraag", "opgave", "zadanie", "pytanie", "题目", "问题", "任务", "問題", "задача", "вопрос", "prompt",
+            "input", "query",
+        ],
+    ),
+    (Role::Question, &["question", "question_text", "prompt", "prompt_text", "input", "query", "instruction", "frage", "pregunta", "domanda", "问题"]),
+    (
+        Role::Passed,
+        &[
+            "passed", "pass", "correct", "is_correct", "success", "succeeded", "successful", "is_success", "resolved", "is_resolved", "solved", "is_solved",
+            "ok", "outcome", "result", "status", "verdict", "grade", "right", "acc", "accuracy", "exact_match", "em", "pass_fail", "completed", "won",
+            "bestanden", "korrekt", "richtig", "erfolg", "erfolgreich", "gelost", "ergebnis", "urteil", "reussi", "reussite", "succes", "resultat", "juste",
+            "correcto", "correcta", "aprobado", "exito", "resultado", "resuelto", "acierto", "superato", "corretto", "esito", "risultato", "risolto",
+            "aprovado", "correto", "acerto", "sucesso", "geslaagd", "goed", "resultaat", "zaliczone", "poprawne", "wynik", "是否正确", "正确", "结果", "通过",
+            "正解", "合格", "結果", "верно", "правильно", "результат", "score", "reward",
+        ],
+    ),
+    (
+        Role::Score,
+        &[
+            "score", "points", "reward", "rating", "grade", "mark", "f1", "bleu", "rouge", "rouge_l", "similarity", "quality", "judge_score", "overall",
+            "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "loss", "perplexity", "wer", "cer", "mae", "rmse", "punktzahl", "punkte",
+            "note", "bewertung", "wertung", "puntuacion", "puntaje", "nota", "punteggio", "voto", "pontuacao", "cijfer", "ocena", "punkty", "得分", "分数",
+            "スコア", "оценка", "балл",
+        ],
+    ),
+    (
+        Role::Rate,
+        &[
+            "accuracy", "acc", "pass_rate", "success_rate", "rate", "resolved_rate", "resolve_rate", "resolution_rate", "solve_rate", "completion_rate",
+            "percent", "percentage", "pct", "score", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
+            "genauigkeit", "taux", "taux_de_reussite", "precision", "tasa", "tasa_de_exito", "tasso", "taxa", "exactitud", "准确率", "正解率",
+        ],
+    ),
+    (
+        Role::PassedCount,
+        &[
+            "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "n_passed", "num_passed", "successes", "wins", "passes",
+            "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
+        ],
+    ),
+    (
+        Role::Total,
+        &[
+            "total", "n", "n_total", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
+            "num_questions", "instances", "total_tasks", "total_questions", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
+            "totale", "totaal",
+        ],
+    ),
+    (
+        Role::Attempt,
+        &[
+            "attempt", "trial", "repeat", "repetition", "rep", "epoch", "try", "run", "iteration", "iter", "replicate", "sample_index", "sample_idx", "k",
+            "trial_id", "attempt_id", "run_number", "run_index", "versuch", "durchlauf", "wiederholung", "lauf", "essai", "tentative", "intento", "tentativo",
+            "tentativa", "poging", "proba", "попытка",
+        ],
+    ),
+    (Role::Seed, &["seed", "random_seed", "rng_seed", "startwert"]),
+    (Role::Run, &["run_id", "run", "run_name", "job_id", "job", "experiment_id", "experiment", "session_id", "session", "batch", "lauf_id"]),
+    (Role::Cost, &["cost", "cost_usd", "price", "usd", "spend", "spent", "total_cost", "kosten", "preis", "cout", "prix", "costo", "coste", "precio", "custo", "koszt", "prezzo", "费用", "成本"]),
+    (
+        Role::Duration,
+        &[
+            "duration", "duration_seconds", "latency", "seconds", "elapsed", "elapsed_time", "runtime", "run_time", "wall_time", "wall_clock", "time_taken",
+            "time", "response_time", "execution_time", "time_s", "time_ms", "dauer", "laufzeit", "zeit", "duree", "temps", "duracion", "tiempo", "latencia",
+            "durata", "tempo", "duracao", "duur", "czas", "minutes", "minuten", "sekunden", "耗时", "时长",
+        ],
+    ),
+    (
+        Role::InputTokens,
+        &["input_tokens", "prompt_tokens", "tokens_in", "in_tokens", "n_input_tokens", "num_input_tokens", "input_token_count", "eingabetoken", "eingabe_token", "eingabe_tokens", "tokens_input", "tokens_prompt"],
+    ),
+    (
+        Role::OutputTokens,
+        &["output_tokens", "completion_tokens", "tokens_out", "out_tokens", "n_output_tokens", "num_output_tokens", "output_token_count", "ausgabetoken", "ausgabe_token", "ausgabe_tokens", "generated_tokens", "tokens_output", "tokens_completion"],
+    ),
+    (Role::TotalTokens, &["total_tokens", "tokens", "n_tokens", "token_count", "num_tokens", "tokens_total"]),
+    (
+        Role::Time,
+        &["timestamp", "date", "datetime", "started_at", "created_at", "finished_at", "completed_at", "ended_at", "start_time", "end_time", "time", "when", "run_date", "datum", "zeitpunkt", "zeitstempel", "fecha", "data", "日期", "时间", "дата"],
+    ),
+    (
+        Role::Category,
+        &["category", "subject", "topic", "domain", "type", "task_type", "difficulty", "language", "lang", "tag", "level", "section", "kategorie", "thema", "fach", "schwierigkeit", "bereich", "categorie", "sujet", "categoria", "tema", "materia", "niveau", "类别", "类型", "категория"],
+    ),
+    (
+        Role::Expected,
+        &["expected", "expected_output", "expected_answer", "gold", "gold_answer", "target", "reference", "ground_truth", "groundtruth", "correct_answer", "label", "truth", "solution", "answer_key", "answer", "losung", "soll", "erwartet", "attendu", "esperado", "esperada", "atteso", "oczekiwane", "标准答案"],
+    ),
+    (
+        Role::Answer,
+        &["answer", "prediction", "pred", "predicted", "predicted_answer", "response", "output", "given", "model_answer", "model_output", "completion", "generated", "reply", "antwort", "ist", "vorhersage", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "回答", "答案"],
+    ),
+    (Role::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
+    (Role::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
+];
+
+/// Words of a column's name, in small letters without accents; units in brackets apart.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_lower = false;
+    let mut word = String::new();
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && is_lower) {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        }
+        is_lower = letter.is_lowercase();
+        if letter.is_alphanumeric() {
+            for lower in letter.to_lowercase() {
+                push_plain(lower, &mut word);
+            }
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// Writes a letter without its accents.
+fn push_plain(letter: char, word: &mut String) {
+    match letter {
+        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ą' => word.push('a'),
+        'ç' | 'ć' | 'č' => word.push('c'),
+        'è' | 'é' | 'ê' | 'ë' | 'ę' => word.push('e'),
+        'ì' | 'í' | 'î' | 'ï' => word.push('i'),
+        'ñ' | 'ń' => word.push('n'),
+        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' => word.push('o'),
+        'ù' | 'ú' | 'û' | 'ü' => word.push('u'),
+        'ś' | 'š' => word.push('s'),
+        'ź' | 'ż' | 'ž' => word.push('z'),
+        'ł' => word.push('l'),
+        'ß' => word.push_str("ss"),
+        _ => word.push(letter),
+    }
+}
+
+/// The part of a column's name that says what it is: `correct` of `eval.correct`, `task` of `$.tasks{}`.
+pub(super) fn own_name(column: &str) -> String {
+    let path = column.trim_end_matches("[]");
+    let is_key = path.ends_with("{}");
+    let mut parts = path.trim_end_matches("{}").rsplit(['.', '[', ']', '{', '}']).filter(|part| !part.is_empty() && *part != "$");
+    let last = parts.next().unwrap_or_default();
+    // The name of an agent is no name by itself.
+    if matches!(last.to_lowercase().as_str(), "name" | "id" | "key" | "title" | "label")
+        && let Some(above) = parts.next()
+    {
+        return format!("{}_{last}", above.strip_suffix('s').unwrap_or(above));
+    }
+    if is_key { last.strip_suffix('s').unwrap_or(last).to_owned() } else { last.to_owned() }
+}
+
+/// Units and small words that say nothing of what a column is.
+#[rustfmt::skip]
+const BESIDE: [&str; 31] = [
+    "ms", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
+    "avg", "mean", "per", "sekunden", "minuten", "prozent",
+];
+
+/// `not_passed` and `failed_tests` say the opposite of what their other words say.
+const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
+
+/// Returns the roles that the column's name speaks of, with how clearly: 3 for the very name, 2 for it beside a unit, 1 for one word of it.
+pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
+    let words = words_of(&own_name(column));
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
+    let whole = words.join("_");
+    let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
+    let bare = bare.join("_");
+    let clarity = |names: &[&str]| -> u8 {
+        if names.contains(&whole.as_str()) {
+            3
+        } else if names.contains(&bare.as_str()) {
+            2
+        } else {
+            // The last word is the noun.
+            u8::from(words.iter().rev().take(1).chain(words.first()).any(|word| word.len() > 1 && names.contains(&word.as_str())))
+        }
+    };
+    let is_kept = |role: Role| !is_opposite || !matches!(role, Role::Passed | Role::PassedCount | Role::Rate | Role::Score);
+    NAMES.iter().map(|(role, names)| (*role, clarity(names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
+}
+
+/// Benchmarks that people put into the columns of a table.
+#[rustfmt::skip]
+const BENCHMARKS: [&str; 40] = [
+    "mmlu", "mmlu_pro", "gsm8k", "humaneval", "human_eval", "math", "hellaswag", "arc", "arc_c", "arc_challenge", "arc_e", "truthfulqa", "winogrande", "bbh", "gpqa",
+    "gpqa_diamond", "ifeval", "mbpp", "swe_bench", "swe_bench_verified", "aime", "aime_2024", "aime_2025", "livecodebench", "drop", "mgsm", "piqa", "boolq", "squad",
+    "musr", "mmmu", "terminal_bench", "tau_bench", "webarena", "gaia", "osworld", "humaneval_plus", "aider_polyglot", "simpleqa", "math500",
+];
+
+pub(super) fn is_benchmark(name: &str) -> bool {
+    // `MMLU (5-shot)` is MMLU.
+    let name = words_of(name).join("_");
+    BENCHMARKS.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
+}
+
+/// Families that names of models begin with.
+#[rustfmt::skip]
+const MODELS: [&str; 21] = [
+    "gpt", "claude", "llama", "gemini", "gemma", "qwen", "mistral", "mixtral", "deepseek", "phi", "o1", "o3", "o4", "grok", "kimi", "glm", "sonnet", "opus", "haiku", "codex",
+    "codestral",
+];
+
+pub(super) fn is_model(name: &str) -> bool {
+    words_of(name).iter().any(|word| {
+        MODELS.iter().any(|model| {
+            word == model || (word.starts_with(model) && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
+        })
+    })
+}
+
+/// Says whether a name counts items: `q12`, `task-007`, `3`.
+pub(super) fn is_numbered(name: &str) -> bool {
+    let name = name.trim();
+    let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    letters.len() < name.len() && !is_model(name)
+}
+
+/// Rows and columns of these names add up others.
+#[rustfmt::skip]
+const TOTALS: [&str; 36] = [
+    "total", "totals", "grand total", "subtotal", "sum", "sums", "average", "avg", "mean", "overall", "all", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittel", "mittelwert", "durchschnitt",
+    "schnitt", "zwischensumme", "quote", "pass rate", "rate", "accuracy", "score", "moyenne", "somme", "ensemble", "promedio", "media", "suma", "totale", "gemiddelde", "totaal", "razem", "总计",
+];
+
+pub(super) fn is_total(text: &str) -> bool {
+    let text = text.trim().trim_start_matches(['Ø', '∅', 'Σ']).trim_end_matches([':', '%']).trim().to_lowercase();
+    text.is_empty() || TOTALS.contains(&text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_columns_are() {
+        for (name, role, clarity) in [
+            ("model", Role::Model, 3),
+            ("modelName", Role::Model, 3),
+            ("Richtig", Role::Passed, 3),
+            ("réussi", Role::Passed, 3),
+            ("Correct?", Role::Passed, 3),
+            ("latency_ms", Role::Duration, 2),
+            ("Dauer (s)", Role::Duration, 2),
+            ("eval.correct", Role::Passed, 3),
+            ("$.tasks{}", Role::Item, 3),
+            ("$.runs[].model", Role::Model, 3),
+            ("agent.name", Role::Approach, 3),
+            ("是否正确", Role::Passed, 3),
+        ] {
+            assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
+        }
+        assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
+        assert!(roles_of("zork").is_empty() && roles_of("not_passed").is_empty());
+    }
+
+    #[test]
+    fn models_items_and_totals_are_known_by_their_look() {
+        assert!(is_model("gpt-4o") && is_model("Claude 3.5 Sonnet") && is_model("o3-mini") && !is_model("phone"));
+        assert!(is_numbered("q12") && is_numbered("task-007") && !is_numbered("gpt-4") && !is_numbered("react"));
+        assert!(is_total("Summe:") && is_total("Ø") && !is_total("sum-types"));
+        assert!(is_benchmark("MMLU-Pro") && !is_benchmark("react"));
+    }
+}

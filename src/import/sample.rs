@@ -1,0 +1,391 @@
+//! The first rows of a table that no map explains yet, with every column it has.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Read};
+
+use crate::domain::Problem;
+use crate::results::StoreError;
+
+use super::cell::{Cell, CellKind};
+use super::columns::Columns;
+use super::encoding::Encoding;
+use super::layout::Layout;
+use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
+use super::rows::{Row, Rows, Stop};
+use super::source::{Format, Input, Part, Source};
+use super::tree::Tree;
+use super::workbook::{filled_cells, sheets};
+use super::yaml_rows::read_document;
+
+/// So many rows of a file are looked at.
+const MOST_ROWS: u64 = 20_000;
+/// So much text is looked at to see what parts its cells.
+const HEAD_BYTES: u64 = 256 << 10;
+const MOST_RECORDS: usize = 400;
+/// Columns of a JSON document: every path is one.
+const MOST_COLUMNS: usize = 2000;
+/// A table that is written column by column has no more columns.
+const MOST_TURNED: usize = 200;
+/// An object around the rows that has more keys is a table itself.
+const MOST_AROUND: usize = 60;
+/// An object of fewer single values is a record.
+const LEAST_FLAT: usize = 3;
+/// Lists deeper in a document are no tables.
+const MOST_DEPTH: usize = 6;
+
+/// A table as it may be read: one file has several where it has several sheets or lists.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub layout: Layout,
+    pub columns: Vec<String>,
+    /// For each row the text of each column; nothing where the cell is empty or not there.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// Columns that are lists or objects in some row.
+    pub compound: BTreeSet<usize>,
+}
+
+/// Looks at a file and returns the tables that it may be.
+pub(super) fn samples_of(source: &Source) -> Result<Vec<Sample>, Vec<Problem>> {
+    let mut found = Vec::new();
+    let encoding = encoding_of(source)?;
+    let read = source.each_part(encoding, &mut |_| {}, |part| {
+        // Members of an archive are parts of one table.
+        if found.is_empty() {
+            found = samples(part, encoding)?;
+        }
+        Ok(())
+    });
+    match read {
+        Ok(()) => Ok(found),
+        Err(Stop::Unreadable(problems)) => Err(problems),
+        Err(Stop::Store(error)) => Err(vec![Problem::in_file(&source.shown, error.to_string())]),
+    }
+}
+
+/// Text that is no UTF-8 is what spreadsheets write in the west.
+fn encoding_of(source: &Source) -> Result<Encoding, Vec<Problem>> {
+    let mut encoding = Encoding::Utf8;
+    let read = source.each_part(Encoding::Utf8, &mut |_| {}, |part| {
+        if let (Format::Csv | Format::Tsv, Input::Text(text)) = (part.format, part.input) {
+            let mut head = Vec::new();
+            // A failure comes again when the rows are read.
+            let _ = text.take(HEAD_BYTES).read_to_end(&mut head);
+            // The last character may be cut.
+            let is_text = std::str::from_utf8(&head).map_or_else(|error| error.error_len().is_none(), |_| true);
+            if !is_text && !head.contains(&0) {
+                encoding = Encoding::Windows1252;
+            }
+        }
+        Ok(())
+    });
+    match read {
+        Ok(()) | Err(Stop::Store(_)) => Ok(encoding),
+        Err(Stop::Unreadable(problems)) => Err(problems),
+    }
+}
+
+fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
+    let Part { label, format, input, .. } = part;
+    let layout = Layout { encoding, ..Layout::default() };
+    match (format, input) {
+        (Format::Csv | Format::Tsv, Input::Text(mut text)) => {
+            let mut head = Vec::new();
+            text.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| Problem::in_file(&label, error.to_string()))?;
+            let (delimiter, header) = grid(&head, if format == Format::Tsv { b'\t' } else { b',' });
+            let is_usual = delimiter == if format == Format::Tsv { b'\t' } else { b',' };
+            let layout = Layout { delimiter: (!is_usual).then_some(delimiter), header, ..layout };
+            let whole: Box<dyn BufRead> = Box::new(std::io::BufReader::new(std::io::Cursor::new(head).chain(text)));
+            Ok(vec![Sample::of_rows(&label, format, Input::Text(whole), layout)?])
+        }
+        (Format::Workbook, Input::File(file)) => {
+            let open = || file.try_clone().map_err(|error| Problem::in_file(&label, error.to_string()));
+            let mut found = Vec::new();
+            for (place, sheet) in sheets(open()?, &label)?.into_iter().enumerate() {
+                let header = header_of(&filled_cells(open()?, &sheet, MOST_RECORDS, &label)?);
+                let layout = Layout { sheet: (place > 0).then_some(sheet), header, ..layout.clone() };
+                found.extend(Sample::of_rows(&label, format, Input::File(open()?), layout).ok());
+            }
+            Ok(found)
+        }
+        (Format::Json | Format::JsonLines, Input::Text(mut text)) => {
+            let start = text.fill_buf().unwrap_or_default();
+            let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start).trim_ascii_start();
+            let is_list = start.first() == Some(&b'[');
+            let mut columns = Columns::all();
+            let mut elements = Vec::new();
+            let mut on_row = |row: &Row<'_>| -> Result<(), StoreError> {
+                let element = row.cells.as_ref().ok().and_then(|cells| serde_json::from_str::<Tree>(&cells.first()?.text).ok());
+                elements.extend(element);
+                Ok(())
+            };
+            let mut rows = Rows::new(&label, &mut columns, &mut on_row).up_to(MOST_ROWS);
+            // JSON under another name is read as JSON all the same.
+            let read = match format {
+                Format::JsonLines if !is_list => layout.read(Format::JsonLines, Input::Text(text), &mut rows, |_| None),
+                _ => layout.read(Format::Json, Input::Text(text), &mut rows, |_| None),
+            };
+            seen(read)?;
+            let is_one = elements.len() == 1 && !is_list;
+            Ok(tables_in(&if is_one { elements.remove(0) } else { Tree::List(elements) }))
+        }
+        (Format::Yaml, Input::Text(text)) => {
+            let mut columns = Columns::all();
+            let mut on_row = |_: &Row<'_>| Ok(());
+            let rows = Rows::new(&label, &mut columns, &mut on_row);
+            Ok(tables_in(&Tree::from(&read_document(text, &rows)?)))
+        }
+        (format, input) => Ok(vec![Sample::of_rows(&label, format, input, layout)?]),
+    }
+}
+
+/// Enough rows are as good as all.
+fn seen(read: Result<(), Stop>) -> Result<(), Stop> {
+    match read {
+        Err(Stop::Unreadable(problems)) if problems.is_empty() => Ok(()),
+        read => read,
+    }
+}
+
+impl Sample {
+    fn of_rows(label: &str, format: Format, input: Input<'_>, layout: Layout) -> Result<Self, Stop> {
+        let mut columns = Columns::all();
+        let (mut found, mut compound) = (Vec::new(), BTreeSet::new());
+        let mut on_row = |row: &Row<'_>| {
+            if let Ok(cells) = &row.cells {
+                compound.extend(cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Compound).map(|(place, _)| place));
+                found.push(cells.iter().map(text_of).collect());
+            }
+            Ok(())
+        };
+        let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
+        seen(layout.read(format, input, &mut rows, |_| None))?;
+        let columns = columns.names().to_vec();
+        Ok(Self { layout, columns, rows: found, compound })
+    }
+
+    /// Takes the rows of another file of the same layout.
+    pub fn extend(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.compound.extend(other.compound);
+    }
+}
+
+fn text_of(cell: &Cell) -> Option<String> {
+    match cell.kind {
+        CellKind::Text | CellKind::Number | CellKind::Boolean => Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty()),
+        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid => None,
+    }
+}
+
+/// Finds what parts the cells of a text, and which line is the header, counted from 1.
+fn grid(head: &[u8], usual: u8) -> (u8, u64) {
+    let records = |delimiter: u8| -> Vec<Vec<String>> {
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(head);
+        let records = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok);
+        records.map(|record| record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect()).collect()
+    };
+    // How many records have the width that most have.
+    let fit = |records: &[Vec<String>]| -> (usize, usize) {
+        let mut widths: Vec<usize> = records.iter().map(Vec::len).filter(|width| *width > 1).collect();
+        widths.sort_unstable();
+        let best = widths.chunk_by(|left, right| left == right).max_by_key(|same| same.len());
+        best.map_or((0, 0), |same| (same.len(), same[0]))
+    };
+    let mut best = (usual, records(usual));
+    for delimiter in [b',', b';', b'\t', b'|'] {
+        let found = records(delimiter);
+        if fit(&found) > fit(&best.1) {
+            best = (delimiter, found);
+        }
+    }
+    let filled: Vec<usize> = best.1.iter().map(|record| record.iter().filter(|cell| !cell.is_empty()).count()).collect();
+    let widths: Vec<usize> = best.1.iter().map(Vec::len).collect();
+    let (_, width) = fit(&best.1);
+    // A line of another width is no header, however full it is.
+    let filled: Vec<usize> = filled.iter().zip(&widths).map(|(filled, own)| if *own == width { *filled } else { 0 }).collect();
+    (best.0, header_of(&filled))
+}
+
+/// Titles and notes above a table fill fewer cells than its header does. Takes how many cells each line fills.
+fn header_of(filled: &[usize]) -> u64 {
+    const LOOKED_AT: usize = 20;
+    let most = filled.iter().copied().max().unwrap_or(0);
+    let place = filled.iter().take(LOOKED_AT).position(|filled| *filled * 10 >= most * 7 && *filled > 0);
+    place.map_or(1, |place| place as u64 + 1)
+}
+
+/// Finds every table in a document: each list of objects, each object of objects, and lists and objects of single values.
+fn tables_in(tree: &Tree) -> Vec<Sample> {
+    let turned = tree.by_rows();
+    let has_names = |tree: &Tree| if let Tree::Map(columns) = tree { columns.len() <= MOST_TURNED } else { false };
+    if let Some(turned) = turned.as_ref().filter(|_| has_names(tree)) {
+        // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
+        let by_columns = sample_at(turned, "[]")
+            .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
+        let mut found = tables_as_they_are(tree);
+        found.extend(by_columns);
+        return found;
+    }
+    tables_as_they_are(tree)
+}
+
+fn tables_as_they_are(tree: &Tree) -> Vec<Sample> {
+    let mut paths = Vec::new();
+    find_paths(tree, "", 0, &mut paths);
+    paths.dedup();
+    paths.into_iter().filter_map(|path| sample_at(tree, &path)).collect()
+}
+
+fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
+    if depth > MOST_DEPTH {
+        return;
+    }
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match tree {
+        Tree::List(items) => {
+            let here = format!("{path}[]");
+            let Some(first) = items.iter().find(|item| !matches!(item, Tree::Null)) else { return };
+            if items.len() > 1 || first.is_compound() {
+                paths.push(here.clone());
+            }
+            if first.is_compound() {
+                // The fullest tells most of what the others have.
+                let fullest = items.iter().take(50).max_by_key(|item| if let Tree::Map(entries) = item { entries.len() } else { 0 });
+                find_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
+            }
+        }
+        Tree::Map(entries) => {
+            let is_map_of = |kind: fn(&Tree) -> bool| entries.len() > 1 && entries.iter().all(|(_, value)| kind(value));
+            let is_keyed = is_map_of(Tree::is_compound);
+            let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_)))
+                || is_map_of(|value| matches!(value, Tree::Number(_)))
+                || is_map_of(|value| matches!(value, Tree::Text(_)));
+            if is_keyed || (is_flat && (entries.len() >= LEAST_FLAT || path.ends_with("{}"))) {
+                paths.push(format!("{path}{{}}"));
+            }
+            if is_keyed && let Some((_, first)) = entries.first() {
+                find_paths(first, &format!("{path}{{}}"), depth + 1, paths);
+            }
+            // Entries that are alike are found by their keys, and not each by its own.
+            let fields = |value: &Tree| {
+                if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() }
+            };
+            let (first, second) = (entries.first().map(|(_, value)| fields(value)), entries.get(1).map(|(_, value)| fields(value)));
+            let are_alike = first.zip(second).is_some_and(|(first, second)| {
+                !first.is_empty() && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6
+            });
+            if is_keyed && are_alike {
+                return;
+            }
+            for (key, value) in entries.iter().filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{'])) {
+                find_paths(value, &below(key), depth + 1, paths);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
+    let mut columns: Vec<String> = Vec::new();
+    let mut known = BTreeSet::new();
+    let mut count = 0u64;
+    let mut add = |name: String| {
+        if columns.len() < MOST_COLUMNS && known.insert(name.clone()) {
+            columns.push(name);
+        }
+    };
+    let mut note = |frames: &[Frame<'_>], row: &Tree| {
+        count += 1;
+        let (last, around) = frames.split_last().ok_or(())?;
+        for (depth, frame) in around.iter().enumerate() {
+            if frame.key.is_some() && frame.path.ends_with("{}") {
+                add(format!("{ENCLOSING}{}", frame.path));
+            }
+            // What the next frame is in is the table itself, or on the way to it.
+            let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
+            if let Tree::Map(entries) = frame.value
+                && entries.len() <= MOST_AROUND
+                && !next.ends_with("{}")
+            {
+                let prefix = if frame.path.is_empty() { String::new() } else { format!("{}.", frame.path) };
+                // What leads to the rows is no value beside them.
+                let leads_on = |key: &str| {
+                    next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
+                };
+                for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
+                    let is_small = !matches!(value, Tree::Map(below) if below.len() > MOST_AROUND);
+                    value.each_leaf(key, &mut |leaf, value| {
+                        let name = format!("{prefix}{leaf}");
+                        if is_small && !value.is_compound() {
+                            add(format!("{ENCLOSING}{name}"));
+                        }
+                    });
+                }
+            }
+        }
+        if last.key.is_some() && (last.path.ends_with("{}") || !row.is_compound()) {
+            add(format!("{ENCLOSING}{}", last.path));
+        }
+        match row {
+            Tree::Map(_) => row.each_leaf("", &mut |leaf, _| add(leaf.to_owned())),
+            Tree::List(_) => {}
+            _ => add(ITSELF.to_owned()),
+        }
+        if count >= MOST_ROWS { Err(()) } else { Ok(()) }
+    };
+    let _ = each_row(tree, Some(path), &mut note);
+    let (mut rows, mut compound) = (Vec::new(), BTreeSet::new());
+    let mut cell = Cell::default();
+    let _ = each_row(tree, Some(path), &mut |frames, row| {
+        let mut cells = Vec::with_capacity(columns.len());
+        for (place, column) in columns.iter().enumerate() {
+            match value_of(column, frames, row) {
+                Some(Found::Key(key)) => cells.push(Some(key)),
+                Some(Found::Value(value)) => {
+                    value.set(&mut cell);
+                    compound.extend((cell.kind == CellKind::Compound).then_some(place));
+                    cells.push(text_of(&cell));
+                }
+                None => cells.push(None),
+            }
+        }
+        rows.push(cells);
+        if rows.len() as u64 >= MOST_ROWS { Err(()) } else { Ok(()) }
+    });
+    // A list that is the document, or in its keys alone, is read row by row.
+    let list = path.strip_suffix("[]").unwrap_or(path);
+    let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
+    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_of_a_text_is_found() {
+        for (text, expected) in [
+            ("a,b\n1,2\n", (b',', 1)),
+            ("a;b\n1,5;2\n2,5;3\n", (b';', 1)),
+            ("sep=;\na;b\n1;2\n", (b';', 2)),
+            ("Results of today;;\n;;\na;b;c\n1;2;3\n", (b';', 3)),
+            ("a\tb\n1, 2\t3\n", (b'\t', 1)),
+        ] {
+            assert_eq!(grid(text.as_bytes(), b','), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_are_found_in_documents() {
+        let found = |json: &str| -> Vec<String> {
+            let tree: Tree = serde_json::from_str(json).expect("JSON");
+            tables_in(&tree)
+                .iter()
+                .map(|sample| format!("{} {}", sample.layout.list.as_deref().unwrap_or("-"), sample.columns.join(",")))
+                .collect()
+        };
+        assert_eq!(found(r#"[{"a": 1, "b": {"c": 2}}]"#), ["- a,b.c"]);
+        assert!(found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#).contains(&"runs[].r $.m,$.runs[].s,id".to_owned()));
+        assert!(found(r#"{"x": {"q1": true, "q2": false}, "y": {"q1": true, "q2": true}}"#).contains(&"{}{} $.{},$.{}{},.".to_owned()));
+    }
+}

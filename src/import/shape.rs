@@ -1,0 +1,93 @@
+//! From the rows of a table to the rows that a map reads: rows that are none passed over, and wide rows made long.
+
+use super::cell::{Cell, CellKind, same_value};
+use super::rows::Row;
+
+/// What a map says of the shape of its table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    pub skip: Option<Skip>,
+    pub wide: Option<Wide>,
+}
+
+/// Rows that have one of the values in a column are totals or notes.
+#[derive(Clone, Debug)]
+pub(super) struct Skip {
+    pub slot: usize,
+    pub values: Vec<String>,
+}
+
+/// Columns that stand side by side and become rows below each other.
+#[derive(Clone, Debug)]
+pub(super) struct Wide {
+    /// The cell that takes the group's name.
+    pub name: usize,
+    pub groups: Vec<WideGroup>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct WideGroup {
+    pub name: String,
+    /// From which cell into which.
+    pub cells: Vec<(usize, usize)>,
+}
+
+impl Shape {
+    pub fn is_skipped(&self, row: &Row<'_>) -> bool {
+        let (Some(skip), Ok(cells)) = (&self.skip, &row.cells) else { return false };
+        let cell = &cells[skip.slot];
+        cell.kind == CellKind::Text && skip.values.iter().any(|value| same_value(value, cell.text.trim()))
+    }
+
+    /// Returns the columns that the rows get here and the source need not have.
+    pub fn made(&self) -> impl Iterator<Item = usize> {
+        self.wide.iter().flat_map(|wide| wide.groups.iter().flat_map(|group| group.cells.iter().map(|(_, to)| *to)).chain([wide.name]))
+    }
+
+    /// Passes the row on, or each of the rows that it is made of.
+    pub fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
+        let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return on_row(row) };
+        let mut long: Vec<Cell> = cells.to_vec();
+        for group in &wide.groups {
+            if group.cells.iter().all(|(from, _)| cells[*from].kind == CellKind::Absent) {
+                continue;
+            }
+            long[wide.name].set(CellKind::Text, &group.name);
+            for (from, to) in &group.cells {
+                long[*to].clone_from(&cells[*from]);
+            }
+            on_row(&Row { number: row.number, line: row.line, cells: Ok(&long) })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_row_becomes_long_ones() {
+        let mut cells = vec![Cell::default(); 5];
+        for (slot, text) in [(0, "q1"), (1, "ja"), (2, "")] {
+            cells[slot].set(CellKind::Text, text);
+        }
+        let group = |name: &str, from| WideGroup { name: name.to_owned(), cells: vec![(from, 4)] };
+        let shape = Shape {
+            skip: Some(Skip { slot: 0, values: vec!["Summe".to_owned()] }),
+            wide: Some(Wide { name: 3, groups: vec![group("a", 1), group("b", 2)] }),
+        };
+        let mut found = Vec::new();
+        let row = Row { number: 7, line: None, cells: Ok(&cells) };
+        let mut take = |row: &Row<'_>| {
+            let cells = row.cells.as_ref().expect("cells");
+            found.push(format!("{} {} {} {}", row.number, cells[0].text, cells[3].text, cells[4].text));
+            Ok::<(), ()>(())
+        };
+        shape.each(&row, &mut take).expect("no error");
+        assert_eq!(found, ["7 q1 a ja", "7 q1 b "]);
+        assert!(!shape.is_skipped(&row));
+        cells[0].set(CellKind::Text, " Summe ");
+        assert!(shape.is_skipped(&Row { number: 1, line: None, cells: Ok(&cells) }));
+    }
+}

@@ -1,0 +1,176 @@
+//! A small document as a tree, whether it is JSON or YAML. Numbers are kept as text.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::document::{Node, ScalarKind, Value};
+
+use super::cell::{Cell, CellKind};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tree {
+    Null,
+    Bool(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Self>),
+    /// In the order of the file.
+    Map(Vec<(String, Self)>),
+}
+
+impl Tree {
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Map(entries) => entries.iter().find(|(found, _)| found == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// Returns the value at a path of keys; a key that itself has dots is found too.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        self.get(path).or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
+    }
+
+    /// Returns the rows of a table that is written column by column: an object of lists, or of objects with the same keys, of single values.
+    pub fn by_rows(&self) -> Option<Self> {
+        let Self::Map(columns) = self else { return None };
+        let cells = |column: &Self| -> Option<Vec<(String, Self)>> {
+            let cells: Vec<(String, Self)> = match column {
+                Self::List(items) => items.iter().enumerate().map(|(place, item)| (place.to_string(), item.clone())).collect(),
+                Self::Map(entries) => entries.clone(),
+                _ => return None,
+            };
+            cells.iter().all(|(_, cell)| !cell.is_compound()).then_some(cells)
+        };
+        let columns: Vec<(&String, Vec<(String, Self)>)> =
+            columns.iter().map(|(name, column)| Some((name, cells(column)?))).collect::<Option<_>>()?;
+        let (_, first) = columns.first().filter(|_| columns.len() > 1)?;
+        let is_same =
+            |cells: &[(String, Self)]| cells.len() == first.len() && cells.iter().zip(first).all(|((key, _), (other, _))| key == other);
+        if !columns.iter().all(|(_, cells)| is_same(cells)) {
+            return None;
+        }
+        let row = |place: usize| Self::Map(columns.iter().map(|(name, cells)| ((*name).clone(), cells[place].1.clone())).collect());
+        Some(Self::List((0..first.len()).map(row).collect()))
+    }
+
+    pub fn is_compound(&self) -> bool {
+        matches!(self, Self::List(_) | Self::Map(_))
+    }
+
+    /// Returns the text of a single value.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Bool(value) => Some(if *value { "true" } else { "false" }),
+            Self::Number(text) | Self::Text(text) => Some(text),
+            Self::Null | Self::List(_) | Self::Map(_) => None,
+        }
+    }
+
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "an object",
+        }
+    }
+
+    pub fn set(&self, cell: &mut Cell) {
+        let kind = match self {
+            Self::Null => CellKind::Null,
+            Self::Bool(_) => CellKind::Boolean,
+            Self::Number(_) => CellKind::Number,
+            Self::Text(_) => CellKind::Text,
+            Self::List(_) | Self::Map(_) => CellKind::Compound,
+        };
+        cell.set(kind, self.text().unwrap_or_default());
+    }
+
+    /// Calls back with every single value below, by its path of keys. Lists are not gone into.
+    pub fn each_leaf<'t>(&'t self, path: &str, on_leaf: &mut dyn FnMut(&str, &'t Self)) {
+        match self {
+            Self::Map(entries) => {
+                for (key, value) in entries {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    value.each_leaf(&path, on_leaf);
+                }
+            }
+            _ => on_leaf(path, self),
+        }
+    }
+}
+
+impl From<&Node> for Tree {
+    fn from(node: &Node) -> Self {
+        match &node.value {
+            Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            Value::Map(entries) => Self::Map(entries.iter().map(|(key, value)| (key.text.clone(), Self::from(value))).collect()),
+            Value::Scalar(scalar) => match scalar.kind {
+                ScalarKind::Text => Self::Text(scalar.text.clone()),
+                ScalarKind::Null => Self::Null,
+                ScalarKind::Bool(value) => Self::Bool(value),
+                ScalarKind::Integer(_) | ScalarKind::Float(_) => Self::Number(scalar.text.clone()),
+            },
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(Tree::Number(value.to_string()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Tree::Map(entries))
+    }
+}

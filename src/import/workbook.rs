@@ -1,0 +1,396 @@
+//! Rows of an `.xlsx` workbook: a zip archive of XML, of which one sheet is read row by row. Formulas are not computed: the value that the
+//! spreadsheet stored is the value.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use chrono::{Duration, NaiveDate};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use zip::ZipArchive;
+
+use crate::document::quote;
+use crate::domain::{Problem, visible};
+
+use super::cell::{Cell, CellKind};
+use super::inflation::{Allowance, Bounded, leading_out, leads_out};
+use super::rows::{Rows, Stop};
+
+/// Spreadsheets have no more columns.
+const MOST_COLUMNS: usize = 16_384;
+/// Text that cells share is kept in memory.
+const MOST_SHARED_BYTES: usize = 256 << 20;
+/// Number formats that Excel has by itself and that show a date or a time.
+const DATES: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
+
+/// A workbook that was opened.
+struct Workbook {
+    archive: ZipArchive<BufReader<File>>,
+    left: Allowance,
+    /// Name and member of each sheet, in their order.
+    sheets: Vec<(String, String)>,
+    /// Days are counted from 1904.
+    is_1904: bool,
+    shared: Vec<String>,
+    /// For each style of a cell, whether it shows a date.
+    dates: Vec<bool>,
+}
+
+/// Returns the names of the sheets in their order.
+pub(super) fn sheets(file: File, label: &str) -> Result<Vec<String>, Problem> {
+    let workbook = Workbook::open(file).map_err(|why| Problem::in_file(label, why))?;
+    Ok(workbook.sheets.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Counts the cells that are filled in each of the first rows of a sheet that are not blank.
+pub(super) fn filled_cells(file: File, sheet: &str, most: usize, label: &str) -> Result<Vec<usize>, Problem> {
+    let problem = |why: String| Problem::in_file(label, why);
+    let mut workbook = Workbook::open(file).map_err(problem)?;
+    let mut sheet = workbook.sheet(Some(sheet)).map_err(problem)?;
+    let mut filled = Vec::new();
+    while filled.len() < most && sheet.next().map_err(problem)? {
+        filled.push(sheet.row.iter().filter(|cell| !cell.text.trim().is_empty()).count());
+    }
+    Ok(filled)
+}
+
+/// Reads a sheet, the first if none is named; its `header`-th row that is not blank names the columns. `ready` is asked once they are known
+/// and may stop the reading.
+pub(super) fn read_workbook(
+    file: File,
+    sheet: Option<&str>,
+    header: u64,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
+    let problem = |rows: &Rows<'_>, why: String| Stop::from(rows.unreadable(None, why));
+    let mut workbook = Workbook::open(file).map_err(|why| problem(rows, why))?;
+    let mut sheet = workbook.sheet(sheet).map_err(|why| problem(rows, why))?;
+    for _ in 0..header {
+        if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+            return Err(problem(rows, "has no rows in this sheet".to_owned()));
+        }
+    }
+    let names: Vec<String> = sheet.row.iter().map(|cell| cell.text.trim().to_owned()).collect();
+    let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(Some(sheet.number), message))?;
+    if let Some(problem) = ready(rows) {
+        return Err(problem.into());
+    }
+    let mut cells = rows.columns.cells();
+    while sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+        for (cell, place) in cells.iter_mut().zip(&places) {
+            match place.map(|place| sheet.row.get(place)) {
+                Some(Some(found)) => cell.clone_from(found),
+                Some(None) => cell.set(CellKind::Null, ""),
+                None => cell.clear(),
+            }
+        }
+        rows.accept(Some(sheet.number), &cells)?;
+    }
+    Ok(())
+}
+
+impl Workbook {
+    fn open(file: File) -> Result<Self, String> {
+        let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
+            return Err(leading_out(name));
+        }
+        let mut workbook =
+            Self { archive, left: Allowance::of_file(bytes), sheets: Vec::new(), is_1904: false, shared: Vec::new(), dates: Vec::new() };
+        let mut named = Vec::new();
+        let mut is_1904 = false;
+        workbook.each_element("xl/workbook.xml", &mut |element| match element.local_name().as_ref() {
+            b"sheet" => named.extend(attribute(element, b"name").zip(attribute(element, b"id"))),
+            b"workbookPr" => is_1904 = matches!(attribute(element, b"date1904").as_deref(), Some("1" | "true")),
+            _ => {}
+        })?;
+        let mut targets = Vec::new();
+        workbook.each_element("xl/_rels/workbook.xml.rels", &mut |element| {
+            targets.extend(attribute(element, b"Id").zip(attribute(element, b"Target")));
+        })?;
+        workbook.is_1904 = is_1904;
+        workbook.sheets = named
+            .into_iter()
+            .filter_map(|(name, id)| {
+                let target = &targets.iter().find(|(known, _)| *known == id)?.1;
+                Some((name, target.strip_prefix('/').map_or_else(|| format!("xl/{target}"), str::to_owned)))
+            })
+            .collect();
+        if workbook.sheets.is_empty() { Err("is a workbook without sheets".to_owned()) } else { Ok(workbook) }
+    }
+
+    /// Opens a sheet, the first if none is named.
+    fn sheet(&mut self, name: Option<&str>) -> Result<Sheet<'_, impl BufRead>, String> {
+        self.shared = self.read_shared()?;
+        self.read_styles()?;
+        let found = self.sheets.iter().find(|(known, _)| name.is_none_or(|name| name == known));
+        let Some((_, member)) = found else {
+            let names: Vec<String> = self.sheets.iter().map(|(name, _)| quote(name)).collect();
+            return Err(format!("has no sheet {}; its sheets are {}", quote(name.unwrap_or_default()), names.join(", ")));
+        };
+        let input = self.archive.by_name(member).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        let styles = Styles { shared: &self.shared, dates: &self.dates, is_1904: self.is_1904 };
+        let xml = Reader::from_reader(BufReader::new(Bounded::new(input, &self.left)));
+        Ok(Sheet { xml, styles, buffer: Vec::new(), row: Vec::new(), number: 0 })
+    }
+
+    fn member(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, String> {
+        if self.archive.index_for_name(name).is_none() {
+            return Ok(None);
+        }
+        let member = self.archive.by_name(name).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        Ok(Some(BufReader::new(Bounded::new(member, &self.left))))
+    }
+
+    fn each_element(&mut self, name: &str, on_element: &mut dyn FnMut(&BytesStart<'_>)) -> Result<(), String> {
+        let Some(input) = self.member(name)? else { return Ok(()) };
+        let mut reader = Reader::from_reader(input);
+        let mut buffer = Vec::new();
+        loop {
+            buffer.clear();
+            match reader.read_event_into(&mut buffer).map_err(|error| broken(name, &error))? {
+                Event::Start(element) | Event::Empty(element) => on_element(&element),
+                Event::Eof => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads the texts that cells refer to by their number.
+    fn read_shared(&mut self) -> Result<Vec<String>, String> {
+        const NAME: &str = "xl/sharedStrings.xml";
+        let mut shared = Vec::new();
+        let Some(input) = self.member(NAME)? else { return Ok(shared) };
+        let mut reader = Reader::from_reader(input);
+        let (mut buffer, mut text, mut kept) = (Vec::new(), String::new(), 0);
+        // Readings of Japanese words stand beside them.
+        let (mut in_text, mut is_reading) = (false, false);
+        loop {
+            buffer.clear();
+            match reader.read_event_into(&mut buffer).map_err(|error| broken(NAME, &error))? {
+                Event::Start(element) => match element.local_name().as_ref() {
+                    b"si" => text.clear(),
+                    b"t" => in_text = true,
+                    b"rPh" => is_reading = true,
+                    _ => {}
+                },
+                Event::End(element) => match element.local_name().as_ref() {
+                    b"si" => {
+                        kept += text.len();
+                        shared.push(std::mem::take(&mut text));
+                    }
+                    b"t" => in_text = false,
+                    b"rPh" => is_reading = false,
+                    _ => {}
+                },
+                Event::Empty(element) if element.local_name().as_ref() == b"si" => shared.push(String::new()),
+                Event::Eof => break,
+                event if in_text && !is_reading => add_text(&event, &mut text),
+                _ => {}
+            }
+            if kept > MOST_SHARED_BYTES {
+                return Err(format!("has more than {} MiB of text", MOST_SHARED_BYTES >> 20));
+            }
+        }
+        Ok(shared)
+    }
+
+    fn read_styles(&mut self) -> Result<(), String> {
+        let (mut own, mut dates, mut in_cells) = (Vec::new(), Vec::new(), false);
+        self.each_element("xl/styles.xml", &mut |element| match element.local_name().as_ref() {
+            b"numFmt" => {
+                let id = attribute(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
+                own.extend(id.zip(attribute(element, b"formatCode")));
+            }
+            b"cellXfs" => in_cells = true,
+            b"cellStyleXfs" | b"cellStyles" | b"dxfs" => in_cells = false,
+            b"xf" if in_cells => {
+                let id = attribute(element, b"numFmtId").and_then(|id| id.parse().ok()).unwrap_or(0);
+                let code = own.iter().find(|(known, _)| *known == id).map(|(_, code)| code.as_str());
+                dates.push(code.map_or_else(|| DATES.iter().any(|range| range.contains(&id)), shows_date));
+            }
+            _ => {}
+        })?;
+        self.dates = dates;
+        Ok(())
+    }
+}
+
+/// Says whether a number format shows a date or a time.
+fn shows_date(code: &str) -> bool {
+    let mut is_quoted = false;
+    let mut in_brackets = false;
+    let mut letters = code.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '\\' | '_' | '*' => drop(letters.next()),
+            '[' => in_brackets = true,
+            ']' => in_brackets = false,
+            'd' | 'm' | 'y' | 'h' | 's' | 'D' | 'M' | 'Y' | 'H' | 'S' if !is_quoted && !in_brackets => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn broken(member: &str, error: &quick_xml::Error) -> String {
+    let why: String = visible(&error.to_string()).chars().take(200).collect();
+    format!("is a damaged workbook: {member}: {why}")
+}
+
+fn attribute(element: &BytesStart<'_>, name: &[u8]) -> Option<String> {
+    let found = element.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
+    let raw = std::str::from_utf8(&found.value).ok()?;
+    Some(quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), std::borrow::Cow::into_owned))
+}
+
+fn add_text(event: &Event<'_>, text: &mut String) {
+    match event {
+        Event::Text(part) => text.push_str(&String::from_utf8_lossy(part)),
+        Event::CData(part) => text.push_str(&String::from_utf8_lossy(part)),
+        Event::GeneralRef(name) => {
+            let name = String::from_utf8_lossy(name);
+            text.push_str(&quick_xml::escape::unescape(&format!("&{name};")).unwrap_or_default());
+        }
+        _ => {}
+    }
+}
+
+/// What cells refer to.
+struct Styles<'w> {
+    shared: &'w [String],
+    dates: &'w [bool],
+    is_1904: bool,
+}
+
+/// The rows of a sheet, one after another.
+struct Sheet<'w, R> {
+    xml: Reader<R>,
+    styles: Styles<'w>,
+    buffer: Vec<u8>,
+    /// The row that was read last, from column A on.
+    row: Vec<Cell>,
+    /// Its number in the sheet.
+    number: u64,
+}
+
+impl<R: BufRead> Sheet<'_, R> {
+    /// Reads the next row that is not blank. Says whether there is one.
+    fn next(&mut self) -> Result<bool, String> {
+        self.row.clear();
+        let (mut column, mut kind, mut style) = (0, String::new(), 0);
+        let (mut text, mut in_text) = (String::new(), false);
+        loop {
+            self.buffer.clear();
+            let event = self.xml.read_event_into(&mut self.buffer).map_err(|error| broken("the sheet", &error))?;
+            match event {
+                Event::Start(element) | Event::Empty(element) if element.local_name().as_ref() == b"row" => {
+                    self.row.clear();
+                    self.number = attribute(&element, b"r").and_then(|number| number.parse().ok()).unwrap_or(self.number + 1);
+                    column = 0;
+                }
+                Event::Start(element) => match element.local_name().as_ref() {
+                    b"c" => {
+                        column = attribute(&element, b"r").and_then(|place| column_of(&place)).unwrap_or(column);
+                        kind = attribute(&element, b"t").unwrap_or_default();
+                        style = attribute(&element, b"s").and_then(|style| style.parse().ok()).unwrap_or(0);
+                        text.clear();
+                    }
+                    b"v" | b"t" => in_text = true,
+                    _ => {}
+                },
+                Event::Empty(element) if element.local_name().as_ref() == b"c" => {
+                    column = attribute(&element, b"r").and_then(|place| column_of(&place)).unwrap_or(column) + 1;
+                }
+                Event::End(element) => match element.local_name().as_ref() {
+                    b"v" | b"t" => in_text = false,
+                    b"c" if column < MOST_COLUMNS => {
+                        if self.row.len() <= column {
+                            self.row.resize(column + 1, Cell { kind: CellKind::Null, text: String::new() });
+                        }
+                        self.styles.set(&kind, style, &text, &mut self.row[column]);
+                        column += 1;
+                    }
+                    b"row" if self.row.iter().any(|cell| !cell.text.trim().is_empty()) => return Ok(true),
+                    b"sheetData" => return Ok(false),
+                    _ => {}
+                },
+                Event::Eof => return Ok(false),
+                event if in_text => add_text(&event, &mut text),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Styles<'_> {
+    fn set(&self, kind: &str, style: usize, text: &str, cell: &mut Cell) {
+        match kind {
+            "s" => match text.trim().parse::<usize>().ok().and_then(|place| self.shared.get(place)) {
+                Some(shared) => cell.set(CellKind::Text, shared),
+                None => cell.set(CellKind::Invalid, ""),
+            },
+            "b" => cell.set(CellKind::Boolean, if text.trim() == "1" { "true" } else { "false" }),
+            "str" | "inlineStr" | "d" => cell.set(CellKind::Text, text),
+            // An error of a formula, such as #N/A: nothing was measured.
+            "e" => cell.set(CellKind::Null, ""),
+            _ if text.trim().is_empty() => cell.set(CellKind::Null, ""),
+            _ => match self.dates.get(style).filter(|is_date| **is_date).and_then(|_| self.time(text)) {
+                Some(time) => cell.set(CellKind::Text, &time),
+                None => cell.set(CellKind::Number, &plain(text.trim())),
+            },
+        }
+    }
+
+    /// A day is counted from a base, and its time is its fraction. Less than a day is a length of time.
+    fn time(&self, text: &str) -> Option<String> {
+        const MILLISECONDS: f64 = 86_400_000.0;
+        let days: f64 = text.trim().parse().ok().filter(|days| (0.0..3_000_000.0).contains(days))?;
+        #[expect(clippy::cast_possible_truncation, reason = "below three million days")]
+        let length = Duration::milliseconds((days * MILLISECONDS).round() as i64);
+        let base = if self.is_1904 { NaiveDate::from_ymd_opt(1904, 1, 1) } else { NaiveDate::from_ymd_opt(1899, 12, 30) };
+        let time = base?.and_hms_opt(0, 0, 0)?.checked_add_signed(length)?;
+        let pattern = if days < 1.0 { "%H:%M:%S%.f" } else { "%Y-%m-%dT%H:%M:%S%.f" };
+        Some(time.format(pattern).to_string())
+    }
+}
+
+/// Spreadsheets store 0.1 + 0.2 with 17 digits; the shortest number of the same value is what was typed.
+fn plain(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && text.contains(['.', 'e', 'E']) => value.to_string(),
+        _ => text.to_owned(),
+    }
+}
+
+/// `AB12` is the 28th column, counted from 0 as 27.
+fn column_of(place: &str) -> Option<usize> {
+    let letters = place.bytes().take_while(u8::is_ascii_uppercase);
+    let column = letters.fold(0usize, |column, letter| column.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));
+    column.checked_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_in_letters() {
+        assert_eq!(["A1", "Z9", "AA1", "AB12", "7"].map(column_of), [Some(0), Some(25), Some(26), Some(27), None]);
+    }
+
+    #[test]
+    fn dates_are_shown_by_their_format() {
+        for (code, is_date) in
+            [("yyyy-mm-dd", true), ("[$-407]d. mmmm yyyy", true), ("0.00%", false), ("#,##0.00 [$€-1]", false), ("\"days\" 0", false)]
+        {
+            assert_eq!(shows_date(code), is_date, "{code}");
+        }
+        let styles = Styles { shared: &[], dates: &[true], is_1904: false };
+        assert_eq!(styles.time("45597.5").as_deref(), Some("2024-11-01T12:00:00"));
+        assert_eq!(styles.time("0.25").as_deref(), Some("06:00:00"));
+    }
+}

@@ -1,0 +1,317 @@
+//! `import` without a map: tables as people have them, each with what is true of it.
+//!
+//! `tables/EXPECTED.json` says for each table what its arms have: passed and counted, the mean of a score, or a published rate; nothing for
+//! tables that must not be read without a decision. `tables/same` holds the same 300 outcomes in nine layouts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evalreport::import::{Hints, Map, Mode, StoredRuns, import_table, propose_tables};
+use evalreport::results::Store;
+use serde_json::Value;
+
+use crate::support::{Output, Project};
+
+fn tables() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tables")
+}
+
+fn import(project: &Project, table: &str, more: &[&str]) -> Output {
+    let path = tables().join(table).display().to_string();
+    project.run(["import", path.as_str()].into_iter().chain(more.iter().copied()))
+}
+
+/// The runs of the store, by what tells them apart: the approach, the model, or both, and with `@` also the suite.
+fn runs(project: &Project) -> BTreeMap<String, Vec<Value>> {
+    let mut runs: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for file in project.files("results").iter().filter(|file| file.ends_with("runs.jsonl")) {
+        for line in project.read(file).lines() {
+            let run: Value = serde_json::from_str(line).expect("a run");
+            let name = |key: &str| run[key].as_str().expect("a name").to_owned();
+            let arm = match (name("approach").as_str(), name("model").as_str()) {
+                (approach, "unknown") => approach.to_owned(),
+                ("unnamed", model) => model.to_owned(),
+                (approach, model) => format!("{approach}/{model}"),
+            };
+            runs.entry(format!("{arm}@{}", name("suite"))).or_default().push(run.clone());
+            runs.entry(arm).or_default().push(run);
+        }
+    }
+    runs
+}
+
+fn sum(runs: &[Value], key: &str) -> u64 {
+    runs.iter().filter_map(|run| run[key].as_u64()).sum()
+}
+
+/// What is not as it should be; nothing where all is.
+fn wrong(table: &str, expected: &Value) -> Option<String> {
+    let project = Project::new();
+    let said = import(&project, table, &["--yes"]);
+    let Some(arms) = expected["arms"].as_object() else {
+        return (said.code != 2).then(|| format!("{table} was read: {}", said.stderr));
+    };
+    if said.code != 0 {
+        return Some(format!("{table} was not read: {}", said.stderr));
+    }
+    let runs = runs(&project);
+    let names: Vec<&String> = runs.keys().filter(|name| !name.contains('@')).collect();
+    let are_of_suites = arms.keys().all(|arm| arm.contains('@'));
+    if !are_of_suites && names.iter().copied().collect::<BTreeSet<_>>() != arms.keys().collect() {
+        return Some(format!("{table} has the arms {names:?}"));
+    }
+    arms.iter().find_map(|(arm, expected)| {
+        let Some(runs) = runs.get(arm) else { return Some(format!("{table} has no {arm}")) };
+        let found = (sum(runs, "shared_tests_passed"), sum(runs, "shared_tests_total"));
+        let counted = expected["passed"].as_u64().zip(expected["counted"].as_u64());
+        if counted.is_some_and(|counted| counted != found) {
+            return Some(format!("{table}, {arm}: {found:?}, not {counted:?}"));
+        }
+        let figure = expected["mean"].as_f64().or(expected["rate"].as_f64())?;
+        let mut scores = runs.iter().filter_map(|run| run["scores"][0]["value"].as_f64());
+        let has_figure = scores.any(|score| (score - figure).abs() < 1e-9);
+        (!has_figure).then(|| format!("{table}, {arm}: no score of {figure}"))
+    })
+}
+
+#[test]
+fn tables_of_many_shapes_are_read_right_or_not_at_all() {
+    let text = fs::read_to_string(tables().join("EXPECTED.json")).expect("what is expected");
+    let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
+    assert!(expected.len() >= 40);
+    let wrong: Vec<String> = expected.iter().filter_map(|(table, expected)| wrong(table, expected)).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn nine_layouts_of_the_same_outcomes_give_the_same_numbers() {
+    let files = fs::read_dir(tables().join("same")).expect("the tables").map(|entry| entry.expect("an entry").file_name());
+    let files: Vec<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert_eq!(files.len(), 9);
+    for file in files {
+        let project = Project::new();
+        let said = import(&project, &format!("same/{file}"), &["--yes"]);
+        assert_eq!(said.code, 0, "{file}: {}", said.stderr);
+        let runs = runs(&project);
+        for (arm, passed, counted, input, mean) in [
+            ("baseline", 37, 97, 502_640, 0.421_261_855_670_103_1),
+            ("agent-a", 47, 100, 474_688, 0.491_773),
+            ("agent-b, v2", 47, 98, 437_147, 0.479_637_755_102_040_8),
+        ] {
+            let run = &runs[arm];
+            assert_eq!((sum(run, "shared_tests_passed"), sum(run, "shared_tests_total")), (passed, counted), "{file} {arm}");
+            assert!(run[0]["cost_usd"].is_null(), "{file}: the cost of some items is unknown, or is in euros");
+            if file.starts_with("outcomes") {
+                assert_eq!(sum(run, "input_tokens"), input, "{file} {arm}");
+            }
+            if !file.starts_with("wide") {
+                let score = run[0]["scores"][0]["value"].as_f64().expect("a mean");
+                assert!((score - mean).abs() < 1e-12, "{file} {arm}: {score}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_terminal_nothing_is_imported_unasked() {
+    let project = Project::new();
+    let said = import(&project, "t02.csv", &[]);
+    let refusal = said.refusal();
+    for part in [
+        "approach: Agent",
+        "status: {column: Result, values: {fail: fail, pass: pass}}",
+        "the first rows as they will be read",
+        "t02.csv --yes",
+    ] {
+        assert!(refusal.contains(part), "{part}: {refusal}");
+    }
+    assert!(!project.path("results").exists());
+    let dry = import(&project, "t02.csv", &["--dry-run"]);
+    assert!(dry.code == 0 && dry.stdout.contains("would import 3 runs with 72 outcomes"), "{}", dry.stdout);
+    assert!(!project.path("results").exists());
+}
+
+#[test]
+fn a_map_that_was_written_reads_the_same() {
+    let project = Project::new();
+    let written = import(&project, "t04.csv", &["--write-map", "map.yaml"]);
+    assert_eq!((written.code, project.path("results").exists()), (0, false), "{}", written.stderr);
+    let kept = import(&project, "t04.csv", &["--write-map", "map.yaml"]);
+    assert!(kept.refusal().contains("cannot write map.yaml"), "{}", kept.stderr);
+    assert_eq!(import(&project, "t04.csv", &["--map", "map.yaml"]).code, 0);
+    let again = import(&project, "t04.csv", &["--yes"]);
+    assert!(again.stdout.contains("imported before, with the same map; nothing to do"), "{}", again.stdout);
+}
+
+#[test]
+fn what_may_be_read_in_two_ways_names_the_option_that_decides() {
+    let project = Project::new();
+    let open = import(&project, "t39.csv", &["--yes"]);
+    assert!(open.refusal().contains("`passed_public` and `passed_hidden` may each say whether an item passed"), "{}", open.stderr);
+    assert!(open.stderr.contains("t39.csv --passed passed_public"), "{}", open.stderr);
+    assert_eq!(import(&project, "t39.csv", &["--passed", "passed_hidden", "--yes"]).code, 0);
+
+    project.file("partial.csv", "model,task,result\na,1,pass\na,2,partial\nb,1,fail\nb,2,pass\n");
+    let open = project.run(["import", "partial.csv", "--yes"]);
+    assert!(open.refusal().contains("`partial` in 1 of 4 rows") && open.stderr.contains("--value partial=fail"), "{}", open.stderr);
+    let told = project.run(["import", "partial.csv", "--yes", "--value", "partial=fail"]);
+    assert!(told.stdout.contains("imported 2 runs with 4 outcomes"), "{}{}", told.stdout, told.stderr);
+
+    project.file("marks.csv", "model;task;score\na;1;1.234\na;2;5.678\nb;1;2.345\nb;2;3.456\n");
+    let open = project.run(["import", "marks.csv", "--yes"]);
+    assert!(open.refusal().contains("may have thousands or a fraction") && open.stderr.contains("--decimal comma"), "{}", open.stderr);
+    let told = project.run(["import", "marks.csv", "--yes", "--decimal", "point"]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+}
+
+#[test]
+fn a_board_from_a_table_takes_one_command_and_stores_nothing() {
+    let project = Project::new();
+    let path = tables().join("t02.csv").display().to_string();
+    for _ in 0..2 {
+        let board = project.run(["leaderboard", path.as_str(), "--format", "csv"]);
+        assert_eq!(board.code, 0, "{}", board.stderr);
+        assert_eq!(board.rows().len(), 3, "{}", board.stdout);
+        assert!(board.stderr.contains("1 file read as a table"), "{}", board.stderr);
+    }
+    assert!(!project.path("results").exists());
+    let open = project.run(["leaderboard", tables().join("t39.csv").display().to_string().as_str()]);
+    assert!(open.refusal().contains("--passed passed_public"), "{}", open.stderr);
+}
+
+#[test]
+fn fields_of_the_run_can_be_set() {
+    let project = Project::new();
+    let set = ["--yes", "--set", "suite=greetings", "--set", "suite_version=2", "--set", "tags.machine=lab", "--set", "model=nova"];
+    assert_eq!(import(&project, "t02.csv", &set).code, 0);
+    let runs = runs(&project);
+    let run = &runs["react/nova"][0];
+    assert_eq!(
+        (run["suite"].as_str(), run["suite_version"].as_str(), run["tags"]["machine"].as_str()),
+        (Some("greetings"), Some("2"), Some("lab"))
+    );
+    let unknown = import(&project, "t02.csv", &["--yes", "--set", "colour=red"]);
+    assert!(unknown.refusal().contains("`colour` cannot be set from outside"), "{}", unknown.stderr);
+}
+
+#[test]
+fn units_sums_and_differences_are_reckoned() {
+    let project = Project::new();
+    let map = "format: evalreport/map/1\nname: t\nrows: item\ndelimiter: ';'\ndecimal: comma\nmissing: [k.A.]\n\
+        run: {suite: {constant: s}, approach: a, model: {constant: m}}\n\
+        item:\n  id: q\n  kind: {constant: question}\n  status: {column: ok, values: {ja: pass, nein: fail}}\n  \
+        cost_usd: {column: preis, unit: EUR, multiply: 1.1}\n  duration_seconds: {difference: [ende, start]}\n  \
+        input_tokens: {sum: [in, cache]}\n  answer: antwort\n  scores: {tone: ton}\n";
+    project.file("map.yaml", map).file(
+        "t.csv",
+        "a;q;ok;preis;start;ende;in;cache;antwort;ton\n\
+        x;1;ja;1.000,50 €;2026-11-01 10:00;2026-11-01 10:01;1.000;5;Lyon;0,5\nx;2;nein;k.A.;2026-11-01 10:00;2026-11-01 10:02;7;0;Paris;0,25\n",
+    );
+    let said = project.run(["import", "t.csv", "--map", "map.yaml"]);
+    assert!(said.stdout.contains("2 rows read, 2 accepted, 0 refused"), "{}{}", said.stdout, said.stderr);
+    let items = project.run(["sql", "select item, cost_usd, duration_seconds, input_tokens from items order by item", "--format", "csv"]);
+    let rows = items.rows();
+    assert_eq!((rows[0]["duration_seconds"].as_str(), rows[0]["input_tokens"].as_str()), ("60", "1005"), "{}", items.stdout);
+    let cost: f64 = rows[0]["cost_usd"].parse().expect("a cost");
+    assert!((cost - 1100.55).abs() < 1e-9 && rows[1]["cost_usd"].is_empty(), "{}", items.stdout);
+
+    let foreign = map.replace(", multiply: 1.1", "");
+    project.file("map.yaml", foreign);
+    assert!(project.run(["import", "t.csv", "--map", "map.yaml"]).refusal().contains("the cost is not in dollars"));
+}
+
+#[test]
+fn files_of_one_layout_are_one_import_and_others_are_named() {
+    let project = Project::new();
+    project.file("out/a.csv", "task,ok\n1,yes\n2,no\n").file("out/b.csv", "task,ok\n1,no\n2,no\n");
+    let said = project.run(["import", "out", "--yes"]);
+    assert!(said.stdout.contains("2 files in all: 4 rows read, 4 accepted, 0 refused; 2 runs new"), "{}", said.stdout);
+    assert_eq!(runs(&project).into_keys().filter(|name| name.contains('@')).collect::<Vec<_>>(), ["a@out", "b@out"]);
+    project.file("out/c.csv", "name,weight\nx,1\n");
+    assert!(project.run(["import", "out", "--yes"]).refusal().contains("c.csv: has other columns than"));
+}
+
+/// Files whose insides are read by place are broken in their bytes: reading them ends, and says why.
+#[test]
+fn broken_workbooks_and_columnar_files_do_no_harm() {
+    const FILES: [&str; 5] = [
+        "outcomes.xlsx",
+        "outcomes.duckdb.snappy.parquet",
+        "outcomes.polars.zstd.parquet",
+        "outcomes.pyarrow.zstd.parquet",
+        "outcomes.arrow",
+    ];
+    const EACH: u64 = 150;
+    let map = "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: {constant: s}, approach: system, model: {constant: m}, timestamp: started_at}\n\
+        item: {id: item_id, kind: {constant: task}, category: category, cost_usd: cost_usd, score: score, status: {column: passed, values: {'1': pass, '0': fail, 'true': pass, 'false': fail}}}\n";
+    let map = Map::parse("map.yaml", map, &BTreeMap::new()).expect("a map");
+    let project = Project::new();
+    let store = Store::at(project.path("results"));
+    let most = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(EACH);
+    for file in FILES {
+        let whole = if file.ends_with(".arrow") { arrow() } else { fs::read(tables().join("same").join(file)).expect("a fixture") };
+        let path = project.path(file);
+        let mut state = 7u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from((state >> 33) % bound.max(1) as u64).expect("small")
+        };
+        for _ in 0..most {
+            let mut bytes = whole.clone();
+            for _ in 0..=below(6) {
+                // The ends hold what says where the rest is.
+                let place = if below(2) == 0 { bytes.len() - 1 - below(bytes.len().min(1200)) } else { below(bytes.len()) };
+                bytes[place] = u8::try_from(below(256)).expect("a byte");
+            }
+            if below(10) == 0 {
+                bytes.truncate(below(bytes.len()));
+            }
+            fs::write(&path, &bytes).expect("writable");
+            let began = std::time::Instant::now();
+            let report =
+                import_table(&store, &[&path], &map, &StoredRuns::default(), Mode::DryRun, &mut |_| {}).expect("nothing is written");
+            assert_eq!(report.sources.len(), 1);
+            let _ = propose_tables(std::slice::from_ref(&path), &Hints::default());
+            assert!(began.elapsed().as_secs() < 20, "{file} took {:?}", began.elapsed());
+        }
+    }
+}
+
+/// The same columns as the other files, as Arrow writes them.
+fn arrow() -> Vec<u8> {
+    use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, StructArray, TimestampMillisecondArray};
+    use std::sync::Arc;
+    let texts = |texts: [&str; 3]| Arc::new(StringArray::from(texts.to_vec())) as ArrayRef;
+    let numbers = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(1.0)])) as ArrayRef;
+    let usage = StructArray::try_from(vec![("input_tokens", Arc::clone(&numbers))]).expect("a struct");
+    let batch = RecordBatch::try_from_iter([
+        ("item_id", texts(["q1", "q2", "q3"])),
+        ("system", texts(["a", "a", "a"])),
+        ("category", texts(["x", "x", "y"])),
+        ("passed", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None])) as ArrayRef),
+        ("score", Arc::clone(&numbers)),
+        ("cost_usd", numbers),
+        ("usage", Arc::new(usage) as ArrayRef),
+        (
+            "started_at",
+            Arc::new(TimestampMillisecondArray::from(vec![1_762_000_000_000, 1_762_000_001_000, 1_762_000_002_000])) as ArrayRef,
+        ),
+    ])
+    .expect("a batch");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("memory");
+    writer.into_inner().expect("memory")
+}
+
+#[test]
+fn arrow_files_are_tables() {
+    let project = Project::new();
+    project.bytes("out.feather", &arrow());
+    let said = project.run(["import", "out.feather", "--yes"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let runs = runs(&project);
+    let run = &runs["a"][0];
+    assert_eq!((run["shared_tests_passed"].as_u64(), run["shared_tests_total"].as_u64()), (Some(1), Some(2)));
+    assert_eq!((run["scores"][0]["value"].as_f64(), run["timestamp"].as_str()), (Some(0.75), Some("2025-11-01T12:26:42Z")));
+}
