@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     program: "claude",
     keys: &["ANTHROPIC_*", "CLAUDE_*"],
     variables: &[],
-    homes: &[Home { variable: "CLAUDE_CONFIG_DIR", then: "", below_home: ".claude" }],
+    homes: &[Home { variable: "CLAUDE_CONFIG_DIR", then: "", place: ".claude" }],
     writing: &[Choice {
         names: &["--permission-mode", "--dangerously-skip-permissions"],
         words: &["--permission-mode", "acceptEdits"],

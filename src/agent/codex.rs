@@ -24,7 +24,7 @@ pub const TOOL: Tool = Tool {
     program: "codex",
     keys: &["OPENAI_*", "CODEX_*"],
     variables: &[],
-    homes: &[Home { variable: "CODEX_HOME", then: "", below_home: ".codex" }],
+    homes: &[Home { variable: "CODEX_HOME", then: "", place: ".codex" }],
     writing: &[
         Choice { names: &["exec", "e"], words: &["exec"], confined: &["exec"] },
         Choice {

@@ -30,7 +30,7 @@ pub const TOOL: Tool = Tool {
     keys: &["GEMINI_*", "GOOGLE_*"],
     // Without it newer releases refuse to work in a folder that nobody has said to trust.
     variables: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-    homes: &[Home { variable: "GEMINI_CLI_HOME", then: ".gemini", below_home: ".gemini" }],
+    homes: &[Home { variable: "GEMINI_CLI_HOME", then: ".gemini", place: ".gemini" }],
     writing: &[Choice {
         names: &["--approval-mode", "--yolo", "-y"],
         words: &["--approval-mode", "auto_edit"],

@@ -31,9 +31,9 @@ pub const TOOL: Tool = Tool {
     keys: &["OPENCODE_*"],
     variables: &[],
     homes: &[
-        Home { variable: "XDG_CONFIG_HOME", then: "opencode", below_home: ".config/opencode" },
-        Home { variable: "XDG_DATA_HOME", then: "opencode", below_home: ".local/share/opencode" },
-        Home { variable: "XDG_STATE_HOME", then: "opencode", below_home: ".local/state/opencode" },
+        Home { variable: "XDG_CONFIG_HOME", then: "opencode", place: ".config/opencode" },
+        Home { variable: "XDG_DATA_HOME", then: "opencode", place: ".local/share/opencode" },
+        Home { variable: "XDG_STATE_HOME", then: "opencode", place: ".local/state/opencode" },
     ],
     writing: &[Choice { names: &["run"], words: &["run"], confined: &["run"] }],
     takes_system: false,

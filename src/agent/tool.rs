@@ -40,7 +40,7 @@ pub struct Home {
     /// What comes after the variable's value.
     pub then: &'static str,
     /// Its place below the home folder where the variable is not set.
-    pub below_home: &'static str,
+    pub place: &'static str,
 }
 
 impl Home {
@@ -48,7 +48,7 @@ impl Home {
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
         let path = match environment.variable(self.variable) {
             Some(set) => Path::new(set).join(self.then),
-            None => Path::new(environment.variable("HOME")?).join(self.below_home),
+            None => Path::new(environment.variable("HOME")?).join(self.place),
         };
         path.is_absolute().then_some(path)
     }

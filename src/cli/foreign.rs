@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::PriceTable;
 use crate::import::{
-    Destination, GivenNames, Hints, ImportReport, Mode, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table, propose_tables,
-    reading,
+    Destination, GivenNames, Hints, ImportReport, Mode, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
+    propose_tables, reading,
 };
 
 use super::failure::Failure;

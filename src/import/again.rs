@@ -67,8 +67,8 @@ fn named(run: &Run) -> String {
 /// Returns an id that no run has, the same for the same content.
 fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
     let sum = held.sum();
-    let numbered = (1_u32..).map(|number| Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()]));
-    numbered.filter(|id| !stored.contains(id)).next().unwrap_or_else(|| first.clone())
+    let mut numbered = (1_u32..).map(|number| Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()]));
+    numbered.find(|id| !stored.contains(id)).unwrap_or_else(|| first.clone())
 }
 
 /// Returns the key under which a source is to be sealed. None where it is sealed already, or was met earlier in the command.

@@ -41,8 +41,8 @@ mod source;
 mod spent;
 mod stored;
 mod table;
-mod versions;
 mod tree;
+mod versions;
 mod workbook;
 mod yaml_rows;
 

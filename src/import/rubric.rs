@@ -24,7 +24,7 @@ use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::{Read, StoredRuns};
+use super::stored::{Moment, Read, StoredRuns};
 use super::table::{Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
@@ -230,7 +230,7 @@ impl Graded {
         if taken.contains(id) {
             return;
         }
-        if let Some(alike) = place.and_then(|place| existing.alike(RUBRIC, place, [suite, approach, model], None)) {
+        if let Some(alike) = place.and_then(|place| existing.alike(RUBRIC, place, [suite, approach, model], Moment::Unread)) {
             let alike = alike.clone();
             self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&alike));
             self.source.id = alike;
@@ -437,8 +437,9 @@ fn is_valid(fields: &mut Fields<'_, '_>) -> bool {
         document::Value::List(_) | document::Value::Map(_) => None,
     });
     match kind {
-        Some(ScalarKind::Integer(0 | 1)) => kind != Some(ScalarKind::Integer(0)),
-        Some(ScalarKind::Float(number)) if number == 0.0 || number == 1.0 => number == 1.0,
+        Some(ScalarKind::Integer(number @ (0 | 1))) => number == 1,
+        Some(ScalarKind::Float(number)) if number.total_cmp(&1.0).is_eq() => true,
+        Some(ScalarKind::Float(number)) if number.abs().total_cmp(&0.0).is_eq() => false,
         _ => fields.boolean("valid_score") != Some(false),
     }
 }

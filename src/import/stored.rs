@@ -26,6 +26,24 @@ pub struct StoredRuns {
     sessions: BTreeMap<String, RunId>,
 }
 
+/// When a run that has no name of its own was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// It is not read yet, so that any time fits.
+    Unread,
+    /// As the source says, if it does.
+    Said(Option<DateTime<Utc>>),
+}
+
+impl Moment {
+    fn fits(self, timestamp: Option<DateTime<Utc>>) -> bool {
+        match self {
+            Self::Unread => true,
+            Self::Said(said) => said == timestamp,
+        }
+    }
+}
+
 /// One of the contents that a run had when its source was read.
 #[derive(Clone, Debug)]
 struct Version {
@@ -179,13 +197,13 @@ impl StoredRuns {
 
     /// Returns the id under which the only run that stands was first imported of those which a source at the place gave, with these names
     /// and of this time where it matters: the run of a source whose runs have no names of their own.
-    pub(super) fn alike(&self, importer: &str, place: &str, names: [&str; 3], timestamp: Option<Option<DateTime<Utc>>>) -> Option<&RunId> {
+    pub(super) fn alike(&self, importer: &str, place: &str, names: [&str; 3], moment: Moment) -> Option<&RunId> {
         let is_alike = |version: &Version| {
             version.stands
                 && version.importer == importer
                 && version.place.as_deref() == Some(place)
                 && version.names == names
-                && timestamp.is_none_or(|timestamp| version.timestamp == timestamp)
+                && moment.fits(version.timestamp)
         };
         let mut alike = self.versions.iter().filter(|(_, versions)| versions.iter().any(is_alike)).map(|(first, _)| first);
         alike.next().filter(|_| alike.next().is_none())
@@ -391,12 +409,12 @@ mod tests {
         };
         let (one, other) = (stored("r", "here"), stored("q", "there"));
         let mut runs: StoredRuns = [(&one, true), (&other, true)].into_iter().collect();
-        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(None)), Some(&one.id));
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Moment::Said(None)), Some(&one.id));
         for (importer, place, model) in [("y", "here", "m"), ("x", "elsewhere", "m"), ("x", "here", "n")] {
-            assert_eq!(runs.alike(importer, place, ["s", "a", model], None), None);
+            assert_eq!(runs.alike(importer, place, ["s", "a", model], Moment::Unread), None);
         }
-        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(Some(DateTime::UNIX_EPOCH))), None, "of another time");
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Moment::Said(Some(DateTime::UNIX_EPOCH))), None, "of another time");
         runs.add(&stored("p", "here"), true);
-        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Some(None)), None, "nobody knows which");
+        assert_eq!(runs.alike("x", "here", ["s", "a", "m"], Moment::Said(None)), None, "nobody knows which");
     }
 }

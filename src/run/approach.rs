@@ -89,7 +89,7 @@ impl Approach {
                 let env = agent.env.iter().chain(&self.env).cloned().collect();
                 let is_confined = order.environment.confinement.is_some();
                 let command = writing_command(agent, args, is_confined);
-                oneshot(&config::Agent { env, command, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
+                oneshot(&config::Agent { command, env, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
             }
             Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {

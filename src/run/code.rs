@@ -231,7 +231,9 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     if context.isolation.is_enforced() && wrap.is_empty() {
         // A program that is new here makes them itself, which nobody may in the home folder who is confined. Where even we may not, it
         // says so.
-        homes.iter().for_each(|home| drop(fs::create_dir_all(home)));
+        for home in &homes {
+            drop(fs::create_dir_all(home));
+        }
     }
     let writes = [&work.approach.writes[..], &homes].concat();
     environment.confinement = context

@@ -15,7 +15,7 @@ use crate::domain::Usage;
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     /// In the order in which each was first met.
-    messages: Vec<Message>,
+    all: Vec<Message>,
     by_id: BTreeMap<String, Vec<usize>>,
     tools: BTreeMap<String, u64>,
     calls: BTreeSet<String>,
@@ -50,7 +50,11 @@ impl Message {
         Self {
             request_id: text(&line["requestId"]),
             // Where the program speaks itself, or tells an error, the name in the model's place is in angle brackets.
-            request: Request { model: text(&message["model"]).filter(|name| !name.starts_with('<')), usage, time: text(&line["timestamp"]) },
+            request: Request {
+                model: text(&message["model"]).filter(|name| !name.starts_with('<')),
+                usage,
+                time: text(&line["timestamp"]),
+            },
             usd: line.get("costUSD").and_then(as_amount),
             is_fast: message["usage"]["speed"] == "fast",
             is_side_chain: line["isSidechain"] == true,
@@ -78,21 +82,21 @@ impl Messages {
         self.take_calls(line);
         let message = Message::of(line);
         let Some(id) = line["message"]["id"].as_str() else {
-            self.messages.push(message);
+            self.all.push(message);
             return;
         };
         let places = self.by_id.entry(id.to_owned()).or_default();
-        match places.iter().copied().find(|place| self.messages[*place].is_same(&message)) {
+        match places.iter().copied().find(|place| self.all[*place].is_same(&message)) {
             Some(place) => {
-                let known = &mut self.messages[place];
+                let known = &mut self.all[place];
                 // Of copies that tell as much, the last counts.
                 if message.tells() >= known.tells() {
                     *known = message;
                 }
             }
             None => {
-                places.push(self.messages.len());
-                self.messages.push(message);
+                places.push(self.all.len());
+                self.all.push(message);
             }
         }
     }
@@ -108,7 +112,7 @@ impl Messages {
     }
 
     pub fn all(&self) -> &[Message] {
-        &self.messages
+        &self.all
     }
 
     /// How many lines of messages there were, repetitions among them.
@@ -123,7 +127,7 @@ impl Messages {
 
     /// The tokens of all messages.
     pub fn usage(&self) -> Usage {
-        self.messages.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
+        self.all.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
     }
 
     /// Tool calls by name; absent where the model said nothing.
@@ -140,7 +144,9 @@ mod tests {
 
     fn counted(lines: &[Value]) -> Messages {
         let mut messages = Messages::default();
-        lines.iter().for_each(|line| messages.take(line));
+        for line in lines {
+            messages.take(line);
+        }
         messages
     }
 

@@ -245,7 +245,9 @@ mod tests {
 
     fn output_of(lines: &[Value]) -> Option<u64> {
         let mut thread = Thread::default();
-        lines.iter().for_each(|line| thread.take(line));
+        for line in lines {
+            thread.take(line);
+        }
         thread.usage().and_then(|usage| usage.output)
     }
 

@@ -154,8 +154,12 @@ impl<'a> Trial<'a> {
 
     /// The header of the one run.
     fn header(&self) -> Value {
-        let headers: Vec<String> =
-            self.project.files("results").into_iter().filter(|path| path.ends_with(".json") && !path.contains("batches")).collect();
+        let headers: Vec<String> = self
+            .project
+            .files("results")
+            .into_iter()
+            .filter(|path| Path::new(path).extension().is_some_and(|ending| ending == "json") && !path.contains("batches"))
+            .collect();
         assert_eq!(headers.len(), 1, "{headers:?}");
         serde_json::from_str(&self.project.read(&format!("results/{}", headers[0].trim_start_matches("results/")))).expect("JSON")
     }

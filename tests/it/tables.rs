@@ -250,7 +250,11 @@ fn broken_workbooks_and_columnar_files_do_no_harm() {
     let store = Store::at(project.path("results"));
     let most = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(EACH);
     for file in FILES {
-        let whole = if file.ends_with(".arrow") { arrow() } else { fs::read(tables().join("same").join(file)).expect("a fixture") };
+        let whole = if Path::new(file).extension().is_some_and(|ending| ending == "arrow") {
+            arrow()
+        } else {
+            fs::read(tables().join("same").join(file)).expect("a fixture")
+        };
         let path = project.path(file);
         let mut state = 7u64;
         let mut below = |bound: usize| {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{ItemKind, RunStatus, Unit, Usage};
+use crate::domain::{ItemKind, RunStatus, Unit};
 use crate::transcript::{Thread, event};
 
 use super::super::rows::Stop;
@@ -85,10 +85,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 fn state(run: Handle, thread: &Thread, sink: &mut Sink<'_>) {
     let Some(told) = thread.told else { return };
     let counted = thread.usage().unwrap_or_default();
-    let parts: [(&str, fn(&Usage) -> Option<u64>); 3] =
-        [("input_tokens", Usage::input_total), ("cached_input_tokens", |usage| usage.cache_read), ("output_tokens", |usage| usage.output)];
-    let figures = parts.into_iter().map(|(name, of)| (name, of(&told.usage), of(&counted)));
-    for (name, stated, counted) in figures.chain([("total_tokens", told.total, counted.total())]) {
+    let sum = told.usage;
+    let figures = [
+        ("input_tokens", sum.input_total(), counted.input_total()),
+        ("cached_input_tokens", sum.cache_read, counted.cache_read),
+        ("output_tokens", sum.output, counted.output),
+        ("total_tokens", told.total, counted.total()),
+    ];
+    for (name, stated, counted) in figures {
         if let Some(stated) = stated {
             sink.stated(run, name, stated as f64, Unit::Tokens, counted.map(|tokens| tokens as f64), None);
         }

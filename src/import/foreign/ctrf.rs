@@ -13,6 +13,7 @@ use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem
 
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
+use super::super::stored::Moment;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
@@ -221,7 +222,8 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
     let timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
     let names = [suite.as_str(), &approach, &model];
-    let run = if own.is_empty() { sink.begin_unnamed_run(&identity, names, Some(timestamp)) } else { sink.begin_run(&identity, names) }?;
+    let run =
+        if own.is_empty() { sink.begin_unnamed_run(&identity, names, Moment::Said(timestamp)) } else { sink.begin_run(&identity, names) }?;
     let record = sink.run(run);
     record.timestamp = timestamp;
     record.duration_seconds =

@@ -187,7 +187,7 @@ fn import_source(
     let prices: Vec<String> = names.prices.iter().map(|price| format!("{price:?}")).collect();
     let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.prices_tokens() {
-        parts.extend(prices.iter().map(|price| price.as_bytes()));
+        parts.extend(prices.iter().map(String::as_bytes));
     }
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());

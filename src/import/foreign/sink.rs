@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrono::{DateTime, Utc};
-
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
@@ -20,7 +18,7 @@ use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, Sour
 use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
-use super::super::stored::StoredRuns;
+use super::super::stored::{Moment, StoredRuns};
 use super::super::table::Mode;
 use super::format::ForeignFormat;
 use super::source::ForeignSource;
@@ -136,17 +134,12 @@ impl<'a> Sink<'a> {
     }
 
     /// The same for a run that nothing in the source names, so that its content is part of its identity: a run that this place gave before,
-    /// of the same time, is that run. The time is `None` where it is not known yet.
-    pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], timestamp: Option<Option<DateTime<Utc>>>) -> Option<Handle> {
-        self.begin(identity, names, Some(timestamp))
+    /// of the same time, is that run.
+    pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
+        self.begin(identity, names, Some(moment))
     }
 
-    fn begin(
-        &mut self,
-        identity: &[&str],
-        [suite, approach, model]: [&str; 3],
-        unnamed: Option<Option<Option<DateTime<Utc>>>>,
-    ) -> Option<Handle> {
+    fn begin(&mut self, identity: &[&str], [suite, approach, model]: [&str; 3], unnamed: Option<Moment>) -> Option<Handle> {
         let given = |given: &Option<String>, own: &str, lacking: &str| -> String {
             let own = own.trim();
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
@@ -163,11 +156,11 @@ impl<'a> Sink<'a> {
             [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
         let mut first = Store::imported_run_id(self.format.name(), &parts);
-        if let Some(timestamp) = unnamed
+        if let Some(moment) = unnamed
             && !self.taken.contains(&first)
             && !self.begun.contains(&first)
             && let Some(place) = &self.place
-            && let Some(alike) = self.taken.alike(self.format.name(), place, [&suite, &approach, &model], timestamp)
+            && let Some(alike) = self.taken.alike(self.format.name(), place, [&suite, &approach, &model], moment)
             && !self.begun.contains(alike)
         {
             first = alike.clone();

@@ -105,16 +105,11 @@ impl<'a> Look<'a> {
         fitting.into_iter().filter(|column| column.clarity(role) == most).collect()
     }
 
-    /// Returns what a row has in the columns, if it has all of them.
-    pub fn key(&self, row: &'a [Option<String>], columns: &[&Column]) -> Option<Vec<&'a str>> {
-        columns.iter().map(|column| text(row, column)).collect()
-    }
-
     /// Counts the rows of each key.
     pub fn counts(&self, columns: &[&Column]) -> HashMap<Vec<&'a str>, usize> {
         let mut counts = HashMap::new();
         for row in &self.rows {
-            if let Some(key) = self.key(row, columns) {
+            if let Some(key) = key(row, columns) {
                 *counts.entry(key).or_default() += 1;
             }
         }
@@ -140,11 +135,16 @@ impl<'a> Look<'a> {
     /// Says whether the first columns decide the second.
     pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
-        self.rows.iter().all(|row| match (self.key(row, first), text(row, second)) {
+        self.rows.iter().all(|row| match (key(row, first), text(row, second)) {
             (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
             _ => true,
         })
     }
+}
+
+/// Returns what a row has in the columns, if it has all of them.
+fn key<'r>(row: &'r [Option<String>], columns: &[&Column]) -> Option<Vec<&'r str>> {
+    columns.iter().map(|column| text(row, column)).collect()
 }
 
 /// Returns the text of a cell; nothing where nothing was measured.

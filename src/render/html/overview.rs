@@ -180,7 +180,7 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
             parts.push(format!("{name} leads {}", place.label));
         }
         Some((count, std::cmp::Reverse(name))) => {
-            parts.push(format!("{name} leads {} of {}", format::integer(count as u64), words::count_of(compared, "suites")))
+            parts.push(format!("{name} leads {} of {}", format::integer(count as u64), words::count_of(compared, "suites")));
         }
         None if compared == 0 => parts.push("There is nothing to compare yet".to_owned()),
         None => parts.push(format!(
@@ -275,7 +275,7 @@ fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
     let [(first, of_first), (second, of_second)] = figures.as_slice() else { return None };
     let ends = [of_first, of_second].into_iter().flatten().flat_map(|ends| [ends.low, ends.high]);
     let is_share = row.metric.unit == crate::domain::Unit::Fraction;
-    let axis = Axis::around([*first, *second].into_iter().chain(ends), is_share.then_some((0.0, 1.0)))?;
+    let axis = Axis::around(&[*first, *second].into_iter().chain(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))?;
     let end = |number: f64| strip::end(if is_share { number * 100.0 } else { number });
     let figure = |cell: &Cell| {
         cell.estimate.as_ref().map_or_else(|| words::cell(&row.metric, cell), |estimate| words::figure_with_interval(&row.metric, estimate))
@@ -295,7 +295,8 @@ fn difference(top: &Comparison) -> Option<Difference> {
     let pair = row.evidence.pairs.first()?;
     let found = pair.difference?;
     let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
-    let axis = Axis::around([0.0, found.value].into_iter().chain(ends), None).filter(|_| found.scale != Scale::Ratio);
+    let axis =
+        Axis::around(&[0.0, found.value].into_iter().chain(ends).collect::<Vec<f64>>(), None).filter(|_| found.scale != Scale::Ratio);
     let text = verdicts::difference(row);
     let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
     let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}"));

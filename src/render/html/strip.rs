@@ -22,8 +22,8 @@ pub(super) struct Mark {
 
 impl Axis {
     /// An axis that holds all the numbers with some air, out to round ones; inside `within`, where there is nothing beyond.
-    pub fn around(numbers: impl Iterator<Item = f64> + Clone, within: Option<(f64, f64)>) -> Option<Self> {
-        let finite = || numbers.clone().filter(|number| number.is_finite());
+    pub fn around(numbers: &[f64], within: Option<(f64, f64)>) -> Option<Self> {
+        let finite = || numbers.iter().copied().filter(|number| number.is_finite());
         let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
         let span = if high > low { high - low } else { low.abs().max(1.0) * 0.1 };
         let (low, high) = (low - AIR * span, high + AIR * span);
@@ -62,20 +62,20 @@ fn round_step(most: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn around(numbers: &[f64], within: Option<(f64, f64)>) -> [f64; 2] {
-        let axis = Axis::around(numbers.iter().copied(), within).expect("numbers");
-        [axis.low, axis.high].map(|end| (end * 1e9).round() / 1e9)
+    fn ends(numbers: &[f64], within: Option<(f64, f64)>) -> [String; 2] {
+        let axis = Axis::around(numbers, within).expect("numbers");
+        [axis.low, axis.high].map(|end| format!("{end:.4}"))
     }
 
     #[test]
     fn an_axis_fits_its_numbers_and_ends_at_round_ones() {
-        assert_eq!(around(&[0.831, 0.916, 0.816], Some((0.0, 1.0))), [0.8, 0.925]);
-        assert_eq!(around(&[0.639, 1.0], Some((0.0, 1.0))), [0.6, 1.0]);
-        assert_eq!(around(&[0.0, 0.135, 0.19], None), [-0.05, 0.25]);
+        assert_eq!(ends(&[0.831, 0.916, 0.816], Some((0.0, 1.0))), ["0.8000", "0.9250"]);
+        assert_eq!(ends(&[0.639, 1.0], Some((0.0, 1.0))), ["0.6000", "1.0000"]);
+        assert_eq!(ends(&[0.0, 0.135, 0.19], None), ["-0.0500", "0.2500"]);
         // One number alone has an axis, too.
-        let [low, high] = around(&[0.5], Some((0.0, 1.0)));
-        assert!(low < 0.5 && high > 0.5);
-        assert_eq!(Axis::around([f64::NAN].into_iter(), None), None);
+        let one = Axis::around(&[0.5], Some((0.0, 1.0))).expect("a number");
+        assert!(one.low < 0.5 && one.high > 0.5);
+        assert_eq!(Axis::around(&[f64::NAN], None), None);
     }
 
     #[test]

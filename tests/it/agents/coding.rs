@@ -70,7 +70,7 @@ fn each_answers_with_everything_that_it_tells() {
 fn the_cost_is_reported_or_priced() {
     let folder = tempfile::tempdir().expect("a folder");
     let cost = |kind: &str| ask(&of(kind, folder.path(), "whole", ", model: m"), 20.0).expect("it answers").measured.cost;
-    assert_eq!((cost("opencode").usd, cost("opencode").source), (Some(0.002337), CostSource::Reported));
+    assert_eq!((cost("opencode").usd, cost("opencode").source), (Some(0.002_337), CostSource::Reported));
     // 1311 of input, 1716 of the cache and 84 of output, at 1, 0.5 and 2 dollars a million.
     let priced = cost("codex").usd.expect("m has a price");
     assert!((priced - (1311.0 + 1716.0 * 0.5 + 84.0 * 2.0) / 1e6).abs() < 1e-12, "{priced}");
@@ -127,7 +127,7 @@ fn a_limit_of_time_keeps_what_was_used_until_then() {
     let folder = tempfile::tempdir().expect("a folder");
     let failure = fails(ask(&of("opencode", folder.path(), "stall", ""), 1.0), Limit, "its limit of time");
     assert_eq!((failure.measured.usage.total(), failure.measured.steps), (Some(1460), Some(1)));
-    assert_eq!((failure.measured.cost.usd, failure.measured.cost.source), (Some(0.0013595), CostSource::Reported));
+    assert_eq!((failure.measured.cost.usd, failure.measured.cost.source), (Some(0.001_359_5), CostSource::Reported));
     for kind in TYPES {
         let failure = fails(ask(&of(kind, folder.path(), "stall", ""), 1.0), Limit, "its limit of time");
         assert_eq!(failure.measured.tools.map(|tools| tools.len()), Some(1), "{kind}");

@@ -179,7 +179,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn events(events: &[(&str, String)]) -> (&'static str, String) {
-    ("text/event-stream", events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n")).collect())
+    ("text/event-stream", events.iter().fold(String::new(), |text, (name, data)| text + "event: " + name + "\ndata: " + data + "\n\n"))
 }
 
 fn messages(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) -> (&'static str, String) {
@@ -335,7 +335,7 @@ fn send(stream: &mut TcpStream, status: u16, kind: &str, body: &str) -> std::io:
 
 fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
     let mut request = Vec::new();
-    let mut block = [0; 1 << 16];
+    let mut block = [0; 1 << 13];
     loop {
         if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&request[..end]).to_lowercase();

@@ -20,6 +20,7 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, P
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
+use super::super::stored::Moment;
 use super::claim::Claim;
 use super::elements::read_list;
 use super::format::Facts;
@@ -75,9 +76,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let name = text(&spec.name).unwrap_or_default();
     // Runs of one specification have one name; what they measured tells them apart, wherever they lie.
-    let Some(run) =
-        sink.begin_unnamed_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str), None)
-    else {
+    let Some(run) = sink.begin_unnamed_run(
+        &[&name, content.as_deref().unwrap_or("no stats")],
+        names(&spec).each_ref().map(String::as_str),
+        Moment::Unread,
+    ) else {
         return Ok(());
     };
     describe(&spec, run, sink);

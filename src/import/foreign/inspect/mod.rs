@@ -43,7 +43,7 @@ const JOURNAL: &str = "_journal/summaries/";
 
 pub(super) const FORMAT: Format =
     Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read)
-        .with_arrangement(mark_superseded)
+        .with_arrangement(|own, sources| mark_superseded(own, sources))
         .with_retries(TASK_TAG);
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -70,7 +70,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 /// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
 /// stands, or the newest where none is complete. A log that cannot be read to its end is imported by nobody, and replaces none.
-fn mark_superseded(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<SourceReport> {
     let mut by_task: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == own) {
         if let Some(task) = source.files.first().and_then(task_of) {

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ItemStatus, hex};
 
 use super::super::super::cell::time;
+use super::super::super::stored::Moment;
 use super::super::attribute::attribute;
 use super::super::measured::Names;
 use super::super::namesakes::Namesakes;
@@ -119,7 +120,7 @@ impl Header {
         let number = number.map(|number| number.to_string());
         identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));
         let timestamp = self.ended_by_itself.or(self.ended);
-        let run = sink.begin_unnamed_run(&identity, [suite, approach, model], Some(timestamp))?;
+        let run = sink.begin_unnamed_run(&identity, [suite, approach, model], Moment::Said(timestamp))?;
         let record = sink.run(run);
         record.timestamp = timestamp;
         record.duration_seconds = self.root_seconds.or(self.seconds);

@@ -110,7 +110,7 @@ impl Traces {
         let resource = of_resource.resource.0.as_ref().unwrap_or(&nothing);
         let of = |key: &str| resource.attributes.text(&[key]);
         for span in of_resource.scope_spans.iter().flat_map(|scope| scope.spans.iter()) {
-            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.span_id)) else { continue };
+            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.id)) else { continue };
             if !self.spans.insert((id.clone(), own.clone())) {
                 self.repeated += 1;
                 continue;
@@ -127,7 +127,7 @@ impl Traces {
                 trace.instance = of("service.instance.id").unwrap_or_default();
                 trace.version = of("service.version");
             }
-            trace.take(span, text(&span.parent_span_id).filter(|parent| !parent.is_empty()));
+            trace.take(span, text(&span.parent_span_id).as_deref().filter(|parent| !parent.is_empty()));
         }
     }
 

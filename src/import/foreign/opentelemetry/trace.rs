@@ -89,7 +89,7 @@ fn usage_of(attributes: &Attributes) -> Usage {
 
 impl Trace {
     /// Takes a span that was not taken before.
-    pub fn take(&mut self, span: &Span, parent: Option<String>) {
+    pub fn take(&mut self, span: &Span, parent: Option<&str>) {
         let attributes = &span.attributes;
         if let Some((start, end)) = span.times() {
             self.times = Some(self.times.map_or((start, end), |(first, last)| (first.min(start), last.max(end))));

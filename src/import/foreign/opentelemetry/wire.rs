@@ -36,7 +36,8 @@ pub(super) struct ScopeSpans {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Span {
     pub trace_id: Value,
-    pub span_id: Value,
+    #[serde(rename = "spanId")]
+    pub id: Value,
     pub parent_span_id: Value,
     start_time_unix_nano: Value,
     end_time_unix_nano: Value,
