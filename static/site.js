@@ -165,11 +165,68 @@
     firstFilter = firstFilter || input;
   }
 
+  // ---- Two rows of a table of arms can be ticked and compared. The baseline of a visit stands in the address: #base=ARM.
+  function setUpTicks(table) {
+    var any = table.getAttribute("data-any"), region = table.closest(".scroll");
+    var heads = Array.prototype.slice.call(table.querySelectorAll("th[data-arm]"));
+    if (!any || !region || heads.length < 2) return;
+    var names = new Map(), boxes = new Map(), ticked = [];
+    var bar = document.createElement("div");
+    bar.className = "tools ticks";
+    var said = document.createElement("span");
+    said.setAttribute("role", "status");
+    var link = document.createElement("a"), pin = document.createElement("button");
+    pin.type = "button";
+    bar.append(said, link, pin);
+    function draw() {
+      var base = names.has(state.get("base")) ? state.get("base") : "", only = ticked.length === 1 ? ticked[0] : "";
+      var pair = ticked.length === 2 ? ticked : only && base && only !== base ? [only, base] : null;
+      said.textContent = (base ? "Baseline: " + names.get(base) + ". " : "") + (pair || ticked.length ? "" : "Tick two arms to compare them.");
+      link.hidden = !pair;
+      if (pair) {
+        link.href = any + "?a=" + encodeURIComponent(pair[0]) + "&b=" + encodeURIComponent(pair[1]);
+        link.textContent = "Compare " + names.get(pair[0]) + " with " + names.get(pair[1]);
+      }
+      pin.hidden = !only && !base;
+      pin.textContent = only && only !== base ? "Pin " + names.get(only) + " as baseline" : "Unpin the baseline";
+      boxes.forEach(function (box, arm) { box.checked = ticked.indexOf(arm) >= 0; });
+    }
+    pin.addEventListener("click", function () {
+      var only = ticked.length === 1 ? ticked[0] : "";
+      writeState("base", only && only !== state.get("base") ? only : "");
+      ticked = [];
+      draw();
+    });
+    heads.forEach(function (head) {
+      var arm = head.getAttribute("data-arm"), box = document.createElement("input");
+      names.set(arm, head.querySelector("bdi").textContent);
+      box.type = "checkbox";
+      box.className = "tick";
+      box.setAttribute("aria-label", "Compare " + names.get(arm));
+      box.addEventListener("change", function () {
+        ticked = ticked.filter(function (other) { return other !== arm; });
+        if (box.checked) ticked = ticked.slice(-1).concat(arm);
+        draw();
+      });
+      boxes.set(arm, box);
+      head.insertBefore(box, head.firstChild);
+    });
+    region.parentNode.insertBefore(bar, region);
+    draw();
+  }
+  // Links take the baseline along, unless they lead to a place on a page.
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest ? event.target.closest("a[href]") : null, base = state.get("base");
+    if (!link || !base || /^[a-z]+:/i.test(link.getAttribute("href")) || link.hash) return;
+    link.hash = "base=" + encodeURIComponent(base);
+  }, true);
+
   Array.prototype.forEach.call(document.querySelectorAll("table[id]"), function (table) {
     if (!table.tBodies.length) return;
     Array.prototype.forEach.call(table.tBodies[0].rows, function (row, index) { row.setAttribute("data-order", index); });
     setUpSort(table);
     setUpFilter(table);
+    setUpTicks(table);
   });
 
   // ---- Parts of data beside the page: classic scripts, because nothing else can be loaded from a disk.
@@ -178,7 +235,10 @@
     var take = waiting.get("d/" + name + "-" + number + ".js");
     if (take) take(content);
   };
-  var isShard = /^d\/[a-z0-9_-]+\.js$/;
+  // The way to the site's root is that to this script; a single file has none.
+  var own = document.currentScript && document.currentScript.getAttribute("src");
+  var home = own ? own.replace(/a\/[^/]*$/, "") : "";
+  var isShard = /^(\.\.\/)*d\/[a-z0-9_.-]+\.js$/;
   var policy = null;
   function address(path) {
     if (!window.trustedTypes) return path;
@@ -195,10 +255,12 @@
     if (!isShard.test(path)) { failed(path); return; }
     waiting.set(path, done);
     var script = document.createElement("script");
-    script.src = address(path);
+    script.src = address(home + path);
     script.onerror = function () { failed(path); };
     document.head.appendChild(script);
   }
+
+  window.evalreportLoad = loadShard;
 
   // ---- Search: the index is loaded when it is first used, and the order of what is found is always the same.
   var SORTS = ["suite", "arm", "run", "criterion", "item"];

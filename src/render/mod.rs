@@ -1,5 +1,6 @@
 //! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
+mod answer;
 pub mod board;
 pub mod cell;
 pub mod chart;

@@ -153,6 +153,11 @@ pub(super) fn amount(metric: &Metric, value: f64) -> String {
     amount_to(metric, value, 1)
 }
 
+/// The same as precise as the rates of the pair are.
+pub(super) fn amount_of(metric: &Metric, pair: &PairEvidence, value: f64) -> String {
+    amount_to(metric, value, places(pair))
+}
+
 fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
     match metric.unit {
         Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, places)),
@@ -225,7 +230,7 @@ pub fn units(pair: &PairEvidence) -> String {
 }
 
 /// The arm that is ahead on the numbers shown; nothing where none is.
-fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
+pub(super) fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
     let value = pair.difference?.centred();
     if value == 0.0 {
         return None;

@@ -97,6 +97,11 @@ impl Discordance {
         self.only_first + self.only_second
     }
 
+    /// The share of the shared items by which the first is ahead; below 0 where the second is.
+    pub fn difference(&self) -> f64 {
+        (self.only_first as f64 - self.only_second as f64) / self.shared.max(1) as f64
+    }
+
     /// By how many items one is ahead.
     pub fn net(&self) -> u64 {
         self.only_first.abs_diff(self.only_second)

@@ -4,6 +4,7 @@
 //! site all print these structs.
 
 mod agreement;
+mod arm_page;
 mod chart;
 mod compare;
 mod evaluation;
@@ -20,6 +21,7 @@ mod items;
 mod judged;
 mod leaderboard;
 mod news;
+mod pair_table;
 mod reasons;
 mod run;
 mod runnable;
@@ -37,6 +39,7 @@ pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
+pub use arm_page::{Against, ArmOnSuite, ArmPage, Lead, WeakCluster};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
@@ -59,6 +62,7 @@ pub use judged::{
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
+pub use pair_table::{PairCell, PairTable, PairWay};
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,

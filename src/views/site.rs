@@ -18,6 +18,7 @@ use super::history::{History, history};
 use super::items::{ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
+use super::pair_table::PairTable;
 use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::stories::ItemStories;
 
@@ -91,6 +92,9 @@ pub struct OverviewSuite {
     #[serde(skip)]
     pub stories: ItemStories,
     pub charts: SuiteCharts,
+    /// What a reader needs to compare any two arms; absent with two arms or without outcomes.
+    #[serde(skip)]
+    pub pair_table: Option<PairTable>,
     /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
@@ -172,6 +176,7 @@ fn overview_of(
             let items = item_matrix(group, &answer.matrix, &board);
             let stated = stated_figures(group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded)).copied());
             let top = pairs.first().cloned();
+            let pair_table = PairTable::of(&answer, &board);
             OverviewSuite {
                 top,
                 board,
@@ -186,6 +191,7 @@ fn overview_of(
                 items,
                 stories: ItemStories::default(),
                 charts,
+                pair_table,
                 history,
             }
         })

@@ -6,6 +6,7 @@ mod acceptance;
 mod advisories;
 mod agents;
 mod amounts;
+mod any_pair;
 mod architecture;
 mod bounds;
 mod broken;

@@ -9,10 +9,12 @@ use crate::views::{
     SuiteState, Test,
 };
 
+use super::areas::Areas;
 use super::board::{rate, samples};
 use super::cut::cut;
 use super::forest::{self, Forest};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::hero::Hero;
 use super::items::{criterion_href, item_href};
 use super::link::{ItemLink, Link};
 use super::plan::{Plan, SuitePlace};
@@ -37,11 +39,9 @@ const MAX_CRITERIA: usize = 60;
 #[template(path = "compare.html")]
 struct ComparePage {
     shell: Shell,
+    hero: Hero,
     first: Text,
     second: Text,
-    suite: Text,
-    /// The full names, where the heading has short ones.
-    full: Option<(Text, Text)>,
     mark: &'static str,
     sentences: Vec<Text>,
     facts: Vec<Fact>,
@@ -81,6 +81,8 @@ struct Fairness {
 /// How the items that both have fell.
 struct Outcomes {
     sentences: Vec<Text>,
+    /// Their shares as areas.
+    areas: Areas,
     /// Two rows and a sum, each with two counts and their sum. The counts lead to their lists.
     both: String,
     only_first: String,
@@ -126,7 +128,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&format!("data/{stem}"));
+    let shell = shell.of_arms().crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
         links: arm
@@ -150,13 +152,15 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         beside: None,
     };
     let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
+    let hero = Hero::of(pair, &labels, place, plan, &shell.root);
+    // The decision stands below the answer already.
+    let told = usize::from(hero.decision.is_some());
     let page = ComparePage {
         first: Text::new(&labels[0]),
         second: Text::new(&labels[1]),
-        suite: Text::new(&place.label),
-        full: (labels != names).then(|| (Text::new(&names[0]), Text::new(&names[1]))),
+        hero,
         mark: state::mark(SuiteState::of_pair(pair)),
-        sentences: sentences.into_iter().map(Text::from).collect(),
+        sentences: sentences.into_iter().skip(told).map(Text::from).collect(),
         facts: facts(pair),
         fairness: pair.comparability.first().and_then(fairness),
         rates: rates(pair, &labels),
@@ -277,6 +281,7 @@ fn outcomes(
     });
     Outcomes {
         sentences: sentences.into_iter().map(Text::from).collect(),
+        areas: Areas::of(flips),
         both: format::integer(flips.both_passed),
         only_first: format::integer(flips.only_first),
         only_second: format::integer(flips.only_second),

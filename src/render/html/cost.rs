@@ -5,6 +5,7 @@ use askama::Template;
 use crate::render::{board, format, words};
 use crate::views::{Entry, Overview, OverviewSuite};
 
+use super::arm_links::link_arms;
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
@@ -56,7 +57,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         let figure =
             if charts < MOST_CHARTS { charts::pareto(suite, place, &shell.root, &format!("pareto-{number}"), CHART_ROWS) } else { None };
         charts += usize::from(figure.is_some());
-        suites.push(part(number, suite, place, most, figure));
+        suites.push(part(number, suite, place, plan, most, figure));
     }
     let free: Vec<&str> = all().filter(|(suite, _)| suite.charts.spent.is_none()).map(|(_, place)| place.label.as_str()).collect();
     let unknown = (!free.is_empty()).then(|| Text::from(format!("No run of these says what it cost: {}.", free.join(", "))));
@@ -80,11 +81,12 @@ fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
     grid
 }
 
-fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, most: usize, figure: Option<Figure>) -> Part {
+fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, most: usize, figure: Option<Figure>) -> Part {
     let priced: Vec<&Entry> = suite.board.entries.iter().filter(|entry| entry.cost.is_some()).collect();
     let entries = &priced[..priced.len().min(most)];
     let table = board::costs(&suite.board, entries.iter().copied(), None);
-    let grid = Grid::of(&table, format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
+    let mut grid = Grid::of(&table, format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
+    link_arms(&mut grid, 0, entries.iter().map(|entry| &entry.arm), plan, "");
     let count = |number: usize| format::integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
         format!(

@@ -86,6 +86,8 @@ pub(super) struct Cell {
     pub text: Text,
     pub sub: Text,
     pub href: String,
+    /// In a row's name: the arm that the row is about, as addresses have it.
+    pub arm: String,
     /// Stands out, together with all others that the evidence does not tell from it.
     pub is_bold: bool,
     /// What a number sorts by, in full precision. Empty for an unknown one; absent in columns of words.
@@ -94,7 +96,7 @@ pub(super) struct Cell {
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), is_bold: false, key: None }
+        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), arm: String::new(), is_bold: false, key: None }
     }
 
     /// Shows a table's cell, its interval in small print.
@@ -207,6 +209,8 @@ pub(super) struct Grid {
     pub fits: bool,
     /// Rows are set plain unless they are bold.
     pub is_ranked: bool,
+    /// Address of the page that compares any two of its rows.
+    pub any_pair: Option<String>,
 }
 
 impl Grid {
@@ -220,6 +224,7 @@ impl Grid {
             filter: None,
             fits: false,
             is_ranked: false,
+            any_pair: None,
         }
     }
 

@@ -59,6 +59,7 @@ struct Item {
 
 struct ArmRow {
     name: Text,
+    href: String,
     mark: Mark,
     passed: String,
     outcomes: Vec<Outcome>,
@@ -149,7 +150,7 @@ pub(super) fn pages<'a>(
 }
 
 fn item(page: &Page<'_>, index: usize) -> Item {
-    let Page { suite, place, labels, goes, .. } = *page;
+    let Page { plan, suite, place, labels, goes, .. } = *page;
     let matrix = &suite.items;
     let line = &matrix.items[index];
     let story = suite.stories.of(&line.item, &line.evaluator, &line.kind);
@@ -168,6 +169,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         };
         ArmRow {
             name: Text::new(&labels[arm]),
+            href: plan.arm_href(page.root, &matrix.arms[arm].arm),
             mark: mark(cell, ""),
             passed: format!("{} of {}", format::integer(cell.passed.into()), format::integer(cell.counted.into())),
             outcomes: with.iter().rev().take(links).rev().map(outcome).collect(),
@@ -177,7 +179,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     let name = if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) };
     let arms: Vec<ArmRow> = (0..shown).map(arm).collect();
     let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
-    let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + links(arm)).sum();
+    let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + arm.href.len() + links(arm)).sum();
     // A name stands in the list at the top, in the heading, in both captions, and below the heading of what was asked.
     let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
     let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);

@@ -3,8 +3,16 @@
 //! Every page is complete without its script, calls nobody, and is linked by relative addresses only, so that a folder of them opens from
 //! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
+mod all_pairs;
+mod any_pair;
+mod areas;
+mod arm;
+mod arm_links;
+mod arm_places;
+mod arms;
 mod assets;
 mod bars;
+mod base64;
 mod board;
 mod chart_data;
 mod charts;
@@ -17,8 +25,10 @@ mod data;
 mod diff;
 mod figure;
 mod forest;
+mod gap;
 mod glossary;
 mod grid;
+mod hero;
 mod history;
 mod item;
 mod item_places;
@@ -78,6 +88,8 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
     vec![
         part(|| search::pages(overview, plan)),
         part(|| runs::pages(overview, plan)),
+        part(|| arms::pages(overview, plan)),
+        part(|| arm::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
         part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
@@ -91,6 +103,7 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
         part(move || data::items(suite, place)),
+        part(move || any_pair::files(context, plan, suite, place)),
         part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
@@ -152,7 +165,7 @@ fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
     // What is left out stands on pages about all suites alone, see `shell::Foot`, or in a suite's data.
     let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
         &overview.context;
-    (title, base_url, noindex, version, &plan.assets)
+    (title, base_url, noindex, version, &plan.assets, &plan.arms)
 }
 
 fn serialised(value: &impl Serialize) -> String {

@@ -6,10 +6,11 @@ use crate::domain::COST_PER_SOLVED;
 use crate::render::{format, summary, verdicts, words};
 use crate::views::{Arm, Cell, Comparison, ComparisonRow, Interval, LevelChange, Overview, OverviewSuite, Scale, SuiteState};
 
+use super::SiteFile;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
+use super::state::{self, Sign, sign};
 use super::strip::{self, Axis, Mark};
-use super::{SiteFile, state};
 
 /// Sentences on this page: who leads, and what that is worth. The suite's page has all.
 const SENTENCES: usize = 2;
@@ -33,15 +34,6 @@ struct OverviewPage {
     has_suites: bool,
     /// All suites in their own order, in sentences; none of many, whose pages say them.
     sentences: Vec<Sentence>,
-}
-
-/// A state on the page, its colour's class and its shape.
-struct Sign {
-    word: &'static str,
-    class: &'static str,
-    shape: &'static str,
-    /// Its place among the states.
-    order: usize,
 }
 
 struct Count {
@@ -73,6 +65,8 @@ struct Row {
     deed: Text,
     why: Text,
     pair: Option<String>,
+    /// Where the pages of the leader and the next arm are.
+    arms: [String; 2],
 }
 
 /// The leading two arms on an axis of their own.
@@ -134,7 +128,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let count = |state: SuiteState| listed.iter().filter(|(known, _, _)| *known == state).count();
     let counts = SuiteState::ALL.into_iter().map(|state| (state, count(state))).filter(|(_, count)| *count > 0);
     let (alone, compared): (Vec<_>, Vec<_>) = listed.iter().partition(|(state, _, _)| *state == SuiteState::NothingToCompare);
-    let rows = |of: Vec<&Listed<'_>>| of.into_iter().map(|(state, suite, place)| row(*state, suite, place)).collect();
+    let rows = |of: Vec<&Listed<'_>>| of.into_iter().map(|(state, suite, place)| row(*state, suite, place, plan)).collect();
     let page = OverviewPage {
         shell,
         headline: Text::from(headline(overview, plan, &listed)),
@@ -147,11 +141,6 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         alone: rows(alone),
     };
     SiteFile::page(path.to_owned(), &page)
-}
-
-fn sign(state: SuiteState) -> Sign {
-    let order = SuiteState::ALL.iter().position(|known| *known == state).unwrap_or_default();
-    Sign { word: state::word(state), class: state::class(state), shape: state::shape(state), order }
 }
 
 /// The answer of the whole site: what changed, who leads most suites, and how many are open.
@@ -221,7 +210,7 @@ fn change(plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Cha
     }
 }
 
-fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace) -> Row {
+fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan) -> Row {
     let top = suite.top.as_ref();
     let labels = top.map(|top| names(suite, top)).unwrap_or_default();
     let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
@@ -244,6 +233,7 @@ fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace) -> Row {
         deed: Text::from(deed),
         why: Text::from(why),
         pair: top.and_then(|top| place.pair_path(top)),
+        arms: [0, 1].map(|at| top.and_then(|top| top.arms.get(at)).map_or_else(String::new, |compared| plan.arm_href("", &compared.arm))),
     }
 }
 

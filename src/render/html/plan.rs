@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::render::words;
 use crate::views::{Arm, Comparison, Overview, SuiteBoard};
 
+use super::arm_places::ArmPlaces;
 use super::assets::Assets;
 use super::item_places::ItemPlaces;
 use super::slug::segments;
@@ -21,6 +22,7 @@ pub struct Plan {
     pub(super) assets: Assets,
     /// One for each suite of the overview, in its order.
     pub(super) suites: Vec<SuitePlace>,
+    pub(super) arms: ArmPlaces,
     /// By run id.
     pub(super) runs: BTreeMap<String, RunPlace>,
 }
@@ -67,7 +69,9 @@ impl Plan {
         let run_segments = segments(ids.iter().map(|(_, id)| *id), LONGEST);
         let runs =
             ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
-        Self { assets: Assets::names(), suites, runs }
+        let on_boards = overview.suites.iter().flat_map(|suite| suite.board.entries.iter().map(|entry| &entry.arm));
+        let of_runs = overview.suites.iter().flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
+        Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), runs }
     }
 
     /// Returns what a run's pages have in their addresses.
@@ -78,6 +82,11 @@ impl Plan {
     /// Returns the place in the overview of a run's suite.
     pub fn suite_of_run(&self, id: &str) -> Option<usize> {
         self.runs.get(id).map(|place| place.suite)
+    }
+
+    /// Returns the address of an arm's page from a page with this way to the root: every name of an arm leads there.
+    pub fn arm_href(&self, root: &str, arm: &Arm) -> String {
+        format!("{root}{}", self.arms.path(arm))
     }
 
     /// Returns the path of a run's page.
@@ -121,6 +130,16 @@ impl SuitePlace {
 
     pub fn pairs_path(&self) -> String {
         format!("compare/{}/index.html", self.segment)
+    }
+
+    /// Returns the path of the page that compares any two arms in the browser.
+    pub fn any_pair_path(&self) -> String {
+        format!("compare/{}/{}", self.segment, super::any_pair::FILE)
+    }
+
+    /// Returns the path of a part of what that page loads.
+    pub fn outcomes_path(&self, part: usize) -> String {
+        format!("d/pairs-{}-{part}.js", self.segment)
     }
 
     /// Returns the name, without extension, of what belongs to a pair.

@@ -23,6 +23,7 @@ struct RunHtml {
     shell: Shell,
     id: Text,
     arm: Text,
+    arm_href: String,
     suite: Text,
     suite_href: String,
     error: Option<Vec<Text>>,
@@ -106,6 +107,7 @@ pub(super) fn pages(
     let page = RunHtml {
         id: Text::new(&run.line.id),
         arm: Text::new(&arm),
+        arm_href: plan.arm_href(&shell_of_run.root, &run.line.arm),
         suite: Text::new(&suite.label),
         suite_href: format!("{}{}", shell_of_run.root, suite.path()),
         error: run.error.as_ref().filter(|error| !error.trim().is_empty()).map(|error| error.lines().map(Text::new).collect()),

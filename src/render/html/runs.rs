@@ -98,6 +98,7 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
         let arm = usize::from(of == Of::AllSuites) + 1;
         if let Some(arm) = row.get_mut(arm) {
             arm.kind = Kind::Name;
+            arm.href = plan.arm_href(root, &run.arm);
         }
     }
     grid

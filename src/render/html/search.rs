@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{beginning, visible};
 use crate::render::{format, words};
-use crate::views::Overview;
+use crate::views::{ArmPage, Overview};
 
 use super::SiteFile;
 use super::items::{criterion_href, item_href};
@@ -140,13 +140,19 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
         let names: BTreeMap<_, Named> = names.into_iter().map(|name| (order(&name), name)).collect();
         List { heading: heading.to_owned(), stem: stem.to_owned(), names: names.into_values().collect() }
     };
-    let (mut suites, mut arms) = (Vec::new(), Vec::new());
+    let arm = |page: ArmPage<'_>| {
+        let about = match page.suites.as_slice() {
+            [only] => plan.suites[only.place].label.clone(),
+            several => words::count_of(several.len() as u64, "suites"),
+        };
+        Named { sort: Sort::Arm, name: words::arm_name(page.arm), href: plan.arm_href("", page.arm), about }
+    };
+    let arms = overview.arm_pages().into_iter().map(arm).collect();
+    let mut suites = Vec::new();
     let mut of_suites = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
         let of_suite = |sort, name: &str, href: String| Named { sort, name: name.to_owned(), href, about: place.label.clone() };
         suites.push(Named { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
-        let leaderboard = || format!("{}#leaderboard", place.path());
-        arms.extend(suite.board.entries.iter().map(|entry| of_suite(Sort::Arm, &words::arm_name(&entry.arm), leaderboard())));
         let criteria = suite.criterion_keys.iter().filter_map(|key| {
             let href = criterion_href(place, "", &key.criterion, &key.evaluator)?;
             Some(of_suite(Sort::Criterion, &key.criterion, href))
@@ -296,7 +302,7 @@ fn shard(number: usize, names: &[&Named]) -> SiteFile {
 }
 
 /// Writes a text as a string of a script. `<` could end the script or begin a comment.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let literal = serde_json::to_string(text).expect("a text can be written");
     literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

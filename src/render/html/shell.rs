@@ -62,6 +62,7 @@ pub(super) fn escaped_length(text: &str) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Here {
     Overview,
+    Arms,
     Runs,
     Cost,
     Method,
@@ -118,6 +119,9 @@ pub(super) struct Shell {
     pub crumbs: Vec<Crumb>,
     pub downloads: Vec<Download>,
     pub foot: Option<Foot>,
+    /// Style sheets and scripts beyond those of every page, from the site's root.
+    pub sheets: Vec<String>,
+    pub scripts: Vec<String>,
 }
 
 impl Shell {
@@ -143,7 +147,21 @@ impl Shell {
             crumbs: Vec::new(),
             downloads: Vec::new(),
             foot: None,
+            sheets: Vec::new(),
+            scripts: Vec::new(),
         }
+    }
+
+    /// Gives the page the style sheet of pages about one arm or two.
+    pub fn of_arms(mut self) -> Self {
+        self.sheets.push(self.assets.pair_css.clone());
+        self
+    }
+
+    /// Gives the page the script that compares any two arms.
+    pub fn comparing(mut self) -> Self {
+        self.scripts.push(self.assets.pair_js.clone());
+        self
     }
 
     pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::Published;
 use crate::views::Overview;
 
+use super::base64::base64;
 use super::plan::Plan;
 use super::shell::Text;
 use super::site_file::{PAGE_ENDING, SiteFile};
@@ -37,13 +38,14 @@ const SCRIPT: &str = "\u{1}script";
 
 /// Makes the file.
 pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
-    // The search loads its index from beside it.
-    let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
+    // The search loads its index from beside it, and a page of any two arms their outcomes.
+    let is_loading = |path: &str| path.starts_with("search") || path.ends_with(super::any_pair::FILE);
+    let is_left_out = |path: &str| path.starts_with("runs/") || is_loading(path) || super::items::is_item_page(path);
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
-    let (style, script) = (assets::text("site.css"), assets::text("site.js"));
+    let [style, script] = assets::all_texts();
     let context = &overview.context;
     let frame = Single {
         title: Text::new(&context.title),
@@ -65,17 +67,7 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
 
 /// SHA-256 in the form that a policy takes.
 fn digest(text: &str) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digest = Sha256::digest(text.as_bytes());
-    let mut encoded = String::new();
-    for part in digest.chunks(3) {
-        let bits = part.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - part.len()));
-        for place in 0..4 {
-            let letter = LETTERS[((bits >> (18 - 6 * place)) & 63) as usize];
-            encoded.push(if place <= part.len() { char::from(letter) } else { '=' });
-        }
-    }
-    encoded
+    base64(&Sha256::digest(text.as_bytes()))
 }
 
 /// The main part of a page, with ids of its own and its headings one level down.
@@ -179,7 +171,7 @@ mod tests {
     #[test]
     fn digests_are_in_base64() {
         assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
-        assert!(!ends_early(&assets::text("site.css")) && !ends_early(&assets::text("site.js")));
+        assert!(assets::all_texts().iter().all(|text| !ends_early(text)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::render::{format, words};
 use crate::views::{OverviewSuite, RunStated, StatedLine};
 
+use super::arm_links::link_arms;
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::plan::Plan;
 
@@ -40,6 +41,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
     grid.column(Column::new("Run", Look::Key, Sort::Ascending), shown.iter().map(run));
     grid.column(Column::new("Arm", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(words::arm_name(&of.arm))));
     grid.column(Column::new("Figure", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(of.figure.name.as_str())));
+    link_arms(&mut grid, 1, shown.iter().map(|of| &of.arm), plan, root);
     figures(&mut grid, &shown.iter().map(|of| &of.figure).collect::<Vec<_>>());
     Some(grid.filtered(""))
 }

@@ -37,8 +37,12 @@ impl Axis {
 
     /// Where a number stands, in per cent of the width.
     pub fn at(&self, number: f64) -> String {
-        let share = (number - self.low) / (self.high - self.low);
-        format!("{:.2}", 100.0 * share.clamp(0.0, 1.0))
+        format!("{:.2}", self.share(number))
+    }
+
+    /// The same as a number.
+    pub fn share(&self, number: f64) -> f64 {
+        100.0 * ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
     pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {

@@ -5,6 +5,9 @@ use askama::Template;
 use crate::render::{format, summary};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
+use super::all_pairs::{self, AllPairs};
+use super::any_pair;
+use super::arm_links::{link_arms, mark_arms};
 use super::board;
 use super::chart_data::ChartOf;
 use super::charts;
@@ -64,6 +67,9 @@ struct PairsPage {
     shell: Shell,
     suite: Text,
     about: Text,
+    /// Address of the page that compares any two arms.
+    any: Option<String>,
+    all: Option<AllPairs>,
     figure: Option<Figure>,
     links: Vec<Link>,
 }
@@ -94,7 +100,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         sentences: sentences.into_iter().map(Text::from).collect(),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
         facts: facts(suite),
-        board: board::grid(&suite.board, "board", "Arms by pass rate").about(board::common(&suite.board).unwrap_or_default()),
+        board: board_grid(suite, place, plan, &shell.root),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
@@ -118,6 +124,16 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         shell,
     };
     SiteFile::page(path, &page)
+}
+
+/// The leaderboard: names lead to the arms' pages, and two rows can be ticked.
+fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Grid {
+    let mut grid = board::grid(&suite.board, "board", "Arms by pass rate").about(board::common(&suite.board).unwrap_or_default());
+    let arms = || suite.board.entries.iter().map(|entry| &entry.arm);
+    link_arms(&mut grid, 0, arms(), plan, root);
+    mark_arms(&mut grid, arms(), plan);
+    grid.any_pair = any_pair::href(suite, place, root);
+    grid
 }
 
 /// The pairs that have a page.
@@ -150,12 +166,8 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("Two arms of {} side by side.", place.label));
     let back = format!("{}{}", shell.root, place.path());
     let about = match &suite.baseline {
-        Some(baseline) => {
-            Text::from(format!("The leading two, and every other arm against {baseline}. The command line compares any two."))
-        }
-        None if suite.board.entries.len() > ALL_PAIRS => {
-            Text::new("Everyone against the leader, and neighbours in the leaderboard. The command line compares any two.")
-        }
+        Some(baseline) => Text::from(format!("The leading two, and every other arm against {baseline}.")),
+        None if suite.board.entries.len() > ALL_PAIRS => Text::new("Everyone against the leader, and neighbours in the leaderboard."),
         None => Text::new("Every arm against every other."),
     };
     let shell = if suite.charts.disagreements.is_some() {
@@ -165,9 +177,12 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     };
     let links = links(suite, place, &shell.root).collect();
     let figure = charts::of_pairs(suite, place, &shell.root);
+    let shell = shell.of_arms();
     let page = PairsPage {
         suite: Text::new(&place.label),
         about,
+        any: any_pair::href(suite, place, &shell.root),
+        all: all_pairs::of_suite(suite, place, plan, &shell.root),
         figure,
         links,
         shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]),

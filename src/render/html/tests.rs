@@ -394,6 +394,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         items: item_matrix(name, version, arms),
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
+        pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
 }

@@ -16,6 +16,7 @@ struct TranscriptHtml {
     shell: Shell,
     id: Text,
     arm: Text,
+    arm_href: String,
     suite: Text,
     heading: String,
     entries: Vec<Entry>,
@@ -59,6 +60,7 @@ pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &
         let html = TranscriptHtml {
             id: Text::new(&run.line.id),
             arm: Text::new(&arm),
+            arm_href: plan.arm_href(&shell.root, &run.line.arm),
             suite: Text::new(&suite.label),
             heading: format!("Transcripts{of}"),
             pager: Pager::new(number, pages, name),

@@ -1,0 +1,106 @@
+//! All pairs of a suite's arms as a table: by how much the arm of the row is ahead of the arm of the column. Needs no script.
+
+use std::collections::BTreeMap;
+
+use crate::render::{format, words};
+use crate::views::{Arm, Discordance, OverviewSuite, Verdict};
+
+use super::any_pair;
+use super::plan::{Plan, SuitePlace};
+use super::shell::Text;
+
+/// Arms that have a row; the data have all.
+const MOST_ARMS: usize = 64;
+/// With more arms, only pairs with a page of the program are linked: a page may weigh so much and no more.
+const MOST_LINKED: usize = 26;
+/// A cell is shaded in two steps: the arm is ahead at all, and by so much or more.
+const FAR: f64 = 0.1;
+/// Characters of an arm's name.
+const LONGEST_NAME: usize = 60;
+
+/// The table.
+pub(super) struct AllPairs {
+    pub rows: Vec<Row>,
+    /// Numbers of the columns.
+    pub heads: Vec<usize>,
+    pub left_out: Option<String>,
+}
+
+pub(super) struct Row {
+    pub number: usize,
+    pub name: Text,
+    pub href: String,
+    pub cells: Vec<Cell>,
+}
+
+/// By how much the arm of the row is ahead, in percentage points.
+#[derive(Default)]
+pub(super) struct Cell {
+    pub class: &'static str,
+    pub text: String,
+    pub href: String,
+    /// Who is who, where there is room for it.
+    pub about: Text,
+}
+
+/// Lays the pairs out; nothing where no two arms share items, and for two arms.
+pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<AllPairs> {
+    let of = suite.charts.disagreements.as_ref().filter(|of| of.arms.len() > 2 && !of.pairs.is_empty())?;
+    let shown = of.arms.len().min(MOST_ARMS);
+    let pairs: BTreeMap<(usize, usize), &Discordance> = of.pairs.iter().map(|pair| ((pair.first, pair.second), pair)).collect();
+    let files: BTreeMap<(&Arm, &Arm), String> = suite
+        .pairs
+        .iter()
+        .filter_map(|pair| match pair.arms.as_slice() {
+            [first, second] => Some(((&first.arm, &second.arm), place.pair_path(pair)?)),
+            _ => None,
+        })
+        .collect();
+    let names = words::arm_labels(&of.arms);
+    let any = any_pair::href(suite, place, root).filter(|_| shown <= MOST_LINKED);
+    let cell = |row: usize, column: usize| {
+        let Some(pair) = pairs.get(&(row.min(column), row.max(column))) else { return Cell::default() };
+        let (one, other) = (&of.arms[row], &of.arms[column]);
+        let file = files.get(&(one, other)).or_else(|| files.get(&(other, one))).map(|path| format!("{root}{path}"));
+        let made = || any.as_ref().map(|any| format!("{any}?a={}&b={}", plan.arms.segment(one), plan.arms.segment(other)));
+        let ahead = if row < column { pair.difference() } else { -pair.difference() };
+        let (own, others) = if row < column { (pair.only_first, pair.only_second) } else { (pair.only_second, pair.only_first) };
+        let about = any.as_ref().map(|_| {
+            let [own, others, shared] = [own, others, pair.shared].map(format::integer);
+            Text::from(format!("{} against {}: {own} only it passed, {others} only the other, of {shared}", names[row], names[column]))
+        });
+        Cell {
+            class: class(pair, ahead),
+            text: if ahead == 0.0 { "0".to_owned() } else { format::signed(ahead * 100.0, usize::from(pair.shared >= 100)) },
+            href: file.or_else(made).unwrap_or_default(),
+            about: about.unwrap_or_default(),
+        }
+    };
+    let row = |row: usize| Row {
+        number: row + 1,
+        name: Text::from(crate::domain::beginning(&names[row], LONGEST_NAME)),
+        href: plan.arm_href(root, &of.arms[row]),
+        cells: (0..shown).map(|column| if row == column { Cell::default() } else { cell(row, column) }).collect(),
+    };
+    Some(AllPairs {
+        rows: (0..shown).map(row).collect(),
+        heads: (1..=shown).collect(),
+        left_out: (shown < of.arms.len())
+            .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(of.arms.len() as u64))),
+    })
+}
+
+fn class(pair: &Discordance, ahead: f64) -> &'static str {
+    let is_decided = matches!(pair.verdict, Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. });
+    match (ahead > 0.0, ahead.abs() >= FAR, is_decided) {
+        _ if ahead == 0.0 => "",
+        (true, false, false) => "p1",
+        (true, true, false) => "p2",
+        (true, false, true) => "p1 win",
+        (true, true, true) => "p2 win",
+        (false, false, false) => "n1",
+        (false, true, false) => "n2",
+        (false, false, true) => "n1 win",
+        (false, true, true) => "n2 win",
+    }
+}

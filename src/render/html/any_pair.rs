@@ -1,0 +1,210 @@
+//! The page that compares any two arms of a suite, and what it loads: all outcomes as bits, and the names of the items.
+//!
+//! The first part has the outcomes of an arm one after the other, arm by arm. Where every arm tried every item once at most, an outcome
+//! takes two bits, the first in the lowest ones of its byte: 0 is not there, 1 failed, 2 passed, 3 not counted. Else an outcome is two
+//! numbers of `width` bits, lower byte first: how many passed and how many counted, and 1 of 0 for one that does not count. The
+//! second part has the items' names and addresses, which are longer than all else.
+
+use askama::Template;
+use serde::Serialize;
+
+use crate::domain::visible;
+use crate::render::{format, verdicts, words};
+use crate::views::{Arm, OverviewSuite, PairCell, PairTable, PairWay, SiteContext};
+
+use super::SiteFile;
+use super::base64::base64;
+use super::items::item_href_at;
+use super::plan::{Plan, SuitePlace};
+use super::search::literal;
+use super::shell::{Crumb, Here, Shell, Text};
+
+/// How the name of the page ends.
+pub(super) const FILE: &str = "any.html";
+/// Outcomes that a browser is asked to load: four megabytes of bits.
+const MOST_OUTCOMES: usize = 12_000_000;
+/// Items of which the names are loaded.
+const MOST_ITEMS: usize = 50_000;
+
+#[derive(Template)]
+#[template(path = "any_pair.html")]
+struct AnyPairPage {
+    shell: Shell,
+    suite: Text,
+    /// Addresses of the parts, by spaces.
+    parts: String,
+    /// Ways to the folders of items, and to those of arms.
+    items: String,
+    arms: String,
+    outcomes: String,
+}
+
+/// The first part.
+#[derive(Serialize)]
+struct Outcomes<'a> {
+    version: u32,
+    suite: String,
+    /// What the items are: `questions`, `tests`.
+    word: &'a str,
+    /// By arm: what addresses have of it, its name, and the file of its page.
+    arms: Vec<(String, String, String)>,
+    columns: usize,
+    /// Bits of a number.
+    width: u32,
+    bits: String,
+    /// By item: its columns. Empty where each column is an item.
+    items: &'a [Vec<u32>],
+    texts: &'a [(u32, Vec<u32>)],
+    tools: &'a [u32],
+    /// By pair: `m` for McNemar's test, `o` for others, `x` where the two cannot be compared.
+    ways: String,
+    /// Why pairs cannot be compared, each once, with the first of its pairs.
+    reasons: Vec<(usize, &'static str)>,
+    z: f64,
+    /// Pairs with a page of the program: both arms and the file.
+    pages: Vec<(usize, usize, String)>,
+}
+
+/// The second part: name and address of each column's item.
+#[derive(Serialize)]
+struct Names {
+    names: Vec<(String, String)>,
+}
+
+/// Says whether any two arms of a suite can be compared on a page.
+pub(super) fn of_suite(suite: &OverviewSuite) -> Option<&PairTable> {
+    suite.pair_table.as_ref().filter(|table| table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS)
+}
+
+/// Returns the address of the page, for tables in which two rows can be ticked.
+pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<String> {
+    of_suite(suite).map(|_| format!("{root}{}", place.any_pair_path()))
+}
+
+/// Makes the page and both parts; nothing with fewer than three arms, or without outcomes.
+pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(table) = of_suite(suite) else { return Vec::new() };
+    let path = place.any_pair_path();
+    let title = format!("Any two arms of {} · {}", place.label, context.title);
+    let about = format!("Compare any two arms of {} item by item.", place.label);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).of_arms().comparing();
+    let crumbs = vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("index.html", "Pairs")];
+    let parts = [outcomes(plan, suite, place, table), names(suite, place)];
+    let page = AnyPairPage {
+        suite: Text::new(&place.label),
+        parts: parts.each_ref().map(|file| file.path.as_str()).join(" "),
+        items: format!("{}suites/{}/i/", shell.root, place.segment),
+        arms: format!("{}arms/", shell.root),
+        outcomes: format::integer((table.arms.len() * table.columns) as u64),
+        shell: shell.crumbs(crumbs),
+    };
+    [SiteFile::page(path, &page)].into_iter().chain(parts).collect()
+}
+
+fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> SiteFile {
+    let (width, bytes) = packed(&table.cells);
+    let number = |arm: &Arm| table.arms.iter().position(|known| known == arm);
+    let page = |pair: &crate::views::Comparison| {
+        let [first, second] = pair.arms.as_slice() else { return None };
+        let path = place.pair_path(pair)?;
+        Some((number(&first.arm)?, number(&second.arm)?, path.rsplit('/').next()?.to_owned()))
+    };
+    let arm = |arm: &Arm| {
+        let path = plan.arms.path(arm);
+        (plan.arms.segment(arm), visible(&words::arm_name(arm)), path.trim_start_matches("arms/").to_owned())
+    };
+    let mut reasons: Vec<(usize, &'static str)> = Vec::new();
+    for (number, way) in table.ways.iter().enumerate() {
+        if let PairWay::NotComparable(reason) = way {
+            let said = verdicts::incomparability(*reason);
+            if reasons.last().is_none_or(|(_, last)| *last != said) {
+                reasons.push((number, said));
+            }
+        }
+    }
+    let way = |way: &PairWay| match way {
+        PairWay::Mcnemar => 'm',
+        PairWay::Other => 'o',
+        PairWay::NotComparable(_) => 'x',
+    };
+    let content = Outcomes {
+        version: 1,
+        suite: visible(&place.label),
+        word: suite.items.word.unwrap_or("items"),
+        arms: table.arms.iter().map(arm).collect(),
+        columns: table.columns,
+        width,
+        bits: base64(&bytes),
+        items: &table.items,
+        texts: &table.texts,
+        tools: &table.tools,
+        ways: table.ways.iter().map(way).collect(),
+        reasons,
+        z: table.z,
+        pages: suite.pairs.iter().filter_map(page).collect(),
+    };
+    part(place, 0, &content)
+}
+
+fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+    let name = |(column, item): (usize, &crate::views::ItemLine)| (visible(&item.item), item_href_at(place, "", column));
+    part(place, 1, &Names { names: suite.items.items.iter().enumerate().map(name).collect() })
+}
+
+/// A script that hands its part over, because nothing else can be loaded from a disk.
+fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile {
+    let json = serde_json::to_string(content).expect("texts and numbers can be written");
+    let name = format!("pairs-{}", place.segment);
+    let text = format!("evalreportShard({},{number},JSON.parse({}));\n", literal(&name), literal(&json));
+    SiteFile { path: place.outcomes_path(number), bytes: text.into_bytes() }
+}
+
+/// Packs outcomes as tightly as they can be: returns the bits of a number, and the bytes.
+fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
+    let all = || cells.iter().flatten();
+    let most = all().map(|cell| cell.counted).max().unwrap_or(0);
+    let counts = |cell: &PairCell| if cell.is_uncounted { (1, 0) } else { (cell.passed, cell.counted) };
+    match most {
+        0..=1 => {
+            let code = |cell: &PairCell| match (counts(cell), cell.counted) {
+                ((1, 1), _) => 2,
+                ((0, 1), _) => 1,
+                ((1, 0), _) => 3,
+                _ => 0,
+            };
+            let codes: Vec<u8> = all().map(code).collect();
+            let byte = |four: &[u8]| four.iter().enumerate().fold(0, |byte, (place, code)| byte | (code << (2 * place)));
+            (2, codes.chunks(4).map(byte).collect())
+        }
+        2..=255 => (8, all().map(counts).flat_map(|(passed, counted)| [passed as u8, counted as u8]).collect()),
+        _ => {
+            // More than sixty thousand attempts at an item are as good as sixty thousand.
+            let number = |count: u32| u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
+            (16, all().map(counts).flat_map(|(passed, counted)| [number(passed), number(counted)].concat()).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(passed: u32, counted: u32) -> PairCell {
+        PairCell { passed, counted, is_uncounted: false }
+    }
+
+    #[test]
+    fn four_single_outcomes_take_a_byte() {
+        let uncounted = PairCell { is_uncounted: true, ..PairCell::default() };
+        let cells = [vec![cell(0, 0), cell(0, 1), cell(1, 1), uncounted], vec![cell(1, 1)]];
+        assert_eq!(packed(&cells), (2, vec![0b1110_0100, 0b10]));
+        let million = vec![vec![cell(1, 1); 1_000_000]];
+        assert!(base64(&packed(&million).1).len() <= 334_000);
+    }
+
+    #[test]
+    fn several_attempts_are_counts() {
+        assert_eq!(packed(&[vec![cell(2, 3), cell(0, 0)]]), (8, vec![2, 3, 0, 0]));
+        assert_eq!(packed(&[vec![cell(300, 301)]]), (16, vec![44, 1, 45, 1]));
+    }
+}

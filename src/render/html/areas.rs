@@ -1,0 +1,71 @@
+//! The four outcomes of two arms as areas: what both passed and what one of them passed are as large as they are many.
+
+use crate::render::format;
+use crate::views::Flips;
+
+/// A number stands in its area where that has so much of the width and of the height, in per cent.
+const LEAST: (f64, f64) = (8.0, 14.0);
+
+/// The areas of a pair, each at shares of the drawing.
+pub(super) struct Areas {
+    pub all: Vec<Area>,
+}
+
+pub(super) struct Area {
+    pub class: &'static str,
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: String,
+    /// The number and its place, where there is room for it.
+    pub count: Option<(String, String, String)>,
+}
+
+impl Areas {
+    /// Columns are what the first arm passed and what it failed; their parts what the second did.
+    pub fn of(flips: &Flips) -> Self {
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
+        let passed = flips.both_passed + flips.only_first;
+        let left = share(passed, flips.shared);
+        let columns = [
+            (0.0, left, passed, [("both", flips.both_passed), ("only-a", flips.only_first)]),
+            (left, 100.0 - left, flips.shared - passed, [("only-b", flips.only_second), ("neither", flips.neither)]),
+        ];
+        let mut all = Vec::new();
+        for (x, width, whole, parts) in columns {
+            let mut y = 0.0;
+            for (class, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
+                let height = share(count, whole);
+                let at = |number: f64| format!("{number:.2}");
+                let has_room = width >= LEAST.0 && height >= LEAST.1;
+                let text = has_room.then(|| (format::integer(count), at(x + width / 2.0), at(y + height / 2.0)));
+                all.push(Area { class, x: at(x), y: at(y), width: at(width), height: at(height), count: text });
+                y += height;
+            }
+        }
+        Self { all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_fill_the_drawing_and_are_as_large_as_their_counts() {
+        let flips = Flips { shared: 56, both_passed: 32, only_first: 13, only_second: 7, neither: 4, items: None, listed: None };
+        let areas = Areas::of(&flips);
+        let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
+        let sizes: Vec<f64> = areas.all.iter().map(|area| number(&area.width) * number(&area.height) / 10_000.0 * 56.0).collect();
+        for (size, count) in sizes.iter().zip([32.0, 13.0, 7.0, 4.0]) {
+            assert!((size - count).abs() < 0.05, "{sizes:?}");
+        }
+        assert!(areas.all.iter().all(|area| area.count.is_some()));
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        let flips = Flips { shared: 5, both_passed: 5, only_first: 0, only_second: 0, neither: 0, items: None, listed: None };
+        assert_eq!(Areas::of(&flips).all.len(), 1);
+    }
+}

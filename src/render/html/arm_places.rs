@@ -1,0 +1,100 @@
+//! Where every arm's page stands. An arm's address follows from its name alone unless another arm's name gives the same one, so that pages of
+//! runs need not be made again when an arm is added.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, Serializer};
+
+use crate::views::Arm;
+
+use super::slug::segments;
+
+/// Longest segment.
+const LONGEST: usize = 120;
+
+/// The addresses of a site's arms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArmPlaces {
+    /// Arms whose segment is another than their name alone would give.
+    moved: BTreeMap<Arm, String>,
+}
+
+impl ArmPlaces {
+    pub fn of<'a>(arms: impl Iterator<Item = &'a Arm>) -> Self {
+        let arms: BTreeSet<&Arm> = arms.collect();
+        let mut users = BTreeMap::<String, usize>::new();
+        for arm in &arms {
+            *users.entry(name(arm)).or_default() += 1;
+        }
+        // Two arms with one name differ in where the approach ends and the model begins.
+        let full = |arm: &Arm| match users[&name(arm)] {
+            1 => name(arm),
+            _ => format!("{}\u{1f}{}", arm.approach, arm.model),
+        };
+        let names: Vec<String> = arms.iter().map(|arm| full(arm)).collect();
+        let given = segments(names.iter().map(String::as_str), LONGEST);
+        let moved = arms.iter().zip(&names).filter_map(|(arm, name)| {
+            let segment = &given[name.as_str()];
+            (*segment != alone(arm)).then(|| ((*arm).clone(), segment.clone()))
+        });
+        Self { moved: moved.collect() }
+    }
+
+    /// Returns what tells the arm from all others in an address.
+    pub fn segment(&self, arm: &Arm) -> String {
+        self.moved.get(arm).cloned().unwrap_or_else(|| alone(arm))
+    }
+
+    pub fn path(&self, arm: &Arm) -> String {
+        // The list of all arms has the name that a folder is asked for.
+        match self.segment(arm).as_str() {
+            "index" => "arms/index-arm.html".to_owned(),
+            segment => format!("arms/{segment}.html"),
+        }
+    }
+}
+
+impl Serialize for ArmPlaces {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.moved)
+    }
+}
+
+/// What an arm's segment is made of: the dot between approach and model would be lost.
+fn name(arm: &Arm) -> String {
+    if arm.model.is_empty() { arm.approach.clone() } else { format!("{} {}", arm.approach, arm.model) }
+}
+
+/// The segment of an arm that no other arm's name meets.
+fn alone(arm: &Arm) -> String {
+    let name = name(arm);
+    segments([name.as_str()], LONGEST).remove(name.as_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arm(approach: &str, model: &str) -> Arm {
+        Arm { approach: approach.to_owned(), model: model.to_owned() }
+    }
+
+    #[test]
+    fn an_address_follows_from_the_name_unless_another_name_meets_it() {
+        let [one, upper, other] = [arm("planner", "m1"), arm("Planner", "m1"), arm("react", "m1")];
+        let places = ArmPlaces::of([&one, &other].into_iter());
+        assert_eq!((places.path(&one), places.path(&other)), ("arms/planner-m1.html".to_owned(), "arms/react-m1.html".to_owned()));
+        assert!(places.moved.is_empty());
+        let met = ArmPlaces::of([&one, &upper, &other].into_iter());
+        assert_eq!(met.path(&other), places.path(&other));
+        assert_ne!(met.path(&one), met.path(&upper));
+    }
+
+    #[test]
+    fn arms_of_one_name_and_the_list_of_arms_are_told_apart() {
+        let (left, right) = (arm("a b", ""), arm("a", "b"));
+        let places = ArmPlaces::of([&left, &right].into_iter());
+        assert_ne!(places.path(&left), places.path(&right));
+        assert_ne!(ArmPlaces::of([&arm("index", "")].into_iter()).path(&arm("index", "")), "arms/index.html");
+    }
+}

@@ -1,0 +1,85 @@
+//! How far apart two arms are, in one picture: the difference, its interval, zero and the declared margin.
+
+use crate::render::verdicts;
+use crate::views::{ComparisonRow, PairEvidence, Scale, Verdict};
+
+use super::shell::Text;
+use super::strip::{self, Axis, Mark};
+
+/// The difference on an axis with zero.
+pub(super) struct Gap {
+    /// The metric, both arms and the numbers, for those who cannot see it.
+    pub about: Text,
+    pub value: Label,
+    /// The ends of the interval.
+    pub ends: Option<[Label; 2]>,
+    pub mark: Mark,
+    pub zero: String,
+    /// Left edge and width of the margin, and its words.
+    pub band: Option<(String, String, Text)>,
+    /// Whether the interval is clear of zero, or nothing varies.
+    pub is_clear: bool,
+    pub low: Text,
+    pub high: Text,
+    /// Who is better to the left of zero, and to the right.
+    pub sides: [Text; 2],
+}
+
+/// Words at a place, which stay within the drawing.
+pub(super) struct Label {
+    pub x: String,
+    pub anchor: &'static str,
+    pub text: Text,
+}
+
+impl Gap {
+    /// Draws the difference of two arms; nothing for a ratio, or where nothing is known.
+    pub fn of(row: &ComparisonRow, pair: &PairEvidence, names: [&str; 2]) -> Option<Self> {
+        let found = pair.difference.filter(|found| found.scale != Scale::Ratio)?;
+        let margin = pair.margin.filter(|margin| *margin > 0.0);
+        let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
+        let band = margin.into_iter().flat_map(|margin| [-margin, margin]);
+        let axis = Axis::around(&[0.0, found.value].into_iter().chain(ends).chain(band).collect::<Vec<f64>>(), None)?;
+        let unit = if found.scale == Scale::Share { " pp" } else { "" };
+        let number = |value: f64| if found.scale == Scale::Share { value * 100.0 } else { value };
+        let end = |value: f64| {
+            let sign = if value > 0.0 { "+" } else { "" };
+            format!("{sign}{}", strip::end(number(value)))
+        };
+        let said = verdicts::change_of(&row.metric, pair).unwrap_or_default();
+        let (value, inner) = said.split_once(" [").unwrap_or((&said, ""));
+        let inner: Vec<&str> = inner.trim_end_matches(']').split(", ").collect();
+        let left = axis.share(-margin.unwrap_or_default());
+        let is_lower_better = row.metric.direction == crate::domain::Direction::Down;
+        let better = |place: usize| Text::from(format!("{} is better", names[place]));
+        Some(Self {
+            about: Text::from(format!("{}: {} less {}: {said}", row.metric.label, names[0], names[1])),
+            value: Label::at(&axis, found.value, value),
+            ends: found
+                .interval
+                .zip(inner.get(1))
+                .map(|(ends, high)| [Label::at(&axis, ends.low, inner[0]), Label::at(&axis, ends.high, high)]),
+            mark: axis.mark(found.value, found.interval),
+            zero: axis.at(0.0),
+            band: margin.map(|margin| {
+                let width = format!("{:.2}", axis.share(margin) - left);
+                (format!("{left:.2}"), width, Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))))
+            }),
+            is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, Verdict::DeterministicDifference { .. }),
+            low: Text::from(end(axis.low)),
+            high: Text::from(format!("{}{unit}", end(axis.high))),
+            sides: if is_lower_better { [better(0), better(1)] } else { [better(1), better(0)] },
+        })
+    }
+}
+
+impl Label {
+    fn at(axis: &Axis, value: f64, text: &str) -> Self {
+        let anchor = match axis.share(value) {
+            share if share < 8.0 => "start",
+            share if share > 92.0 => "end",
+            _ => "middle",
+        };
+        Self { x: axis.at(value), anchor, text: Text::new(text) }
+    }
+}

@@ -1,0 +1,138 @@
+//! What it takes to compare any two arms of a suite without the program: every arm's outcomes, and how the program would weigh each pair.
+
+use std::collections::BTreeMap;
+
+use crate::domain::PASS_RATE;
+use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Incomparable, Rates, SuiteAnswer, Test, Verdict};
+use crate::stats::normal_quantile;
+
+use super::leaderboard::SuiteBoard;
+
+/// Every arm's outcomes on the items of a suite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairTable {
+    /// In the order of the board.
+    pub arms: Vec<Arm>,
+    /// How many columns the item matrix has.
+    pub columns: usize,
+    /// By item: its columns in the item matrix. Empty where each column is an item of its own.
+    pub items: Vec<Vec<u32>>,
+    /// By arm and column.
+    pub cells: Vec<Vec<PairCell>>,
+    /// Columns that arms were asked in different texts: by arm a number of the text, 0 where it is not known.
+    pub texts: Vec<(u32, Vec<u32>)>,
+    /// By arm: the number of the tool whose hashes of texts it has. Those of two tools cannot be held against each other.
+    pub tools: Vec<u32>,
+    /// How the program weighs each pair: the first arm against the second, the third and so on, then the second against the third.
+    pub ways: Vec<PairWay>,
+    /// The standard normal quantile of the intervals.
+    pub z: f64,
+}
+
+/// One arm's outcomes at one column, over its runs and attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairCell {
+    pub passed: u32,
+    pub counted: u32,
+    /// An outcome is there that does not count.
+    pub is_uncounted: bool,
+}
+
+/// How the program weighs two arms' pass rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairWay {
+    /// McNemar's exact test and Tango's interval: follows from the counts of the four outcomes alone.
+    Mcnemar,
+    /// Over runs, clusters or several attempts: takes more than the outcomes.
+    Other,
+    NotComparable(Incomparable),
+}
+
+impl PairTable {
+    /// Lays out the arms of a board; nothing with fewer than three, of which a pair's page says all, or without outcomes.
+    pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Option<Self> {
+        let places: Vec<usize> = board
+            .entries
+            .iter()
+            .filter_map(|entry| answer.group.arms.iter().position(|arm| arm.arm == entry.arm))
+            .filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_)))
+            .collect();
+        let columns = answer.matrix.items.len();
+        if places.len() < 3 || columns == 0 {
+            return None;
+        }
+        let mut items = Vec::new();
+        answer.items.each_unit(|_, columns| items.push(columns.to_vec()));
+        // One column each, in their order, needs no saying.
+        if items.iter().enumerate().all(|(place, own)| matches!(own.as_slice(), [column] if *column as usize == place)) {
+            items.clear();
+        }
+        Some(Self {
+            arms: places.iter().map(|place| answer.group.arms[*place].arm.clone()).collect(),
+            columns,
+            items,
+            cells: places.iter().map(|place| cells(&answer.rates[*place], columns)).collect(),
+            texts: texts(answer, &places),
+            tools: tools(answer, &places),
+            ways: ways(answer, &places),
+            z: normal_quantile(0.5 + CONFIDENCE / 2.0).unwrap_or(f64::NAN),
+        })
+    }
+}
+
+fn cells(rates: &Rates, columns: usize) -> Vec<PairCell> {
+    let Rates::Outcomes(outcomes) = rates else { return vec![PairCell::default(); columns] };
+    let cell = |(column, (passed, counted)): (usize, &(u32, u32))| PairCell {
+        passed: *passed,
+        counted: *counted,
+        is_uncounted: *counted == 0 && outcomes.asked(column) != Asked::Not,
+    };
+    outcomes.cells.iter().enumerate().map(cell).collect()
+}
+
+/// The tool of each arm's hashes, numbered from 1; 0 where it has none.
+fn tools(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<u32> {
+    let mut numbers = BTreeMap::<&str, u32>::new();
+    let mut tool = |place: &usize| match &answer.texts[*place] {
+        ArmTexts::Hashed { importer, .. } => {
+            let next = numbers.len() as u32 + 1;
+            *numbers.entry(importer.as_str()).or_insert(next)
+        }
+        ArmTexts::Unknown | ArmTexts::OfVersion => 0,
+    };
+    places.iter().map(&mut tool).collect()
+}
+
+fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
+    let changed = answer.pairing().changed_anywhere();
+    let of_column = |column: usize| {
+        let mut numbers = BTreeMap::<u64, u32>::new();
+        let mut text = |place: &usize| match &answer.texts[*place] {
+            ArmTexts::Hashed { items, .. } => match items.get(column).copied().unwrap_or_default() {
+                0 => 0,
+                hash => {
+                    let next = numbers.len() as u32 + 1;
+                    *numbers.entry(hash).or_insert(next)
+                }
+            },
+            ArmTexts::Unknown | ArmTexts::OfVersion => 0,
+        };
+        (column as u32, places.iter().map(&mut text).collect())
+    };
+    changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(column, _)| of_column(column)).collect()
+}
+
+fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
+    let mut known = BTreeMap::<(usize, usize), PairWay>::new();
+    for pair in answer.metric(PASS_RATE).iter().flat_map(|metric| &metric.evidence.pairs) {
+        let way = match (pair.verdict, pair.test) {
+            (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
+            (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
+            _ => PairWay::Other,
+        };
+        known.insert((pair.first.min(pair.second), pair.first.max(pair.second)), way);
+    }
+    let way = |one: usize, other: usize| known.get(&(one.min(other), one.max(other))).copied().unwrap_or(PairWay::Other);
+    let pairs = (0..places.len()).flat_map(|first| (first + 1..places.len()).map(move |second| (first, second)));
+    pairs.map(|(first, second)| way(places[first], places[second])).collect()
+}

@@ -1,0 +1,201 @@
+//! Any two arms of a suite: the browser counts and weighs them as the program does. Arms' own pages, and what leads to them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::support::{Project, question, result};
+
+/// Numbers without a pattern, the same each time.
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+}
+
+/// Arms of one run each on questions that they pass more or less often; some outcomes are missing.
+fn arms(count: u64, questions: u64) -> Project {
+    let mut draws = Draws(7);
+    let project = Project::new();
+    for arm in 0..count {
+        let id = format!("run-{arm:02}");
+        project.result(&result(&id, "s", &format!("arm-{arm:02}"), json!({})));
+        let status = |draws: &mut Draws| match draws.next(100) {
+            0..=4 => "infra",
+            5..=7 => "error",
+            drawn if drawn < 25 + arm => "pass",
+            _ => "fail",
+        };
+        let items: Vec<Value> = (0..questions).map(|item| question(&format!("q{item:03}"), 1, status(&mut draws))).collect();
+        project.items(&id, &items);
+    }
+    project
+}
+
+/// Asks a page until it answers something.
+fn wait_for(browser: &Browser, script: &str) -> Value {
+    let started = Instant::now();
+    loop {
+        let found = browser.evaluate(script);
+        if !found.is_null() || started.elapsed() > Duration::from_secs(20) {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn built(project: &Project) {
+    let output = project.run(["build", "--quiet"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+}
+
+#[test]
+fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
+    let project = arms(46, 48);
+    built(&project);
+    let known: Value = serde_json::from_str(&project.run(["compare", "s", "--format", "json"]).stdout).expect("JSON");
+    let table = &known["comparisons"][0];
+    let names: Vec<String> = table["arms"]
+        .as_array()
+        .expect("arms")
+        .iter()
+        .map(|arm| format!("{} · m1", arm["approach"].as_str().unwrap_or_default()))
+        .collect();
+    let row = table["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["name"] == "shared_tests").expect("the rate");
+    let pairs = row["evidence"]["pairs"].as_array().expect("pairs");
+    assert!(pairs.len() >= 1_000, "{} pairs", pairs.len());
+    let browser = Browser::start();
+    browser.open(&project.path("site/compare/s/any.html").canonicalize().expect("just built"));
+    wait_for(&browser, "return document.getElementById('any').hidden ? null : true");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.evaluate("evalreportLoad('d/pairs-s-0.js', function (table) { window.outcomes = table; })");
+    let made = wait_for(
+        &browser,
+        "const table = window.outcomes;
+        if (!table) return null;
+        const cell = evalreportPairs.decode(table), all = [];
+        for (let a = 0; a < table.arms.length; a += 1) for (let b = 0; b < table.arms.length; b += 1) {
+            if (a === b) continue;
+            const found = evalreportPairs.compare(table, cell, a, b);
+            all.push([table.arms[a][1], table.arms[b][1], found.shared, found.onlyA.length, found.onlyB.length,
+                found.difference, found.interval.low, found.interval.high, found.p]);
+        }
+        return all;",
+    );
+    let key = |row: &Value, at: usize| row[at].as_str().unwrap_or_default().to_owned();
+    let made: BTreeMap<(String, String), &Value> =
+        made.as_array().expect("rows").iter().map(|row| ((key(row, 0), key(row, 1)), row)).collect();
+    for pair in pairs {
+        let place = |key: &str| usize::try_from(pair[key].as_u64().expect("a place")).expect("small");
+        let found = made[&(names[place("first")].clone(), names[place("second")].clone())];
+        assert_eq!((&found[2], &found[3], &found[4]), (&pair["sizes"]["pairs"], &pair["record"]["won"], &pair["record"]["lost"]), "{pair}");
+        let wanted =
+            [&pair["difference"]["value"], &pair["difference"]["interval"]["low"], &pair["difference"]["interval"]["high"], &pair["p"]];
+        for (at, wanted) in (5..).zip(wanted) {
+            let (found, wanted) = (found[at].as_f64().expect("a number"), wanted.as_f64().expect("a number"));
+            assert!((found - wanted).abs() <= 1e-9, "{at}: {found} and {wanted} of {pair}");
+        }
+    }
+}
+
+#[test]
+fn any_two_arms_are_compared_with_flips_that_lead_to_their_items() {
+    let project = arms(14, 30);
+    built(&project);
+    let page = project.path("site/compare/s/any.html").canonicalize().expect("just built");
+    let browser = Browser::start();
+    let open = |query: &str| {
+        browser.open_address(&format!("file://{}{query}", page.display()));
+        wait_for(&browser, "return document.querySelector('#any .links a, #any .empty') ? true : null");
+        assert_eq!(browser.complaints(), Vec::<String>::new(), "{query}");
+        browser.evaluate("return document.querySelector('main').innerText").to_string()
+    };
+    let made = open("?a=arm-02-m1&b=arm-07-m1");
+    assert!(made.contains("Not adjusted for choosing this pair") && made.contains("exact McNemar test"), "{made}");
+    assert!(made.contains("arm-02 · m1 vs arm-07 · m1"), "{made}");
+    let links = browser.evaluate("return Array.from(document.querySelectorAll('#any .links a'), link => link.href)");
+    let links = links.as_array().expect("links");
+    assert!(!links.is_empty() && links.iter().all(|link| link.as_str().is_some_and(|link| link.contains("/suites/s/i/00"))), "{links:?}");
+    // The areas and the list count alike, and a chip shows one side only.
+    let counts = browser.evaluate(
+        "const chips = document.querySelectorAll('.chips button'), rows = () => document.querySelectorAll('#any .links li').length;
+        const all = rows(); chips[1].click(); const first = rows(); chips[2].click(); return [all, first, rows()];",
+    );
+    let counts: Vec<u64> = counts.as_array().expect("counts").iter().filter_map(Value::as_u64).collect();
+    assert_eq!(counts[0], counts[1] + counts[2], "{counts:?}");
+    // A pair that the program compared is said to be one, and linked.
+    let first = browser.evaluate("return Array.from(document.querySelectorAll('#any-a option'), option => option.value)");
+    let first: Vec<&str> = first.as_array().expect("arms").iter().filter_map(Value::as_str).collect();
+    let known = open(&format!("?a={}&b={}", first[0], first[1]));
+    assert!(known.contains("The program compared this pair") && !known.contains("Not adjusted"), "{known}");
+    // A pinned baseline is the second arm.
+    browser.open_address("about:blank");
+    let pinned = open(&format!("?a={}#base={}", first[3], first[9]));
+    assert_eq!(browser.evaluate("return document.getElementById('any-b').value"), first[9], "{pinned}");
+}
+
+#[test]
+fn two_rows_are_ticked_and_a_baseline_goes_along() {
+    let project = arms(5, 12);
+    built(&project);
+    let browser = Browser::start();
+    browser.open(&project.path("site/suites/s/index.html").canonicalize().expect("just built"));
+    let ticked = browser.evaluate(
+        "const boxes = document.querySelectorAll('#board input.tick'); boxes[1].click(); boxes[3].click();
+        return document.querySelector('.ticks a').getAttribute('href');",
+    );
+    let ticked = ticked.as_str().unwrap_or_default();
+    assert!(ticked.starts_with("../../compare/s/any.html?a=arm-0") && ticked.contains("-m1&b=arm-0"), "{ticked}");
+    let pinned = browser.evaluate(
+        "const boxes = document.querySelectorAll('#board input.tick'); boxes[3].click();
+        document.querySelector('.ticks button').click();
+        const link = document.querySelector('.brand');
+        link.addEventListener('click', event => event.preventDefault()); link.click();
+        return [location.hash, link.hash];",
+    );
+    assert!(pinned[0].as_str().is_some_and(|hash| hash.starts_with("#base=arm-0")) && pinned[0] == pinned[1], "{pinned}");
+}
+
+#[test]
+fn every_arm_has_a_page_with_all_its_suites() {
+    let project = arms(4, 12);
+    project.result(&result("other", "t", "arm-03", json!({"shared_tests_passed": 5, "shared_tests_total": 10, "cost_usd": 0.5})));
+    built(&project);
+    let page = project.read("site/arms/arm-03-m1.html");
+    assert_eq!(page.matches("<h1").count(), 1);
+    for wanted in ["../suites/s/index.html", "../suites/t/index.html", "../runs/other/index.html", "../arms/arm-0", "../compare/s/"] {
+        assert!(page.contains(&format!("href=\"{wanted}")), "{wanted}: {page}");
+    }
+    let list = project.read("site/arms/index.html");
+    assert!(list.contains("href=\"../arms/arm-03-m1.html\"><bdi>arm-03 · m1</bdi>"), "{list}");
+    // Names lead there from the leaderboard, lists of runs, a run, items, a pair and all pairs.
+    let pair = project.files("site/compare").into_iter().find(|file| file.contains("arm-03") && file.contains("--")).expect("a pair");
+    let places = ["site/suites/s/index.html", "site/runs/index.html", "site/runs/run-03/index.html", "site/suites/s/i/0001.html", &pair];
+    for place in places.into_iter().chain(["site/compare/s/index.html", "site/search.html"]) {
+        assert!(project.read(place).contains("arms/arm-03-m1.html\""), "{place}");
+    }
+    let pairs = project.read("site/compare/s/index.html");
+    assert!(pairs.contains("class=\"all-pairs\"") && pairs.contains("--arm-0"), "{pairs}");
+}
+
+#[test]
+fn a_pairs_page_begins_with_its_state_its_answer_and_one_picture() {
+    let project = Project::with(&[result("run-a", "s", "a", json!({})), result("run-b", "s", "b", json!({}))]);
+    let items = |passes: u32| -> Vec<Value> {
+        (0..60).map(|item| question(&format!("q{item:02}"), 1, if item < passes { "pass" } else { "fail" })).collect()
+    };
+    project.items("run-a", &items(50)).items("run-b", &items(20));
+    built(&project);
+    let path = project.files("site/compare").into_iter().find(|file| file.contains("--")).expect("a pair");
+    let page = project.read(&path);
+    let main = page.split("<main id=\"main\">").nth(1).expect("a main part");
+    let place = |text: &str| main.find(text).unwrap_or_else(|| panic!("no {text}: {main}"));
+    assert!(place("class=\"state is-wins\"") < place("<h1>") && place("</h1>") < place("class=\"gap\""), "{main}");
+    assert!(main.contains("<h1><bdi>a wins against b by 50 pp on s</bdi></h1>"), "{main}");
+    assert!(main.contains("class=\"areas\""), "{main}");
+}
