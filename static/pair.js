@@ -347,7 +347,10 @@ var evalreportPairs = (function () {
       shown.append(note);
       return;
     }
-    if (found.way === "x") {
+    if (found.p === undefined && found.way !== "x") {
+      // Majorities of attempts are no pass rates: no difference is said of them.
+      heading.append("Counts only: " + number(found.onlyA.length) + " " + one(found.onlyA.length, table.word) + " only ", named(labels[0]), " passes, " + number(found.onlyB.length) + " only ", named(labels[1]), ", on ", named(table.suite));
+    } else if (found.way === "x") {
       heading.append(named(labels[0]), " and ", named(labels[1]), " cannot be compared on ", named(table.suite));
       note.append(" " + (found.reason ? "Reason: " + found.reason + ". " : "") + "The counts below are of the " + table.word + " that both have.");
     } else if (net === 0) {
@@ -362,7 +365,10 @@ var evalreportPairs = (function () {
     if (found.p !== undefined) {
       said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp (Tango), " + chance(found.p) + " (exact McNemar test, this pair alone).");
     } else if (found.way !== "x") {
-      said.append(" Counts only: the program weighs this pair over runs, clusters or several attempts, which takes more than the outcomes.");
+      said.append(" The program weighs this pair over runs, clusters or several attempts, which takes more than the outcomes: no difference, interval or p is given here.");
+    }
+    if (!found.isBinary) {
+      said.append(" With several attempts at an item, an arm passes it when it passed more than half of them.");
     }
     if (found.changed) said.append(" " + number(found.changed) + " more were asked in different texts and are not compared.");
     shown.append(note, said);

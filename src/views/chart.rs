@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Unit;
-use crate::inference::{Arm, Coverage, Estimate, Front, Missing, Money, Range, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure};
+use crate::inference::{
+    Arm, Coverage, Estimate, Front, Missing, Money, Range, Scale, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure,
+};
 use crate::stats::{Interval, mcnemar, quantile};
 use crate::warehouse::RunRow;
 
@@ -89,17 +91,15 @@ pub struct Discordance {
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
+    /// The first's pass rate less the second's, as that evidence has it: with several attempts another figure than these counts give.
+    #[serde(skip)]
+    pub difference: Option<f64>,
 }
 
 impl Discordance {
     /// Items on which the two differ.
     pub fn discordant(&self) -> u64 {
         self.only_first + self.only_second
-    }
-
-    /// The share of the shared items by which the first is ahead; below 0 where the second is.
-    pub fn difference(&self) -> f64 {
-        (self.only_first as f64 - self.only_second as f64) / self.shared.max(1) as f64
     }
 
     /// By how many items one is ahead.
@@ -267,6 +267,7 @@ fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Op
                 p: mcnemar(flips.only_first, flips.only_second).exact,
                 verdict: known.map_or(Verdict::NoData { reason: Missing::NotMeasured }, |pair| pair.verdict),
                 p_adjusted: known.and_then(|pair| pair.p_adjusted),
+                difference: known.and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Share).map(|found| found.value),
             });
         }
     }

@@ -95,7 +95,7 @@ fn tools(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<u32> {
     let mut numbers = BTreeMap::<&str, u32>::new();
     let mut tool = |place: &usize| match &answer.texts[*place] {
         ArmTexts::Hashed { importer, .. } => {
-            let next = numbers.len() as u32 + 1;
+            let next = number(numbers.len() + 1);
             *numbers.entry(importer.as_str()).or_insert(next)
         }
         ArmTexts::Unknown | ArmTexts::OfVersion => 0,
@@ -111,13 +111,13 @@ fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
             ArmTexts::Hashed { items, .. } => match items.get(column).copied().unwrap_or_default() {
                 0 => 0,
                 hash => {
-                    let next = numbers.len() as u32 + 1;
+                    let next = number(numbers.len() + 1);
                     *numbers.entry(hash).or_insert(next)
                 }
             },
             ArmTexts::Unknown | ArmTexts::OfVersion => 0,
         };
-        (column as u32, places.iter().map(&mut text).collect())
+        (number(column), places.iter().map(&mut text).collect())
     };
     changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(column, _)| of_column(column)).collect()
 }
@@ -135,4 +135,9 @@ fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
     let way = |one: usize, other: usize| known.get(&(one.min(other), one.max(other))).copied().unwrap_or(PairWay::Other);
     let pairs = (0..places.len()).flat_map(|first| (first + 1..places.len()).map(move |second| (first, second)));
     pairs.map(|(first, second)| way(places[first], places[second])).collect()
+}
+
+/// A count or place as a small number: no suite has four thousand million items.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -88,6 +88,7 @@ fn made_pairs(arms: usize) -> Disagreements {
         p: 0.01 * (second % 9) as f64,
         verdict: if second.is_multiple_of(3) { Verdict::AWins } else { Verdict::NotEnoughEvidence { reason: None } },
         p_adjusted: Some(0.04),
+        difference: None,
     };
     Disagreements {
         arms: (0..arms).map(arm).collect(),

@@ -63,15 +63,19 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         let (one, other) = (&of.arms[row], &of.arms[column]);
         let file = files.get(&(one, other)).or_else(|| files.get(&(other, one))).map(|path| format!("{root}{path}"));
         let made = || any.as_ref().map(|any| format!("{any}?a={}&b={}", plan.arms.segment(one), plan.arms.segment(other)));
-        let ahead = if row < column { pair.difference() } else { -pair.difference() };
+        let ahead = pair.difference.map(|found| if row < column { found } else { 0.0 - found });
         let (own, others) = if row < column { (pair.only_first, pair.only_second) } else { (pair.only_second, pair.only_first) };
         let about = any.as_ref().map(|_| {
             let [own, others, shared] = [own, others, pair.shared].map(format::integer);
             Text::from(format!("{} against {}: {own} only it passed, {others} only the other, of {shared}", names[row], names[column]))
         });
         Cell {
-            class: class(pair, ahead),
-            text: if ahead == 0.0 { "0".to_owned() } else { format::signed(ahead * 100.0, usize::from(pair.shared >= 100)) },
+            class: ahead.map_or("", |ahead| class(pair, ahead)),
+            text: match ahead {
+                None => "n/a".to_owned(),
+                Some(0.0) => "0".to_owned(),
+                Some(ahead) => format::signed(ahead * 100.0, usize::from(pair.shared >= 100 || ahead.abs() < 0.01)),
+            },
             href: file.or_else(made).unwrap_or_default(),
             about: about.unwrap_or_default(),
         }

@@ -19,8 +19,6 @@ use super::plan::{Plan, SuitePlace};
 use super::search::literal;
 use super::shell::{Crumb, Here, Shell, Text};
 
-/// How the name of the page ends.
-pub(super) const FILE: &str = "any.html";
 /// Outcomes that a browser is asked to load: four megabytes of bits.
 const MOST_OUTCOMES: usize = 12_000_000;
 /// Items of which the names are loaded.
@@ -176,7 +174,10 @@ fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
             let byte = |four: &[u8]| four.iter().enumerate().fold(0, |byte, (place, code)| byte | (code << (2 * place)));
             (2, codes.chunks(4).map(byte).collect())
         }
-        2..=255 => (8, all().map(counts).flat_map(|(passed, counted)| [passed as u8, counted as u8]).collect()),
+        2..=255 => (
+            8,
+            all().map(counts).flat_map(|(passed, counted)| [passed, counted].map(|count| u8::try_from(count).unwrap_or(u8::MAX))).collect(),
+        ),
         _ => {
             // More than sixty thousand attempts at an item are as good as sixty thousand.
             let number = |count: u32| u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();

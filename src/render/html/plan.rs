@@ -10,6 +10,7 @@ use crate::views::{Arm, Comparison, Overview, SuiteBoard};
 use super::arm_places::ArmPlaces;
 use super::assets::Assets;
 use super::item_places::ItemPlaces;
+use super::site_file::ANY_PAIR;
 use super::slug::segments;
 
 /// Longest segment; a pair's file name holds two arms.
@@ -134,7 +135,7 @@ impl SuitePlace {
 
     /// Returns the path of the page that compares any two arms in the browser.
     pub fn any_pair_path(&self) -> String {
-        format!("compare/{}/{}", self.segment, super::any_pair::FILE)
+        format!("compare/{}/{}", self.segment, ANY_PAIR)
     }
 
     /// Returns the path of a part of what that page loads.

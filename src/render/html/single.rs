@@ -14,7 +14,7 @@ use crate::views::Overview;
 use super::base64::base64;
 use super::plan::Plan;
 use super::shell::Text;
-use super::site_file::{PAGE_ENDING, SiteFile};
+use super::site_file::{ANY_PAIR, PAGE_ENDING, SiteFile};
 use super::{assets, site_files};
 
 #[derive(Template)]
@@ -39,7 +39,7 @@ const SCRIPT: &str = "\u{1}script";
 /// Makes the file.
 pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it, and a page of any two arms their outcomes.
-    let is_loading = |path: &str| path.starts_with("search") || path.ends_with(super::any_pair::FILE);
+    let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
     let is_left_out = |path: &str| path.starts_with("runs/") || is_loading(path) || super::items::is_item_page(path);
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();

@@ -22,3 +22,6 @@ pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
 /// How the names of pages end.
 pub(super) const PAGE_ENDING: &str = ".html";
+
+/// The page of a suite that compares any two of its arms.
+pub(super) const ANY_PAIR: &str = "any.html";

@@ -527,6 +527,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         p: 0.024,
         verdict: Verdict::NotEnoughEvidence { reason: None },
         p_adjusted: Some(0.2),
+        difference: None,
     };
     SuiteCharts {
         pareto: (arms.len() > 1).then(|| Pareto { points: arms.iter().enumerate().map(point).collect(), unplaced: Vec::new() }),
