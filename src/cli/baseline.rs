@@ -82,7 +82,7 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
-    let stores = foreign::stores_of(settings, &[path.to_owned()])?;
+    let stores = foreign::stores_of_side(settings, &[path.to_owned()])?;
     if stores.is_empty() {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::PriceTable;
 use crate::import::{
-    Destination, GivenNames, Hints, ImportReport, Mode, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
+    Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
     propose_tables, reading,
 };
 
@@ -30,24 +30,28 @@ pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
 
 /// Returns settings that read the paths' results beside those of the stores.
 pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
-    Ok(with_named(settings, paths)?.0)
+    Ok(with_stores(settings, paths, false)?.0)
 }
 
-/// The same, and the stores that hold what the paths do.
-pub(super) fn with_named(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
+/// The same for one side of a gate, and the stores that hold what the paths do.
+pub(super) fn with_side(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
+    with_stores(settings, paths, true)
+}
+
+fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(Settings, Vec<PathBuf>), Failure> {
     if paths.is_empty() {
         return Ok((settings.clone(), Vec::new()));
     }
-    let (report, stores) = imported(settings, paths)?;
+    let (report, stores) = imported(settings, paths, are_one_arm)?;
     say(settings, &report)?;
     let mut results = settings.results.clone();
     results.extend(stores.iter().filter(|store| !settings.results.contains(store)).cloned());
     Ok((Settings { results, ..settings.clone() }, stores))
 }
 
-/// Returns the stores of the cache with what the paths hold; none where nothing of a known format is there.
-pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let (report, stores) = imported(settings, paths)?;
+/// Returns the stores of the cache with what a side of a gate holds; none where nothing of a known format is there.
+pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let (report, stores) = imported(settings, paths, true)?;
     if !stores.is_empty() {
         say(settings, &report)?;
     }
@@ -56,21 +60,27 @@ pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<Pa
 
 /// Imports through the cache, or through a temporary folder where the cache cannot be written. The stores are in the order of the files,
 /// each once.
-fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
-    let (tables, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
-    let (mut report, mut stores) = if paths.is_empty() { Default::default() } else { imported_foreign(settings, &paths)? };
-    if !tables.is_empty() {
-        let (tables, store) = imported_tables(settings, &tables)?;
+fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+    let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
+    let read = if tables.is_empty() { None } else { imported_tables(settings, &tables)? };
+    if read.is_none() {
+        // They are told of as all files that nobody reads.
+        others.extend(tables);
+    }
+    let (mut report, mut stores) = if others.is_empty() { Default::default() } else { imported_foreign(settings, &others, are_one_arm)? };
+    if let Some((tables, store)) = read {
         report.sources.extend(tables.sources);
         stores.push(store);
     }
     Ok((report, stores))
 }
 
-/// Reads tables as they seem to be, and says how; what may be read in two ways is refused.
-fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, PathBuf), Failure> {
-    let proposal = propose_tables(paths, &Hints::default())
-        .map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?;
+/// Reads tables as they seem to be, and says how; what may be read in two ways is refused. None where no part of the files is a table.
+fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
+    let proposal = match propose_tables(paths, &Hints::default()) {
+        Err(NoProposal::NoTable) => return Ok(None),
+        proposed => proposed.map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?,
+    };
     let look = proposal::import_command(paths, "--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
     for note in &proposal.notes {
@@ -82,10 +92,10 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportRepo
         report.map(|report| (report, store.root().to_owned()))
     };
     match import(&cache_of(settings)) {
-        Ok(done) => Ok(done),
+        Ok(done) => Ok(Some(done)),
         Err(why) => {
             settings.say_not_cached(&why.whole());
-            Ok(import(settings.temporary_folder()?)?)
+            Ok(Some(import(settings.temporary_folder()?)?))
         }
     }
 }
@@ -96,13 +106,13 @@ fn cache_of(settings: &Settings) -> PathBuf {
 }
 
 /// The same of files of known formats.
-fn imported_foreign(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let import = |folder: &Path| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
             let mut on_bytes = |bytes| (progress.advance)(bytes);
-            let names = GivenNames { prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
+            let names = GivenNames { are_one_arm, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
             let report = import_foreign(Destination::Cache(folder), paths, None, &names, Mode::Store, &mut on_bytes);
             (progress.end)();
             report

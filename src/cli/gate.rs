@@ -40,7 +40,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         return Err(Failure::new("there is no rule to hold the runs to")
             .with_hint("as in --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM, or `gate` in the configuration"));
     }
-    let (settings, stores) = &foreign::with_named(settings, &paths)?;
+    let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
         // What was named is the head, whatever else the stores hold.
         let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() })?;

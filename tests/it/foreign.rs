@@ -38,11 +38,9 @@ fn a_folder_is_walked_and_what_is_no_result_is_counted() {
 fn a_named_file_that_is_no_result_is_refused_with_what_can_be_done() {
     let project = project();
     let said = project.run(["import", "logs/b/other.json"]);
-    assert!(
-        said.code == 2 && said.stderr.contains("no column says how an item came out: --passed COLUMN or --score COLUMN"),
-        "{}",
-        said.stderr
-    );
+    assert!(said.code == 2 && said.stdout.contains("of no format that is recognised"), "{}{}", said.stdout, said.stderr);
+    let said = project.run(["import", "logs/b/other.json", "--as", "table"]);
+    assert!(said.refusal().contains("the files hold no table"), "{}", said.stderr);
     let said = project.run(["import", "logs/simple.json"]);
     assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, which is not read yet"), "{}", said.stdout);
     let said = project.run(["import", "nowhere"]);

@@ -329,6 +329,8 @@ fn files_of_other_tools_are_runs() {
     assert_eq!((&sizes["first"], &sizes["second"]), (&json!(3), &json!(3)), "{answer}");
     assert_eq!((&answer["checks"][0]["ruling"], &answer["checks"][1]["failing"]), (&json!("regression"), &json!(5)));
     assert_eq!(answer["new_failures"][0]["items"][0]["reason"].as_str().map(|reason| reason.contains("expected 200, got 500")), Some(true));
+    // On other surfaces, reports of different files are different arms, beside the one of the store.
+    assert_eq!(project.run(["leaderboard", "./new", "--format", "csv"]).rows().len(), 4);
     // A folder, and a single file, are as good.
     for (head, baseline) in [("./new", "./old"), ("new/1.xml", "old/2.xml")] {
         let output = project.run(["gate", head, "--baseline", baseline, "--no-new-failures"]);
