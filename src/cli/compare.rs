@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::{baseline, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
-    let (what, paths) = foreign::split(&arguments.what);
+    let (what, paths) = foreign::split(settings, &arguments.what)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
     let policy = policy::policy(settings, &arguments.judging)?;

@@ -8,6 +8,7 @@ use crate::import::{
     Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
     propose_tables, reading,
 };
+use crate::warehouse::Warehouse;
 
 use super::failure::Failure;
 use super::progress::Bar;
@@ -16,16 +17,31 @@ use super::shown::shown;
 use super::{import, output, proposal};
 
 /// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
-/// of suites may hold a slash.
-pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
-    let is_path = |word: &&String| {
+/// of suites may hold a slash. Any other word that is there is a path where no run has the word in its name.
+pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), Failure> {
+    let mut store = None;
+    let (mut names, mut paths) = (Vec::new(), Vec::new());
+    for word in words {
         let path = Path::new(word);
-        let begins = path.is_absolute() || word.starts_with("./") || word.starts_with("../");
+        // An address is no name either: what to do about it is told as of a path.
+        let begins = path.is_absolute() || ["./", "../"].iter().any(|start| word.starts_with(start)) || word.contains("://");
         let has_separator = word.contains(['/', std::path::MAIN_SEPARATOR]);
-        begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file())
-    };
-    let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(is_path);
-    (names.into_iter().cloned().collect(), paths.into_iter().map(PathBuf::from).collect())
+        let is_clear = begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file());
+        let is_path = is_clear || (path.exists() && !is_name(word, settings, &mut store)?);
+        if is_path { paths.push(path.to_owned()) } else { names.push(word.clone()) }
+    }
+    Ok((names, paths))
+}
+
+/// Says whether a run of the stores goes by the name.
+fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Result<bool, Failure> {
+    if store.is_none() {
+        *store = Some(settings.open()?);
+    }
+    let mut runs = store.iter().flat_map(|store| store.runs());
+    Ok(runs.any(|row| {
+        [&row.run.suite, &row.run.approach, &row.run.model].contains(&&word.to_owned()) || row.run.id.as_str().starts_with(word)
+    }))
 }
 
 /// Returns settings that read the paths' results beside those of the stores.
@@ -154,7 +170,10 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     if !is_any_read {
         let mut failure = Failure::new("no results of a known format were found at the paths");
         failure.details = problems.iter().map(ToString::to_string).collect();
-        return Err(failure.with_hint("`evalreport import PATH --dry-run` says what each file is taken for"));
+        let own = problems.iter().find_map(|problem| problem.hint.clone());
+        return Err(
+            failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` says what each file is taken for".to_owned()))
+        );
     }
     output::warnings(settings, &problems)?;
     if !report.unrecognised.is_empty() {

@@ -27,7 +27,7 @@ use super::{exit_code, foreign, output, policy, selection};
 const ANSWER: &str = "the gate's answer";
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
-    let (suites, paths) = foreign::split(&arguments.suites);
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;

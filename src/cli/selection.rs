@@ -53,7 +53,7 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
                 .with_hint("`evalreport retract --undo` with the same selector brings them back")
         } else {
             Failure::new("the store holds no runs")
-                .with_hint("bring some in with `evalreport import FILE --map MAP`, or point --results at a folder of result files")
+                .with_hint("bring some in with `evalreport import FILE`, or point --results at a folder of result files")
         });
     }
     let names: [(&str, &[String], Name); 3] = [

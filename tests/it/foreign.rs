@@ -120,6 +120,27 @@ fn two_arms_of_foreign_logs_are_compared() {
 }
 
 #[test]
+fn a_word_is_a_folder_unless_a_run_goes_by_it() {
+    let project = project();
+    assert_eq!(project.run(["leaderboard", "logs", "--format", "csv"]).passed(), ["1/2", "3/4"]);
+    assert_eq!(project.run(["compare", "logs/a"]).code, project.run(["compare", "./logs/a"]).code);
+    // Once a suite has the name of the folder, the suite is meant.
+    assert_eq!(project.run(["import", "logs/a/plain.json", "--set", "suite=logs"]).code, 0);
+    assert_eq!(project.run(["leaderboard", "logs", "--format", "csv"]).passed(), ["3/4"]);
+    let said = project.run(["leaderboard", "nowhere"]);
+    assert!(said.refusal().contains("no suite `nowhere`"), "{}", said.stderr);
+    for arguments in [["import", "s3://bucket/a.csv"], ["leaderboard", "s3://bucket/a"]] {
+        let said = project.run(arguments);
+        assert!(
+            said.code == 2 && format!("{}{}", said.stdout, said.stderr).contains("mount the object store"),
+            "{}{}",
+            said.stdout,
+            said.stderr
+        );
+    }
+}
+
+#[test]
 fn hostile_text_is_shown_and_never_obeyed() {
     let project = Project::new();
     let evil = "\u{1b}[2J<script>alert(1)</script>\u{202e}";
