@@ -8,7 +8,6 @@
 mod agent_skills;
 mod aider;
 mod attempts;
-mod attribute;
 mod claim;
 mod claude_code;
 mod codex;
