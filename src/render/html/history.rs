@@ -10,7 +10,8 @@ use super::bars::{Bars, Scale};
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 
 /// Arms with a chart.
 const MOST_ARMS: usize = 12;
@@ -50,8 +51,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let sentences = sentences(history, &labels, followed.len());
     let title = format!("History of {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&place.data("history"));
+    let bar = bar(suite, place, &shell.root, Tab::History);
+    let shell = shell.of_suite(bar).downloads(&place.data("history"));
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
     let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();

@@ -13,6 +13,7 @@ use super::mark::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::suite_tabs::{Tab, bar};
 
 /// Arms with a row of their own for an item; the data have all.
 const MOST_ARMS: usize = 24;
@@ -134,7 +135,8 @@ pub(super) fn pages<'a>(
             .download(&format!("{}.csv", place.data("items")), "CSV");
         let crumbs =
             vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
-        let shell = shell.crumbs(crumbs);
+        let bar = bar(suite, place, &shell.root, Tab::Items);
+        let shell = shell.crumbs(crumbs).of_suite(bar);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
         let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
         let page = ItemPages {
