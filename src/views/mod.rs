@@ -6,6 +6,7 @@
 mod against;
 mod agreement;
 mod arm_colours;
+mod categories;
 mod chart;
 mod compare;
 mod evaluation;
@@ -41,6 +42,7 @@ pub use agreement::{
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
 pub use arm_colours::ArmColours;
+pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};

@@ -13,6 +13,8 @@ use super::strip::{self, Axis, Mark};
 
 /// Tables with fewer rows need no filter.
 const FILTER_FROM: usize = 12;
+/// From so many rows on, a row has one line.
+const DENSE_FROM: usize = 25;
 /// A rate is written at the right end of its interval, unless that is beyond this share of the width.
 const RIGHT: f64 = 0.86;
 
@@ -31,6 +33,8 @@ pub(super) struct Arms {
     pub has_cost: bool,
     pub has_time: bool,
     pub has_filter: bool,
+    /// Rows of one line.
+    pub is_dense: bool,
     pub rows: Vec<Row>,
 }
 
@@ -108,6 +112,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Arms
         has_cost: rows.iter().any(|row| row.cost.is_some()),
         has_time: rows.iter().any(|row| row.time.is_some()),
         has_filter: rows.len() >= FILTER_FROM,
+        is_dense: rows.len() >= DENSE_FROM,
         rows,
     })
 }

@@ -9,6 +9,7 @@ use super::SiteFile;
 use super::bars::{Bars, Scale};
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
@@ -31,6 +32,7 @@ struct HistoryPage {
     suite: Text,
     sentences: Vec<Text>,
     notes: Vec<Text>,
+    panes: Option<Panes>,
     levels: Grid,
     arms: Vec<ArmPart>,
     duels: Option<Grid>,
@@ -64,6 +66,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .chain(nights::scale(history).map(nights::scale_note))
             .map(Text::from)
             .collect(),
+        panes: panes::nights(suite, place, MOST_ARMS, Some((plan, &shell.root))),
         levels: levels(history, &labels),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),

@@ -8,6 +8,7 @@ mod arms;
 mod assets;
 mod bars;
 mod board;
+mod categories;
 mod chart_data;
 mod charts;
 mod compare;
@@ -36,6 +37,7 @@ mod method;
 mod metrics;
 mod overview;
 mod pairs;
+mod panes;
 mod picture;
 mod plan;
 mod publish;
@@ -105,7 +107,7 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         }),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
-        part(move || charts::page(context, plan, suite, place)),
+        part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
         part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];

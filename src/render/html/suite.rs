@@ -6,15 +6,19 @@ use crate::render::{format, words};
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::arms::{self, Arms};
-use super::board;
+use super::categories::{self, Heat};
 use super::frontier::{self, Frontier};
 use super::leading::{self, KeyFigure, Leading, verdict};
 use super::link::Link;
 use super::matrix::{self, Shortlist};
+use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
-use super::{SiteFile, criteria};
+use super::{SiteFile, board, criteria};
+
+/// With more arms, categories have a page of their own alone.
+const MOST_SHADED: usize = 12;
 
 #[derive(Template)]
 #[template(path = "suite.html")]
@@ -33,6 +37,12 @@ struct SuitePage {
     /// Addresses of the pages with all columns, and with all charts.
     leaderboard: String,
     cost: Option<String>,
+    nights: Option<Panes>,
+    heat: Option<Heat>,
+    attempts: Option<Panes>,
+    /// Addresses of the pages on categories and nights.
+    categories: String,
+    history: String,
     facts: Vec<Fact>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
@@ -71,6 +81,14 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         frontier: frontier::of_suite(suite, place),
         leaderboard: below(place.leaderboard_path()),
         cost: Tab::Cost.is_there(suite).then(|| below(place.cost_path())),
+        nights: panes::nights(suite, place, panes::MOST_ARMS, None),
+        heat: (suite.board.entries.len() <= MOST_SHADED)
+            .then(|| suite.categories())
+            .flatten()
+            .map(|found| categories::heat(&found, suite, place, MOST_SHADED)),
+        attempts: panes::attempts(suite, place),
+        categories: below(place.categories_path()),
+        history: below(place.history_path()),
         facts: facts(suite),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
