@@ -51,7 +51,7 @@ fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
         let of = of.as_ref().filter(|of| of.can_be_drawn())?;
-        let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name));
+        let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name, &|arm| place.colour(arm)));
         Some(figure.csv(format!("{root}{}", which.path(place))))
     };
     [

@@ -21,7 +21,7 @@ const MOST_ARMS: usize = 24;
 const MOST_LINKS: usize = 24;
 /// What a page is to weigh with all its items, and what it weighs without any.
 const PAGE_BYTES: usize = 58_000;
-const FRAME_BYTES: usize = 4_000;
+const FRAME_BYTES: usize = 6_000;
 /// What an item, an arm of it, a link to an outcome, and an answer with its reason weigh without their texts and addresses.
 const ITEM_BYTES: usize = 1_250;
 const ARM_BYTES: usize = 140;
