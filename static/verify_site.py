@@ -197,7 +197,7 @@ class Site:
             self.estimate(place, entry.get("pass_rate"), runs)
             self.reliability(place, entry.get("reliability", []), runs)
             self.left_out["chance of coming first, which is drawn"] += "p_best" in (entry.get("standing") or {})
-        self.page(path[5:-5] + "/index.html", [entry["pass_rate"] for entry in board["entries"] if entry.get("pass_rate")])
+        self.page(path[5:-5] + "/leaderboard.html", [entry["pass_rate"] for entry in board["entries"] if entry.get("pass_rate")])
         for table in answer["tables"]:
             self.comparison(f"{path}, table", table)
             for row in table["rows"]:

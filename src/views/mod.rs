@@ -3,7 +3,10 @@
 //! Every figure travels with its n, its interval where n allows one, and what was left out. The terminal, JSON, Markdown, CSV and the
 //! site all print these structs.
 
+mod against;
 mod agreement;
+mod arm_colours;
+mod categories;
 mod chart;
 mod compare;
 mod evaluation;
@@ -33,10 +36,13 @@ mod suite_state;
 mod transcript;
 mod version_change;
 
+pub use against::Against;
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
+pub use arm_colours::ArmColours;
+pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};

@@ -67,6 +67,7 @@ mod signed;
 mod site;
 mod sql_export;
 mod store;
+mod suite_pages;
 mod suites;
 mod support;
 mod surfaces;

@@ -17,6 +17,8 @@ pub(super) struct Assets {
     pub css: String,
     pub js: String,
     pub icon: String,
+    pub suite_css: String,
+    pub suite_js: String,
 }
 
 impl Assets {
@@ -25,18 +27,30 @@ impl Assets {
             let file = file(&format!("{stem}.{extension}"));
             format!("a/{stem}.{}.{extension}", hex(&file.metadata.sha256_hash(), 12))
         };
-        Self { css: name("site", "css"), js: name("site", "js"), icon: name("icon", "svg") }
+        Self {
+            css: name("site", "css"),
+            js: name("site", "js"),
+            icon: name("icon", "svg"),
+            suite_css: name("suite", "css"),
+            suite_js: name("suite", "js"),
+        }
     }
 
     pub fn files(&self) -> impl Iterator<Item = SiteFile> + use<> {
         let of = |path: &str, name: &str| SiteFile { path: path.to_owned(), bytes: file(name).data.into_owned() };
         let verify = of(VERIFY, VERIFY);
-        [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify].into_iter()
+        let own = [of(&self.suite_css, "suite.css"), of(&self.suite_js, "suite.js")];
+        [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify].into_iter().chain(own)
     }
 }
 
+/// The style sheets and the scripts of all pages, each kind as one text: a single file has pages of every kind.
+pub(super) fn all_texts() -> [String; 2] {
+    [["site.css", "suite.css"], ["site.js", "suite.js"]].map(|names| names.map(text).join("\n"))
+}
+
 /// Returns an asset's text.
-pub(super) fn text(name: &str) -> String {
+fn text(name: &str) -> String {
     String::from_utf8_lossy(&file(name).data).into_owned()
 }
 
@@ -53,7 +67,7 @@ mod tests {
 
     #[test]
     fn assets_keep_their_budget_and_call_nobody() {
-        for (name, most) in [("site.css", 25_000), ("site.js", 25_000), ("icon.svg", 1_000)] {
+        for (name, most) in [("site.css", 25_000), ("site.js", 25_000), ("icon.svg", 1_000), ("suite.css", 16_000), ("suite.js", 6_000)] {
             let bytes = file(name).data.into_owned();
             assert!(bytes.len() <= most, "{name} has {} bytes", bytes.len());
             let text = String::from_utf8_lossy(&bytes).replace("http://www.w3.org/2000/svg", "");

@@ -19,6 +19,7 @@ use super::link::Link;
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 
 /// Criteria of one table of the index, and cells of it.
@@ -105,8 +106,8 @@ pub(super) fn index(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let title = format!("{}: criteria · {}", place.label, context.title);
     let description = format!("How often each arm met each criterion of {}.", place.label);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description).downloads(&place.data("criteria"));
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]);
+    let bar = bar(suite, place, &shell.root, Tab::Criteria);
+    let shell = shell.of_suite(bar);
     let tables = (1..).zip(&suite.criteria).map(|(number, table)| judged(number, table, place, &shell.root)).collect();
     Some(SiteFile::page(path, &Index { suite: Text::new(&place.label), tables, shell }))
 }
@@ -190,7 +191,8 @@ pub(super) fn pages<'a>(
             Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()),
             Crumb::new(format!("{}{}", shell.root, place.criteria_path()), "Criteria"),
         ];
-        let shell = shell.crumbs(crumbs);
+        let bar = bar(suite, place, &shell.root, Tab::Criteria);
+        let shell = shell.crumbs(crumbs).of_suite(bar);
         let page = Page { plan, suite, place, root: &shell.root, bytes: PAGE_BYTES / chunk.len() };
         let criteria = (first..).zip(chunk).map(|(index, key)| criterion(&page, index, key)).collect();
         let pager = Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX)));

@@ -9,8 +9,10 @@ use super::SiteFile;
 use super::bars::{Bars, Scale};
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 
 /// Arms with a chart.
 const MOST_ARMS: usize = 12;
@@ -30,6 +32,7 @@ struct HistoryPage {
     suite: Text,
     sentences: Vec<Text>,
     notes: Vec<Text>,
+    panes: Option<Panes>,
     levels: Grid,
     arms: Vec<ArmPart>,
     duels: Option<Grid>,
@@ -50,8 +53,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let sentences = sentences(history, &labels, followed.len());
     let title = format!("History of {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&place.data("history"));
+    let bar = bar(suite, place, &shell.root, Tab::History);
+    let shell = shell.of_suite(bar).downloads(&place.data("history"));
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
     let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
@@ -63,6 +66,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .chain(nights::scale(history).map(nights::scale_note))
             .map(Text::from)
             .collect(),
+        panes: panes::nights(suite, place, MOST_ARMS, Some((plan, &shell.root))),
         levels: levels(history, &labels),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),

@@ -13,6 +13,7 @@ use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, SitePart};
 
 /// Arms that have a column; the data have all.
@@ -254,7 +255,8 @@ fn page(
         .download(&format!("{}.csv", place.data("items")), "CSV");
     let back = Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str());
     let crumbs = if part.order == Order::Name && part.number == 1 { vec![back] } else { vec![back, Crumb::new("index.html", "Items")] };
-    let shell = shell.crumbs(crumbs);
+    let bar = bar(suite, place, &shell.root, Tab::Items);
+    let shell = shell.crumbs(crumbs).of_suite(bar);
     let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let runs: Vec<Option<String>> = matrix
         .arms

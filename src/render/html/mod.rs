@@ -3,9 +3,12 @@
 //! Every page is complete without its script, calls nobody, and is linked by relative addresses only, so that a folder of them opens from
 //! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
+mod arm_name;
+mod arms;
 mod assets;
 mod bars;
 mod board;
+mod categories;
 mod chart_data;
 mod charts;
 mod compare;
@@ -17,6 +20,7 @@ mod data;
 mod diff;
 mod figure;
 mod forest;
+mod frontier;
 mod glossary;
 mod grid;
 mod history;
@@ -24,12 +28,16 @@ mod item;
 mod item_places;
 mod items;
 mod judged;
+mod leaderboard;
+mod leading;
 mod link;
 mod mark;
 mod matrix;
 mod method;
 mod metrics;
 mod overview;
+mod pairs;
+mod panes;
 mod picture;
 mod plan;
 mod publish;
@@ -46,6 +54,8 @@ mod state;
 mod stated;
 mod strip;
 mod suite;
+mod suite_runs;
+mod suite_tabs;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -91,10 +101,13 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
         part(move || data::items(suite, place)),
-        part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))),
+        part(move || {
+            let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
+            pages.into_iter().chain(pairs::page(context, plan, suite, place))
+        }),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
-        part(move || charts::page(context, plan, suite, place)),
+        part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
         part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::render::words;
-use crate::views::{Arm, Comparison, Overview, SuiteBoard};
+use crate::views::{Arm, ArmColours, Comparison, Overview, SuiteBoard};
 
 use super::assets::Assets;
 use super::item_places::ItemPlaces;
@@ -32,6 +32,8 @@ pub(super) struct SuitePlace {
     /// The suite's name, with its version where an older one stands beside the newest.
     pub label: String,
     arms: BTreeMap<Arm, String>,
+    /// Of the arms that have one.
+    colours: BTreeMap<Arm, u8>,
     pub items: ItemPlaces,
     pub criteria: ItemPlaces,
 }
@@ -48,6 +50,7 @@ impl Plan {
     pub fn new(overview: &Overview) -> Self {
         let labels: Vec<String> = suite_labels(&overview.suites.iter().map(|suite| &suite.board).collect::<Vec<_>>());
         let suite_segments = segments(labels.iter().map(String::as_str), LONGEST);
+        let colours = ArmColours::of(&overview.suites);
         let suites = overview
             .suites
             .iter()
@@ -55,11 +58,12 @@ impl Plan {
             .map(|(suite, label)| {
                 let paired = suite.pairs.iter().chain(&suite.top).flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
                 let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| &entry.arm).chain(paired).cloned().collect();
+                let colours = arms.iter().filter_map(|arm| Some((arm.clone(), colours.get(arm)?))).collect();
                 let names: Vec<String> = arms.iter().map(words::arm_name).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
                 let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
                 let (items, criteria) = (ItemPlaces::of_items(&suite.items), ItemPlaces::of_criteria(&suite.criterion_keys));
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, items, criteria }
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours, items, criteria }
             })
             .collect();
         let ids: Vec<(usize, &str)> =
@@ -98,21 +102,42 @@ impl SuitePlace {
 
     /// Returns what the pages of the suite's runs are made of: they link to the suite and its items, not to pairs of arms.
     pub fn for_runs(&self) -> impl Serialize + '_ {
-        let Self { segment, label, arms: _, items, criteria } = self;
+        let Self { segment, label, arms: _, colours: _, items, criteria } = self;
         (segment, label, items, criteria)
     }
 
     /// Returns what all pages of the suite have of it.
     pub fn for_suite(&self) -> impl Serialize + '_ {
-        (self.for_runs(), self.arms.iter().collect::<Vec<_>>())
+        (self.for_runs(), self.arms.iter().collect::<Vec<_>>(), self.colours.values().collect::<Vec<_>>())
+    }
+
+    /// The number of an arm's colour, the same on all pages of the site.
+    pub fn colour(&self, arm: &Arm) -> Option<u8> {
+        self.colours.get(arm).copied()
     }
 
     pub fn criteria_path(&self) -> String {
         format!("suites/{}/criteria.html", self.segment)
     }
 
-    pub fn charts_path(&self) -> String {
-        format!("suites/{}/charts.html", self.segment)
+    pub fn leaderboard_path(&self) -> String {
+        format!("suites/{}/leaderboard.html", self.segment)
+    }
+
+    pub fn cost_path(&self) -> String {
+        format!("suites/{}/cost.html", self.segment)
+    }
+
+    pub fn categories_path(&self) -> String {
+        format!("suites/{}/categories.html", self.segment)
+    }
+
+    pub fn items_path(&self) -> String {
+        format!("suites/{}/items/index.html", self.segment)
+    }
+
+    pub fn runs_path(&self) -> String {
+        format!("suites/{}/runs.html", self.segment)
     }
 
     pub fn history_path(&self) -> String {

@@ -7,6 +7,7 @@ use crate::render::format;
 use crate::views::SiteContext;
 
 use super::assets::Assets;
+use super::state::Sign;
 
 /// Foreign text with its control characters made visible. Templates still escape it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,22 @@ pub(super) struct Download {
     pub label: &'static str,
 }
 
+/// The bar that stays in sight on all pages of a suite: its name, its state and its pages.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub label: Text,
+    pub href: String,
+    pub signs: Vec<Sign>,
+    pub tabs: Vec<Tab>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Tab {
+    pub word: &'static str,
+    pub href: String,
+    pub is_here: bool,
+}
+
 /// Facts about the data as a whole. Pages of one suite leave them out: a run of another must not change them.
 #[derive(Clone, Debug)]
 pub(super) struct Foot {
@@ -118,6 +135,10 @@ pub(super) struct Shell {
     pub crumbs: Vec<Crumb>,
     pub downloads: Vec<Download>,
     pub foot: Option<Foot>,
+    pub bar: Option<Bar>,
+    /// Style sheets and scripts beyond those of every page, from the site's root.
+    pub sheets: Vec<String>,
+    pub scripts: Vec<String>,
 }
 
 impl Shell {
@@ -143,7 +164,18 @@ impl Shell {
             crumbs: Vec::new(),
             downloads: Vec::new(),
             foot: None,
+            bar: None,
+            sheets: Vec::new(),
+            scripts: Vec::new(),
         }
+    }
+
+    /// Puts the page among those of a suite, with their own style sheet and script.
+    pub fn of_suite(mut self, bar: Bar) -> Self {
+        self.bar = Some(bar);
+        self.sheets.push(self.assets.suite_css.clone());
+        self.scripts.push(self.assets.suite_js.clone());
+        self
     }
 
     pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {

@@ -43,7 +43,7 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
-    let (style, script) = (assets::text("site.css"), assets::text("site.js"));
+    let [style, script] = assets::all_texts();
     let context = &overview.context;
     let frame = Single {
         title: Text::new(&context.title),
@@ -82,8 +82,12 @@ fn digest(text: &str) -> String {
 fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let html = String::from_utf8_lossy(&page.bytes);
     let main = html.split_once("<main id=\"main\">").and_then(|(_, rest)| rest.split_once("</main>")).map_or("", |(main, _)| main);
+    // The pages of a suite lead to each other above their main part.
+    let bar = html.split_once("<nav class=\"bar\"").and_then(|(_, rest)| rest.split_once("</nav>"));
+    let bar = bar.map_or_else(String::new, |(bar, _)| format!("<nav class=\"bar\"{bar}</nav>"));
     let mut shown = format!("<section id=\"p{number}\">\n");
-    let mut rest = main;
+    let whole = format!("{bar}{main}");
+    let mut rest = whole.as_str();
     // Text is escaped, so that what begins with `<` is a tag, and attributes are quoted.
     while let Some(start) = rest.find('<') {
         shown.push_str(&rest[..start]);
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn digests_are_in_base64() {
         assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
-        assert!(!ends_early(&assets::text("site.css")) && !ends_early(&assets::text("site.js")));
+        assert!(assets::all_texts().iter().all(|text| !ends_early(text)));
     }
 
     #[test]

@@ -49,3 +49,18 @@ pub(super) fn mark(state: SuiteState) -> &'static str {
         SuiteState::NothingToCompare => "✕",
     }
 }
+
+/// A state on a page: its word, the class that colours it, and its shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sign {
+    pub word: &'static str,
+    pub class: &'static str,
+    pub shape: &'static str,
+    /// Its place among the states.
+    pub order: usize,
+}
+
+pub(super) fn sign(state: SuiteState) -> Sign {
+    let order = SuiteState::ALL.iter().position(|known| *known == state).unwrap_or_default();
+    Sign { word: word(state), class: class(state), shape: shape(state), order }
+}

@@ -35,14 +35,69 @@ impl Axis {
         })
     }
 
-    /// Where a number stands, in per cent of the width.
+    /// Round numbers at even distances from one end to the other.
+    pub fn ticks(&self) -> Vec<f64> {
+        let span = self.high - self.low;
+        let mut step = round_step(span / 3.0);
+        let parts = |step: f64| span / step;
+        // Ever finer until the steps come out even.
+        while (parts(step) - parts(step).round()).abs() > 1e-6 && parts(step) < 12.0 {
+            step = round_step(step * 0.99);
+        }
+        let count = parts(step).round() as u32;
+        (0..=count).map(|number| self.low + span * f64::from(number) / f64::from(count)).collect()
+    }
+
+    /// Where a number stands, as a share of the width.
+    pub fn share(&self, number: f64) -> f64 {
+        ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// The same in per cent.
     pub fn at(&self, number: f64) -> String {
-        let share = (number - self.low) / (self.high - self.low);
-        format!("{:.2}", 100.0 * share.clamp(0.0, 1.0))
+        percent(self.share(number))
     }
 
     pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {
         Mark { x: self.at(value), ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))) }
+    }
+}
+
+/// A share of the width in per cent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2}", 100.0 * share)
+}
+
+/// A stretch of amounts above zero, on which equal distances are equal factors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LogAxis {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl LogAxis {
+    /// An axis that holds all amounts with some air; amounts that are not above zero have no place on it.
+    pub fn around(amounts: &[f64]) -> Option<Self> {
+        let above = || amounts.iter().copied().filter(|amount| amount.is_finite() && *amount > 0.0);
+        let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
+        let air = (high / low).max(1.5).powf(2.0 * AIR);
+        Some(Self { low: low / air, high: high * air })
+    }
+
+    /// Where an amount stands, as a share of the width.
+    pub fn share(&self, amount: f64) -> f64 {
+        ((amount / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
+    }
+
+    /// 1, 2 and 5 times the powers of ten on it; of many, the powers alone.
+    pub fn ticks(&self) -> Vec<f64> {
+        let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        let of = |digits: &[f64]| -> Vec<f64> {
+            let all = powers.clone().flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
+            all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+        };
+        let fine = of(&[1.0, 2.0, 5.0]);
+        if fine.len() > 5 { of(&[1.0]) } else { fine }
     }
 }
 

@@ -99,7 +99,7 @@ fn a_board_says_the_same_everywhere() {
         // Hostile names are made harmless in different ways; figures are the same to the letter.
         let figures = |rows: &[Vec<String>]| rows.iter().map(|row| row[3..row.len() - 2].to_vec()).collect::<Vec<_>>();
         assert_eq!(figures(&terminal), figures(&markdown), "{suite}");
-        let page = project.read(&format!("site/suites/{}/index.html", folders[suite]));
+        let page = project.read(&format!("site/suites/{}/leaderboard.html", folders[suite]));
         let table = page.split("<tbody").nth(1).expect("the board");
         let entries = json(&project, "leaderboard", suite);
         let entries = entries["suites"][0]["entries"].as_array().expect("entries");

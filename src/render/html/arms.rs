@@ -1,0 +1,181 @@
+//! The arms of a suite, a row each: their rates drawn on one axis, and beside them what they differ by, cost and take.
+
+use crate::domain::Unit;
+use crate::render::sparkline::MOST_POINTS;
+use crate::render::{format, nights, verdicts, words};
+use crate::views::{Against, Arm, Entry, Estimate, OverviewSuite, Scale};
+
+use super::arm_name::{ArmName, of_board};
+use super::bars::{self, Bars};
+use super::plan::SuitePlace;
+use super::shell::Text;
+use super::strip::{self, Axis, Mark};
+
+/// Tables with fewer rows need no filter.
+const FILTER_FROM: usize = 12;
+/// From so many rows on, a row has one line.
+const DENSE_FROM: usize = 25;
+/// A rate is written at the right end of its interval, unless that is beyond this share of the width.
+const RIGHT: f64 = 0.86;
+
+/// The table.
+pub(super) struct Arms {
+    pub ticks: Vec<Tick>,
+    /// How many steps the axis has, for the lines behind the marks.
+    pub steps: usize,
+    /// The leader's interval: its left end and its width.
+    pub band: Option<(String, String)>,
+    /// What the rates are: `Pass rate`.
+    pub measure: Text,
+    /// Whom all are held against: `the leader`, or the baseline's name.
+    pub reference: Text,
+    pub has_trend: bool,
+    pub has_cost: bool,
+    pub has_time: bool,
+    pub has_filter: bool,
+    /// Rows of one line.
+    pub is_dense: bool,
+    pub rows: Vec<Row>,
+}
+
+/// A number at a place of an axis.
+pub(super) struct Tick {
+    pub x: String,
+    pub label: String,
+    pub anchor: &'static str,
+}
+
+/// One arm.
+pub(super) struct Row {
+    /// Its place on the board, which links it with its point in other pictures.
+    pub place: usize,
+    pub name: ArmName,
+    pub rank: Text,
+    pub rank_key: String,
+    pub leads: bool,
+    /// The rate with its interval, in words.
+    pub about: Text,
+    pub rate: Option<Rate>,
+    pub against: Difference,
+    pub cost: Option<(String, Text)>,
+    pub time: Option<(String, Text)>,
+    pub trend: Option<Bars>,
+}
+
+pub(super) struct Rate {
+    pub mark: Mark,
+    pub text: Text,
+    /// Where the text stands, and on which side of the interval.
+    pub x: String,
+    pub is_left: bool,
+}
+
+/// How far an arm is from the one that all are held against.
+pub(super) struct Difference {
+    /// What it sorts by; empty where there is none.
+    pub key: String,
+    pub text: Text,
+    pub interval: Text,
+    /// Whether the evidence tells the two apart.
+    pub is_clear: bool,
+}
+
+/// Lays the arms out; nothing where no arm has a figure.
+pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Arms> {
+    let board = &suite.board;
+    let is_share = board.primary.unit == Unit::Fraction;
+    let axis = axis(board.entries.iter().filter_map(|entry| entry.primary.as_ref()), is_share)?;
+    let name = of_board(board, place);
+    let ticks = axis.ticks();
+    let steps = ticks.len().saturating_sub(1);
+    let labelled = |(at, tick): (usize, f64)| Tick {
+        x: axis.at(tick),
+        label: format!("{}{}", strip::end(if is_share { tick * 100.0 } else { tick }), if is_share && at == steps { "%" } else { "" }),
+        anchor: if at == 0 {
+            "start"
+        } else if at == steps {
+            "end"
+        } else {
+            "middle"
+        },
+    };
+    let leader = suite.leader();
+    let band = board
+        .entries
+        .iter()
+        .find(|entry| Some(&entry.arm) == leader)
+        .and_then(|entry| entry.primary.as_ref()?.interval)
+        .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
+    let scale = suite.history.as_ref().and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
+    let rows: Vec<Row> = board.entries.iter().enumerate().map(|(at, entry)| row(suite, at, entry, axis, &name, scale)).collect();
+    Some(Arms {
+        ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
+        steps,
+        band,
+        measure: Text::from(words::metric_label(&board.primary)),
+        reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
+        has_trend: rows.iter().any(|row| row.trend.is_some()),
+        has_cost: rows.iter().any(|row| row.cost.is_some()),
+        has_time: rows.iter().any(|row| row.time.is_some()),
+        has_filter: rows.len() >= FILTER_FROM,
+        is_dense: rows.len() >= DENSE_FROM,
+        rows,
+    })
+}
+
+/// An axis that holds the rates and their intervals.
+pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool) -> Option<Axis> {
+    let ends = |rate: &Estimate| rate.interval.into_iter().flat_map(|ends| [ends.low, ends.high]).chain([rate.value]).collect::<Vec<f64>>();
+    Axis::around(&rates.flat_map(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))
+}
+
+fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, name: &impl Fn(&Arm) -> ArmName, scale: Option<bars::Scale>) -> Row {
+    let metric = &suite.board.primary;
+    let rate = entry.primary.as_ref();
+    let about =
+        rate.map_or_else(|| "unknown".to_owned(), |rate| format!("{}, {}", words::figure_with_interval(metric, rate), words::basis(rate)));
+    let standing = entry.standing.as_ref();
+    Row {
+        place: at,
+        name: name(&entry.arm),
+        rank: Text::from(standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank))),
+        rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),
+        leads: crate::render::board::has_leaders(&suite.board) && standing.is_some_and(|standing| standing.is_leading),
+        about: Text::from(about),
+        rate: rate.map(|rate| {
+            let mark = axis.mark(rate.value, rate.interval);
+            let (low, high) = mark.ends.clone().unwrap_or_else(|| (mark.x.clone(), mark.x.clone()));
+            let is_left = axis.share(rate.interval.map_or(rate.value, |ends| ends.high)) > RIGHT;
+            Rate { text: Text::from(words::figure(metric, rate)), x: if is_left { low } else { high }, is_left, mark }
+        }),
+        against: against(suite, &entry.arm),
+        cost: entry.cost_per_solved_usd.map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
+        time: entry.duration.as_ref().map(|spread| (spread.median.to_string(), Text::from(format::seconds(spread.median)))),
+        trend: scale.and_then(|scale| Bars::of(&rates(suite, &entry.arm), scale)),
+    }
+}
+
+/// The arm's pass rates over its nights, of which there are two at least.
+fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
+    let history = suite.history.as_ref().and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
+    history.map(nights::rates).filter(|rates| rates.len() > 1).unwrap_or_default()
+}
+
+fn against(suite: &OverviewSuite, arm: &Arm) -> Difference {
+    let only = |text: &str| Difference { key: String::new(), text: Text::from(text), interval: Text::default(), is_clear: false };
+    match suite.against(arm) {
+        Against::Itself => only(if suite.baseline.is_some() { "baseline" } else { "leader" }),
+        Against::Unknown => only("–"),
+        Against::Other(row, pair) => {
+            let Some(found) = pair.difference.filter(|found| found.scale != Scale::Ratio) else { return only("–") };
+            let text = verdicts::change_of(&row.metric, &pair).unwrap_or_default();
+            let (text, interval) = text.split_once(" [").map_or((text.as_str(), String::new()), |(text, ends)| (text, format!("[{ends}")));
+            Difference {
+                key: found.value.to_string(),
+                text: Text::from(text),
+                interval: Text::from(interval),
+                is_clear: pair.verdict.better().is_some(),
+            }
+        }
+    }
+}
