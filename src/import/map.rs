@@ -352,7 +352,7 @@ mod tests {
         }
         assert_eq!(
             status("{column: s, unless: {column: end, values: {late: slow}}}"),
-            ["m.yaml:5:55: `item.status.unless` must give one of pass, fail, error, limit, infra, not_evaluated, skipped, not `slow`"]
+            ["m.yaml:5:56: `item.status.unless` must give one of pass, fail, error, limit, infra, skipped, not_evaluated, not `slow`"]
         );
     }
 
