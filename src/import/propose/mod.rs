@@ -4,11 +4,13 @@
 
 mod arms;
 mod draft;
+mod ended;
 mod judged;
 mod long;
 mod look;
 mod measures;
 mod runs;
+mod statuses;
 mod summary;
 mod verdict;
 mod wide;
