@@ -6,7 +6,7 @@ Compares data files with their digests, counts checked numbers and what the data
 import decimal, hashlib, itertools, json, math, os, pathlib, re, statistics, sys
 from collections import Counter, defaultdict
 CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
-KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
+KINDS, COUNTED = ["question", "task", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 half_up = lambda number, places: decimal.Decimal(f"{number:.11e}").quantize(decimal.Decimal(places), decimal.ROUND_HALF_UP)
 def beta_share(a, b, x):
