@@ -33,10 +33,11 @@ fn nightly() -> Project {
     for (approach, solves) in [("planner", 9), ("react", 6)] {
         for day in 1..=10_u64 {
             let id = format!("{approach}-{day}");
-            let more = json!({"timestamp": format!("2026-03-{day:02}T02:00:00Z"), "cost_usd": 0.1 * solves as f64, "duration_seconds": 30.0});
+            let more =
+                json!({"timestamp": format!("2026-03-{day:02}T02:00:00Z"), "cost_usd": 0.1 * solves as f64, "duration_seconds": 30.0});
             let solves = if approach == "react" && day > 5 { 2 } else { solves };
-            let line = |item: u64, attempt: u64| {
-                let passes = (item * 7 + day * 3 + attempt * 5) % 10 < solves;
+            let line = |item: u64, attempt: u32| {
+                let passes = (item * 7 + day * 3 + u64::from(attempt) * 5) % 10 < solves;
                 let mut line = question(&format!("q{item:02}"), attempt, if passes { "pass" } else { "fail" });
                 line["category"] = json!(["algebra", "logic"][item as usize % 2]);
                 line

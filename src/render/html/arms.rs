@@ -91,7 +91,13 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Arms
     let labelled = |(at, tick): (usize, f64)| Tick {
         x: axis.at(tick),
         label: format!("{}{}", strip::end(if is_share { tick * 100.0 } else { tick }), if is_share && at == steps { "%" } else { "" }),
-        anchor: if at == 0 { "start" } else if at == steps { "end" } else { "middle" },
+        anchor: if at == 0 {
+            "start"
+        } else if at == steps {
+            "end"
+        } else {
+            "middle"
+        },
     };
     let leader = suite.leader();
     let band = board
@@ -126,10 +132,8 @@ pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool
 fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, name: &impl Fn(&Arm) -> ArmName, scale: Option<bars::Scale>) -> Row {
     let metric = &suite.board.primary;
     let rate = entry.primary.as_ref();
-    let about = rate.map_or_else(
-        || "unknown".to_owned(),
-        |rate| format!("{}, {}", words::figure_with_interval(metric, rate), words::basis(rate)),
-    );
+    let about =
+        rate.map_or_else(|| "unknown".to_owned(), |rate| format!("{}, {}", words::figure_with_interval(metric, rate), words::basis(rate)));
     let standing = entry.standing.as_ref();
     Row {
         place: at,

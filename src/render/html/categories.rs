@@ -68,11 +68,7 @@ pub(super) fn heat(categories: &Categories, suite: &OverviewSuite, place: &Suite
         (name(arm), categories.columns.iter().map(|column| shade(column.cells.get(at).and_then(Option::as_ref))).collect())
     };
     Heat {
-        columns: categories
-            .columns
-            .iter()
-            .map(|column| (Text::new(&column.name), words::count_of(column.items as u64, "items")))
-            .collect(),
+        columns: categories.columns.iter().map(|column| (Text::new(&column.name), words::count_of(column.items as u64, "items"))).collect(),
         rows: categories.arms.iter().enumerate().take(most).map(row).collect(),
     }
 }

@@ -17,8 +17,8 @@ use super::items::{criterion_href, item_href};
 use super::link::{ItemLink, Link};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
 use super::sides::{self, Sides};
+use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 use super::{SiteFile, matrix, metrics, state};
 

@@ -90,8 +90,16 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
     Some(Frontier {
         points: drawn.collect(),
         about: Text::from(said(&points, &words::names_on(&suite.board))),
-        x_ticks: x.ticks().into_iter().map(|tick| Tick { x: strip::percent(x.share(tick)), label: dollars(tick), anchor: "middle" }).collect(),
-        y_ticks: y.ticks().into_iter().map(|tick| Tick { x: strip::percent(1.0 - y.share(tick)), label: share(tick), anchor: "end" }).collect(),
+        x_ticks: x
+            .ticks()
+            .into_iter()
+            .map(|tick| Tick { x: strip::percent(x.share(tick)), label: dollars(tick), anchor: "middle" })
+            .collect(),
+        y_ticks: y
+            .ticks()
+            .into_iter()
+            .map(|tick| Tick { x: strip::percent(1.0 - y.share(tick)), label: share(tick), anchor: "end" })
+            .collect(),
         steps: steps(&points, x, y),
     })
 }
@@ -110,7 +118,11 @@ fn dollars(tick: f64) -> String {
 
 fn about(point: &ParetoPoint, name: &str) -> String {
     let bound = if point.is_lower_bound { "at least " } else { "" };
-    format!("{name}: {}, {bound}{} a run", words::figure_with_interval(&crate::domain::Metric::pass_rate(), &point.pass_rate), format::money(point.usd_per_run))
+    format!(
+        "{name}: {}, {bound}{} a run",
+        words::figure_with_interval(&crate::domain::Metric::pass_rate(), &point.pass_rate),
+        format::money(point.usd_per_run)
+    )
 }
 
 fn said(points: &[&ParetoPoint], name: &impl Fn(&crate::views::Arm) -> String) -> String {
@@ -120,8 +132,11 @@ fn said(points: &[&ParetoPoint], name: &impl Fn(&crate::views::Arm) -> String) -
 
 /// From each arm on the frontier to the next cheaper one: across at its rate, then down.
 fn steps(points: &[&ParetoPoint], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
-    let on: Vec<(f64, f64)> =
-        points.iter().filter(|point| is_on(point)).map(|point| (x.share(point.usd_per_run), 1.0 - y.share(point.pass_rate.value))).collect();
+    let on: Vec<(f64, f64)> = points
+        .iter()
+        .filter(|point| is_on(point))
+        .map(|point| (x.share(point.usd_per_run), 1.0 - y.share(point.pass_rate.value)))
+        .collect();
     let line = |from: (f64, f64), to: (f64, f64)| [from.0, from.1, to.0, to.1].map(strip::percent);
     on.windows(2)
         .flat_map(|pair| {

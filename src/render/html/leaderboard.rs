@@ -36,17 +36,18 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Leaderboard);
     let shell = shell.of_suite(bar);
-    let page = LeaderboardPage {
-        label: Text::new(&place.label),
-        board: board::grid(&suite.board, "board", "Arms by pass rate")
-            .about(board::common(&suite.board).unwrap_or_default())
-            .chosen(&["Rank", words::metric_label(&suite.board.primary), "n", "Cost per solved", "Duration"]),
-        notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
-        left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
-        tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
-        stated: stated::of_suite(suite, plan, &shell.root),
-        shell,
-    };
+    let page =
+        LeaderboardPage {
+            label: Text::new(&place.label),
+            board: board::grid(&suite.board, "board", "Arms by pass rate")
+                .about(board::common(&suite.board).unwrap_or_default())
+                .chosen(&["Rank", words::metric_label(&suite.board.primary), "n", "Cost per solved", "Duration"]),
+            notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
+            left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
+            tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
+            stated: stated::of_suite(suite, plan, &shell.root),
+            shell,
+        };
     SiteFile::page(path, &page)
 }
 

@@ -75,7 +75,6 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-
 fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
     let row = top.primary()?;
     let figures: Vec<(f64, Option<Interval>)> = row

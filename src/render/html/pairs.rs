@@ -49,9 +49,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     } else {
         shell
     };
-    let link = |pair| {
-        Some(Link { href: format!("{}{}", shell.root, place.pair_path(pair)?), label: Text::from(names(suite, pair).join(" vs ")) })
-    };
+    let link =
+        |pair| Some(Link { href: format!("{}{}", shell.root, place.pair_path(pair)?), label: Text::from(names(suite, pair).join(" vs ")) });
     let page = PairsPage {
         suite: Text::new(&place.label),
         about,

@@ -83,10 +83,8 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, lin
     let pane = |arm: &ArmHistory| {
         let shown = rated(arm);
         let rates: Vec<(f64, f64)> = shown.iter().filter_map(|night| Some((x(night.date), night.pass_rate.as_ref()?.value))).collect();
-        let ends: Vec<(f64, f64, f64)> = shown
-            .iter()
-            .filter_map(|night| night.pass_rate.as_ref()?.interval.map(|ends| (x(night.date), ends.low, ends.high)))
-            .collect();
+        let ends: Vec<(f64, f64, f64)> =
+            shown.iter().filter_map(|night| night.pass_rate.as_ref()?.interval.map(|ends| (x(night.date), ends.low, ends.high))).collect();
         let around: Vec<(f64, f64)> =
             ends.iter().map(|(x, _, high)| (*x, *high)).chain(ends.iter().rev().map(|(x, low, _)| (*x, *low))).collect();
         let change: Option<&LevelChange> = arm.changes.iter().rfind(|change| change.series == Series::PassRate && change.date >= first);

@@ -40,8 +40,15 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             format!("{}, newest first.", words::count_runs(all as u64))
         },
         has_more: shown < all,
-        runs: run_grid("runs-table", "Runs, newest first", &suite.runs.iter().take(shown).collect::<Vec<_>>(), plan, &shell.root, Of::OneSuite)
-            .filtered(""),
+        runs: run_grid(
+            "runs-table",
+            "Runs, newest first",
+            &suite.runs.iter().take(shown).collect::<Vec<_>>(),
+            plan,
+            &shell.root,
+            Of::OneSuite,
+        )
+        .filtered(""),
         shell,
     };
     SiteFile::page(path, &page)
