@@ -29,7 +29,7 @@ impl ArmColours {
         for (hash, arm) in arms {
             let beside = groups.iter().filter(|group| group.contains(arm)).flatten();
             let taken: BTreeSet<u8> = beside.filter_map(|other| given.get(*other).copied()).collect();
-            let wanted = (hash % u64::from(COLOURS)) as u8;
+            let wanted = u8::try_from(hash % u64::from(COLOURS)).unwrap_or_default();
             let mut turns = (0..COLOURS).map(|step| (wanted + step) % COLOURS);
             let colour = turns.find(|colour| !taken.contains(colour)).unwrap_or(wanted);
             given.insert(arm.clone(), colour);

@@ -15,6 +15,8 @@ use super::strip::{self, Axis, Mark};
 const FILTER_FROM: usize = 12;
 /// From so many rows on, a row has one line.
 const DENSE_FROM: usize = 25;
+/// With more arms than this the page on the nights alone draws trends.
+const MOST_TRENDS: usize = 60;
 /// A rate is written at the right end of its interval, unless that is beyond this share of the width.
 const RIGHT: f64 = 0.86;
 
@@ -29,13 +31,18 @@ pub(super) struct Arms {
     pub measure: Text,
     /// Whom all are held against: `the leader`, or the baseline's name.
     pub reference: Text,
-    pub has_trend: bool,
-    pub has_cost: bool,
-    pub has_time: bool,
+    pub has: Has,
     pub has_filter: bool,
     /// Rows of one line.
     pub is_dense: bool,
     pub rows: Vec<Row>,
+}
+
+/// Which columns are not empty.
+pub(super) struct Has {
+    pub trend: bool,
+    pub cost: bool,
+    pub time: bool,
 }
 
 /// A number at a place of an axis.
@@ -106,7 +113,8 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Arms
         .find(|entry| Some(&entry.arm) == leader)
         .and_then(|entry| entry.primary.as_ref()?.interval)
         .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
-    let scale = suite.history.as_ref().and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
+    let history = suite.history.as_ref().filter(|_| board.entries.len() <= MOST_TRENDS);
+    let scale = history.and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
     let rows: Vec<Row> = board.entries.iter().enumerate().map(|(at, entry)| row(suite, at, entry, axis, &name, scale)).collect();
     Some(Arms {
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
@@ -114,9 +122,11 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Arms
         band,
         measure: Text::from(words::metric_label(&board.primary)),
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
-        has_trend: rows.iter().any(|row| row.trend.is_some()),
-        has_cost: rows.iter().any(|row| row.cost.is_some()),
-        has_time: rows.iter().any(|row| row.time.is_some()),
+        has: Has {
+            trend: rows.iter().any(|row| row.trend.is_some()),
+            cost: rows.iter().any(|row| row.cost.is_some()),
+            time: rows.iter().any(|row| row.time.is_some()),
+        },
         has_filter: rows.len() >= FILTER_FROM,
         is_dense: rows.len() >= DENSE_FROM,
         rows,

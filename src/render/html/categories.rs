@@ -78,7 +78,7 @@ fn shade(cell: Option<&CategoryCell>) -> Shade {
         let unknown = String::new();
         return Shade { class: "hn", key: String::new(), text: "–".to_owned(), interval: unknown, about: "no outcome".to_owned() };
     };
-    let step = ((cell.rate * 7.0).floor().clamp(0.0, 6.0)) as usize;
+    let step = (1..7).filter(|step| cell.rate * 7.0 >= f64::from(*step)).count();
     let whole = |share: f64| format::fixed(share * 100.0, 0);
     Shade {
         class: ["h0", "h1", "h2", "h3", "h4", "h5", "h6"][step],

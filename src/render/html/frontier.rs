@@ -18,8 +18,8 @@ const HEIGHT: f64 = 300.0;
 /// About what a letter of a name and a line of it take.
 const LETTER: f64 = 6.2;
 const LINE: f64 = 14.0;
-/// Points, so that a page keeps its budget; the page on cost has all.
-const MOST: usize = 120;
+/// Points beside those on the frontier, so that a page keeps its budget; the page on cost has all.
+const MOST: usize = 60;
 
 /// The picture.
 pub(super) struct Frontier {
@@ -56,7 +56,13 @@ pub(super) struct Name {
 /// Draws the arms that have both figures; nothing where fewer than two have.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Frontier> {
     let of = suite.charts.pareto.as_ref()?;
-    let points: Vec<&ParetoPoint> = of.points.iter().filter(|point| point.usd_per_run > 0.0).take(MOST).collect();
+    let points: Vec<&ParetoPoint> = of
+        .points
+        .iter()
+        .enumerate()
+        .filter(|(at, point)| point.usd_per_run > 0.0 && (*at < MOST || is_on(point)))
+        .map(|(_, point)| point)
+        .collect();
     if points.len() < 2 {
         return None;
     }

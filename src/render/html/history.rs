@@ -16,6 +16,8 @@ use super::suite_tabs::{Tab, bar};
 
 /// Arms with a chart.
 const MOST_ARMS: usize = 12;
+/// Arms with a small picture, side by side.
+const MOST_PANES: usize = 6;
 /// Nights of all charts together, so that the page keeps its budget.
 const MOST_NIGHTS: usize = 240;
 /// Arms in the table.
@@ -66,7 +68,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .chain(nights::scale(history).map(nights::scale_note))
             .map(Text::from)
             .collect(),
-        panes: panes::nights(suite, place, MOST_ARMS, Some((plan, &shell.root))),
+        panes: panes::nights(suite, place, MOST_PANES, Some((plan, &shell.root))),
         levels: levels(history, &labels),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),

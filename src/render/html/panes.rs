@@ -82,7 +82,7 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, lin
     }
     let pane = |arm: &ArmHistory| {
         let shown = rated(arm);
-        let rates: Vec<(f64, f64)> = shown.iter().filter_map(|night| Some((x(night.date), night.pass_rate.as_ref()?.value))).collect();
+        let curve: Vec<(f64, f64)> = shown.iter().filter_map(|night| Some((x(night.date), night.pass_rate.as_ref()?.value))).collect();
         let ends: Vec<(f64, f64, f64)> =
             shown.iter().filter_map(|night| night.pass_rate.as_ref()?.interval.map(|ends| (x(night.date), ends.low, ends.high))).collect();
         let around: Vec<(f64, f64)> =
@@ -108,7 +108,7 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, lin
             })),
             last: from_to.map_or_else(String::new, |(_, last)| format!("{}%", percent(last.value))),
             change: change.map(|change| Text::from(format!("{} → {}", percent(change.before), percent(change.after)))),
-            line: path(&rates),
+            line: path(&curve),
             dashes: String::new(),
             band: if around.len() > 2 { format!("{}Z", path(&around)) } else { String::new() },
             shaded: change.map(|change| (at(x(change.date)), at(1.0 - x(change.date)))),

@@ -38,13 +38,12 @@ impl Axis {
     /// Round numbers at even distances from one end to the other.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
-        let mut step = round_step(span / 3.0);
-        let parts = |step: f64| span / step;
-        // Ever finer until the steps come out even.
-        while (parts(step) - parts(step).round()).abs() > 1e-6 && parts(step) < 12.0 {
-            step = round_step(step * 0.99);
-        }
-        let count = parts(step).round() as u32;
+        // Steps that come out even, as few as that takes.
+        let is_round = |count: &u32| {
+            let step = span / f64::from(*count);
+            (round_step(step * (1.0 + 1e-9)) - step).abs() <= 1e-6 * step
+        };
+        let count = (3..=12).find(is_round).unwrap_or(4);
         (0..=count).map(|number| self.low + span * f64::from(number) / f64::from(count)).collect()
     }
 
@@ -91,9 +90,8 @@ impl LogAxis {
 
     /// 1, 2 and 5 times the powers of ten on it; of many, the powers alone.
     pub fn ticks(&self) -> Vec<f64> {
-        let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         let of = |digits: &[f64]| -> Vec<f64> {
-            let all = powers.clone().flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
+            let all = (-9..=9).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
             all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
         };
         let fine = of(&[1.0, 2.0, 5.0]);
@@ -131,6 +129,18 @@ mod tests {
         let one = Axis::around(&[0.5], Some((0.0, 1.0))).expect("a number");
         assert!(one.low < 0.5 && one.high > 0.5);
         assert_eq!(Axis::around(&[f64::NAN], None), None);
+    }
+
+    #[test]
+    fn ticks_are_round_and_reach_both_ends() {
+        let ticks = |low: f64, high: f64| Axis { low, high }.ticks().into_iter().map(|tick| format!("{tick:.3}")).collect::<Vec<String>>();
+        assert_eq!(ticks(0.0, 1.0), ["0.000", "0.250", "0.500", "0.750", "1.000"]);
+        assert_eq!(ticks(0.3, 1.0), ["0.300", "0.400", "0.500", "0.600", "0.700", "0.800", "0.900", "1.000"]);
+        assert_eq!(ticks(0.175, 0.375).len(), 5);
+        let costs = LogAxis::around(&[0.05, 0.9, 0.0]).expect("amounts");
+        let round: Vec<String> = costs.ticks().into_iter().map(|tick| format!("{tick:.2}")).collect();
+        assert_eq!(round, ["0.05", "0.10", "0.20", "0.50", "1.00"]);
+        assert!(costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none());
     }
 
     #[test]

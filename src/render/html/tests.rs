@@ -856,7 +856,8 @@ fn hostile_text_stays_text() {
             assert!(!tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
             assert!(!tag.starts_with("script") || tag.starts_with(KNOWN[0]), "{path}: <{tag}>");
         }
-        assert_eq!(html.matches("<script").count(), 1, "{path}");
+        // Pages of a suite have a script of their own.
+        assert_eq!(html.matches("<script").count(), 1 + usize::from(html.contains("<nav class=\"bar\"")), "{path}");
         assert!(!html.contains(['\0', '\u{202e}', '\x1b', '\r']), "{path}");
         assert!(attribute(html, "href").all(|address| !address.starts_with("javascript:")), "{path}");
     }
