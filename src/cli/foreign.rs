@@ -144,7 +144,7 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     if !is_any_read {
         let mut failure = Failure::new("no results of a known format were found at the paths");
         failure.details = problems.iter().map(ToString::to_string).collect();
-        return Err(failure.with_hint("`evalreport import PATH --dry-run` says what each file is taken for"));
+        return Err(failure.with_hint("`evalreport import PATH --dry-run` shows the detected formats"));
     }
     output::warnings(settings, &problems)?;
     if !report.unrecognised.is_empty() {

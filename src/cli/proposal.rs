@@ -80,7 +80,7 @@ pub(super) fn agreed(
             say(settings, &described);
             return Ok(None);
         }
-        let mut failure = Failure::new("the table has no map; this is what it seems to be");
+        let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
         return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
     }
@@ -147,7 +147,7 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
     match why {
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
-            let mut failure = Failure::new("what the table's columns are is not clear; nothing was imported");
+            let mut failure = Failure::new("the table's columns are unclear; nothing was imported");
             failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
             let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
             failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))

@@ -247,7 +247,7 @@ fn arms_are_compared_by_criteria_of_one_judge_and_by_outcomes() {
     run(&project, "b-2", "b", "haiku", "fail", "done_partial");
     let output = project.run_in(["compare", "s", "--explain"], &[("COLUMNS", "240")]);
     assert!(
-        output.answer().contains("Criteria: not comparable, they were judged by claude:haiku #01234567 and by claude:opus #01234567."),
+        output.answer().contains("Criteria not compared: different judges (claude:haiku #01234567, claude:opus #01234567)."),
         "{}",
         output.stdout
     );
