@@ -241,7 +241,7 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let Some(difference) = pair.difference.filter(|found| found.centred() != 0.0) else {
         return format!("{first} and {second} have the same {label}");
     };
-    let own = words::owned(first, &label);
+    let own = format!("{} {label}", words::possessive(first));
     match (difference.scale, metric.name.as_str()) {
         (Scale::Ratio, "cost_usd") => {
             format!("{first} costs {} {second}", words::than(difference.value, "as much as", "more than", "less than"))
@@ -259,7 +259,7 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
         }
         (Scale::Share | Scale::Unit, _) => {
             let side = if difference.value > 0.0 { "higher" } else { "lower" };
-            format!("{own} is {} {side} than {}", amount_to(metric, difference.value, places(pair)), words::owner(second))
+            format!("{own} is {} {side} than {}", amount_to(metric, difference.value, places(pair)), words::possessive(second))
         }
     }
 }

@@ -275,14 +275,9 @@ pub fn planned(n: u64) -> String {
     format::integer(n.div_ceil(step) * step)
 }
 
-/// Returns a label with its owner: `ralph's pass rate`, or `The pass rate of gpt-5 (high)`, since no apostrophe follows a bracket.
-pub fn owned(name: &str, label: &str) -> String {
-    if name.ends_with(')') { format!("The {label} of {name}") } else { format!("{name}'s {label}") }
-}
-
-/// Returns the owner of a label that was named before: `baseline's`, or `that of gpt-5 (low)`.
-pub fn owner(name: &str) -> String {
-    if name.ends_with(')') { format!("that of {name}") } else { format!("{name}'s") }
+/// `ralph's`. A sentence begins with the arm ahead, so a name that ends in a bracket has an apostrophe too.
+pub fn possessive(name: &str) -> String {
+    format!("{name}'s")
 }
 
 /// Returns a ratio as words before the other arm's name: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.

@@ -215,7 +215,7 @@ fn every_criterion_has_its_rates_and_what_was_said_run_by_run() {
     );
     let search = project.read("site/search.html");
     assert!(search.contains("suites/s/criteria/0001.html#i-saves-notes"), "{search}");
-    assert!(project.read("site/suites/s/index.html").contains("1 criterion; arms part on 1"));
+    assert!(project.read("site/suites/s/index.html").contains("1 criterion; arms disagree on 1"));
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn a_judge_that_nobody_named_is_a_warning_at_once_and_an_exit_code() {
     for suite in ["tested", "judged"] {
         let output = judged("").run(["run", suite]);
         assert_eq!(output.code, 3, "{}", output.stderr);
-        let warning = format!("warning: no judge decides about 5 acceptance criteria of `{suite}`");
+        let warning = format!("warning: no judge for 5 acceptance criteria of `{suite}`");
         assert!(output.stderr.starts_with(&warning), "{}", output.stderr);
         assert!(output.stderr.contains(&format!("not all was judged of {suite} a/none: no judge is configured")), "{}", output.stderr);
         let is_unmeasured = output.stderr.contains("nothing was measured of");

@@ -278,7 +278,7 @@ fn told(event: &Event) -> (String, String) {
         }
         Event::Leads { before: Some(before), now: None } => {
             let before = words::arm_name(before);
-            (format!("{before} no longer leads"), format!("{before} no longer beats every other arm; {NOBODY}."))
+            (format!("{before} leads no more"), format!("{before} no longer beats every other arm; {NOBODY}."))
         }
         Event::Leads { before: None, now: None } => ("no leader".to_owned(), format!("{NOBODY}.")),
         Event::Level { arm, change } => level(&words::arm_name(arm), change),
