@@ -172,7 +172,7 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
         failure.details = problems.iter().map(ToString::to_string).collect();
         let own = problems.iter().find_map(|problem| problem.hint.clone());
         return Err(
-            failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` says what each file is taken for".to_owned()))
+            failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` shows the detected formats".to_owned()))
         );
     }
     output::warnings(settings, &problems)?;

@@ -310,7 +310,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         *tools.entry((file.tool.unwrap_or_default(), file.hint.unwrap_or_default())).or_default() += 1;
     }
     for ((tool, hint), count) in tools {
-        text.push_str(&format!("{} of {tool}, which is not read yet: {hint}\n", files(count)));
+        text.push_str(&format!("{} of {tool}, not supported yet: {hint}\n", files(count)));
     }
     if !unknown.is_empty() {
         text.push_str(&format!("{} of no format that is recognised\n", files(unknown.len())));
@@ -383,7 +383,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         ));
     }
     if source.rows_skipped > 0 {
-        line(format!("  {} passed over: totals or notes, as the map says", rows(source.rows_skipped)));
+        line(format!("  {} skipped: totals or notes, by the map", rows(source.rows_skipped)));
     }
     if let Some(foreign) = &source.foreign {
         if dry_run {

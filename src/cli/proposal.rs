@@ -94,7 +94,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
             say(settings, &described);
             return Ok(Agreed::Written);
         }
-        let mut failure = Failure::new("the table has no map; this is what it seems to be");
+        let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
         return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
     }
@@ -162,7 +162,7 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
         NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
-            let mut failure = Failure::new("what the table's columns are is not clear; nothing was imported");
+            let mut failure = Failure::new("the table's columns are unclear; nothing was imported");
             failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
             let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
             failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))

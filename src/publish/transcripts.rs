@@ -70,7 +70,7 @@ impl FromStr for Choice {
                 .strip_prefix("budget:")
                 .and_then(bytes)
                 .map(Self::Budget)
-                .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE such as budget:50MB".to_owned()),
+                .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE, for example budget:50MB".to_owned()),
         }
     }
 }

@@ -23,7 +23,7 @@ fn outcomes(report: &Value) -> Vec<&str> {
 fn a_folder_is_walked_and_what_is_no_result_is_counted() {
     let project = project();
     let dry = project.run(["import", "logs", "--dry-run"]);
-    assert!(dry.answer().contains("1 file of simple-evals, which is not read yet: a map reads its rows"), "{}", dry.stdout);
+    assert!(dry.answer().contains("1 file of simple-evals, not supported yet: read its rows"), "{}", dry.stdout);
     assert!(dry.stdout.contains("1 file of no format that is recognised"), "{}", dry.stdout);
     assert!(dry.stdout.contains("simple.json (simple-evals)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
     assert!(!project.path("results").exists());
@@ -42,7 +42,7 @@ fn a_named_file_that_is_no_result_is_refused_with_what_can_be_done() {
     let said = project.run(["import", "logs/b/other.json", "--as", "table"]);
     assert!(said.refusal().contains("the files hold no table"), "{}", said.stderr);
     let said = project.run(["import", "logs/simple.json"]);
-    assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, which is not read yet"), "{}", said.stdout);
+    assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, not supported yet"), "{}", said.stdout);
     let said = project.run(["import", "nowhere"]);
     assert!(said.code == 2 && said.stdout.contains("cannot be read"), "{}", said.stdout);
     let said = project.run(["import", "logs", "--as", "inpsect"]);

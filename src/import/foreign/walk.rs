@@ -132,7 +132,7 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
     match unread {
         None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
-        Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet")).with_hint(*hint),
+        Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
         // Too little of it is left to see what it was.
         None if peek.name.ends_with(".bundle") => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")

@@ -195,7 +195,7 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
         };
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
-            let text = format!("{} may each say whether an item passed, and they differ", names.join(" and "));
+            let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
             return Err(Question::new(text, format!("--passed {}", shell(&first.name))));
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
-            return Err(vec![Question::new("no column says how an item came out", "--passed COLUMN or --score COLUMN")]);
+            return Err(vec![Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN")]);
         };
         let mut used = judged.columns();
         let mut arms = Arms::of(look, &used).map_err(one)?;

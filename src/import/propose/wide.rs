@@ -78,7 +78,7 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
         let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
         let more = if columns.len() > 4 { ", …" } else { "" };
-        let text = format!("{}{more} stand side by side, and may be approaches, items, or suites with a rate each", names.join(", "));
+        let text = format!("{}{more} are side by side: approaches, items, or suites with rates?", names.join(", "));
         return Err(Question::new(text, "--wide approaches (or items, or suites)"));
     };
     let (name, value) = match are {

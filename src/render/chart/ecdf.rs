@@ -31,14 +31,14 @@ pub fn ecdf(
     let drawn = &distribution.arms[..distribution.arms.len().min(MOST)];
     let ends = drawn.iter().flat_map(|arm| [arm.smallest, arm.largest]);
     let (x, y) = (Axis::amounts(what, unit, ends), Axis::shares("Share of runs", [0.0, 1.0]));
-    let mut notes = vec!["A line further left is better; where it is steep, the runs are alike. The sign stands at the median.".to_owned()];
+    let mut notes = vec!["A line further left is better; a steep line means similar runs. The sign marks the median.".to_owned()];
     if x.is_log() {
         notes.push("The amount is on a logarithmic scale: equal distances are equal factors.".to_owned());
     }
     let many = |number: u64| format::integer(number);
     if distribution.arms.len() > drawn.len() {
         notes.push(format!(
-            "The first {} arms are drawn, of {}; the table has all.",
+            "Showing the first {} of {} arms; the table has all.",
             many(drawn.len() as u64),
             many(distribution.arms.len() as u64)
         ));

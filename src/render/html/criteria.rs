@@ -157,7 +157,7 @@ pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> 
     let (all, some) = (suite.criterion_keys.len() as u64, parting.len() as u64);
     let criteria = if all == 1 { "criterion" } else { "criteria" };
     let said = format!(
-        "{} {criteria}; arms part on {}: some meet it in more than half of their runs, and others do not.",
+        "{} {criteria}; arms disagree on {}: some meet it in more than half of their runs, others do not.",
         format::integer(all),
         format::integer(some)
     );
@@ -185,7 +185,7 @@ pub(super) fn pages<'a>(
             several => format!("Criteria {} to {} of {}", integer(first + 1), integer(first + several), integer(all)),
         };
         let title = format!("{heading} · {} · {}", place.label, context.title);
-        let about = format!("Which arms met single criteria of {}, and what was said about it.", place.label);
+        let about = format!("Single criteria of {} by arm, with the judge's reasoning.", place.label);
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("criteria"));
         let crumbs = vec![
             Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()),
@@ -251,9 +251,9 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, ab
     let fitting = links.iter().take(MOST_PAIRS).take_while(fits).count();
     links.truncate(fitting);
     let pairs_said = if all > links.len() {
-        format!("{} of {} pairs of arms that part on it, side by side:", links.len(), format::integer(all as u64))
+        format!("{} of {} pairs of arms that disagree, side by side:", links.len(), format::integer(all as u64))
     } else {
-        "Arms that part on it, side by side:".to_owned()
+        "Pairs of arms that disagree, side by side:".to_owned()
     };
     let (verdicts, untold) = verdicts(page, row, &labels, (id, about), told);
     Part {
@@ -327,7 +327,7 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&
     if shown.is_empty() {
         return (None, untold);
     }
-    let mut grid = Grid::new(format!("verdicts-{id}"), format!("What was said of {on}, run by run"));
+    let mut grid = Grid::new(format!("verdicts-{id}"), format!("Judgements of {on}, run by run"));
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|(arm, ..)| Cell::head(labels[*arm].as_str())));
     let outcome = |verdict: &CriterionVerdict| {
         let cell = Cell { text: Text::from(outcome_word(&verdict.status)), ..Cell::item_status(&verdict.status) };

@@ -101,22 +101,22 @@ fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<Strin
         return changes;
     }
     let arms = format!("{} {}", format::integer(followed as u64), if followed == 1 { "arm" } else { "arms" });
-    vec![format!("No change of level found in {arms} with two nights or more; one needs five nights on each side of a change.")]
+    vec![format!("No change point in {arms} with at least two nights. Change points need five nights on each side.")]
 }
 
 fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if drawn < followed {
         let (some, all) = (format::integer(drawn as u64), format::integer(followed as u64));
-        notes.push(format!("{some} of {all} arms with two nights or more are shown here; the data files have all."));
+        notes.push(format!("Showing {some} of {all} arms with at least two nights; the data files have all."));
     }
     let single = history.arms.len() - followed;
     if single > 0 {
         let word = if single == 1 { "arm has" } else { "arms have" };
-        notes.push(format!("{} {word} one night with a pass rate, or none, and nothing to follow.", format::integer(single as u64)));
+        notes.push(format!("{} {word} fewer than two nights with a pass rate.", format::integer(single as u64)));
     }
     if history.undated > 0 {
-        notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
+        notes.push(format!("{} of unknown time not shown.", words::count_runs(history.undated)));
     }
     notes
 }
@@ -128,7 +128,7 @@ fn levels(history: &History, labels: &[String]) -> Grid {
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
     let scale = nights::scale(history).map(|ends| Scale::new(ends, longest));
     let rate = |rate: Option<&&Estimate>| Cell::maybe(rate.map(|rate| (format::estimate(rate), rate.value)));
-    let mut grid = Grid::new("levels-table", "Arms over their nights").fits();
+    let mut grid = Grid::new("levels-table", "Arms by night").fits();
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.iter().take(arms.len()).map(|label| Cell::head(label.as_str())));
     grid.column(Column::new("Nights", Look::Number, Sort::Descending), arms.iter().map(|arm| Cell::count(arm.nights.len() as u64)));
     let ends = |name: &str| Column::new(name, Look::Number, Sort::Descending).sub("95% interval");
@@ -148,7 +148,7 @@ fn duels(history: &History, labels: &[String]) -> Option<Grid> {
     if duels.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("duels-table", "Pairs of arms, night by night").fits();
+    let mut grid = Grid::new("duels-table", "Pairs of arms by night").fits();
     let pair = duels.iter().map(|duel| Cell::head(format!("{} against {}", labels[duel.first], labels[duel.second])));
     grid.column(Column::new("Pair", Look::Key, Sort::Ascending), pair);
     grid.column(Column::new("Better", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.won)));

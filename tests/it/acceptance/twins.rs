@@ -552,13 +552,13 @@ fn a_history_says_the_same_everywhere() {
     // Who is better, night by night.
     let duels = history["duels"].as_array().expect("duels");
     let on_page: Vec<String> = between(&page, "<table id=\"duels-table\"", "</table>").split("<tr>").skip(2).map(words).collect();
-    let notes = |text: &str| text.lines().filter(|line| line.contains("night by night:")).map(str::to_owned).collect::<Vec<_>>();
+    let notes = |text: &str| text.lines().filter(|line| line.contains(" by night: ")).map(str::to_owned).collect::<Vec<_>>();
     let (notes, notes_md) = (notes(&terminal), notes(&markdown));
     assert_eq!((duels.len(), on_page.len(), notes.len(), notes_md.len()), (28, 28, 28, 28));
     for (((duel, html), note), note_md) in duels.iter().zip(&on_page).zip(&notes).zip(&notes_md) {
         let counts = ["won", "lost", "same"].map(|what| duel[what].to_string());
         let said = format!("{} better, {} worse, {} equal, e = ", counts[0], counts[1], counts[2]);
-        let verdict = if duel["better"].is_null() { "not enough evidence over the nights" } else { "is better, and stays so" };
+        let verdict = if duel["better"].is_null() { "not enough evidence" } else { "is better, and stays so" };
         assert!(note.contains(&said) && note_md.contains(&said), "{said}: {note} {note_md}");
         for text in [html, note, note_md] {
             assert_says(text, "e", number(&duel["e_value"]));
