@@ -172,6 +172,32 @@
     setUpFilter(table);
   });
 
+  // ---- Copying: an id that is shown short, and whatever else is to be taken away.
+  function copy(text, done) {
+    function old() {
+      var field = document.createElement("textarea");
+      field.value = text;
+      field.className = "unseen";
+      (document.querySelector("dialog[open]") || document.body).appendChild(field);
+      field.select();
+      var copied = false;
+      try { copied = document.execCommand("copy"); } catch (error) { /* Then it cannot be done. */ }
+      field.remove();
+      done(copied);
+    }
+    if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).then(function () { done(true); }, old);
+    else old();
+  }
+  Array.prototype.forEach.call(document.querySelectorAll("[data-copy]"), function (shown) {
+    var button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy id";
+    shown.after(" ", button);
+    button.addEventListener("click", function () {
+      copy(shown.getAttribute("data-copy"), function (copied) { button.textContent = copied ? "Copied" : "Not copied"; });
+    });
+  });
+
   // ---- Parts of data beside the page: classic scripts, because nothing else can be loaded from a disk.
   var waiting = new Map();
   window.evalreportShard = function (name, number, content) {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
 use crate::render::format;
-use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
+use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
@@ -128,20 +128,21 @@ impl Transcripts {
         let id = &row.run.id;
         let Some(store) = stores.of(id)? else { return Ok(run) };
         // In the order in which items came; lines of an item need not follow each other.
-        let mut found = Vec::<(Option<String>, Vec<TranscriptPart>)>::new();
+        let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
         for line in store.transcript(id)? {
             let item = line.item.map(|item| stores.aliases.item.get(&item).cloned().unwrap_or(item));
             let place = *places.entry(item.clone()).or_insert_with(|| {
-                found.push((item, Vec::new()));
+                found.push((item, TranscriptReader::default()));
                 found.len() - 1
             });
-            found[place].1.extend(transcript_parts(&line.entry));
+            found[place].1.add(&line.entry);
         }
         let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
         let file = stores.journal_of(id, "transcript.jsonl");
         let mut page_bytes = 0;
-        for (item, parts) in found {
+        for (item, said) in found {
+            let parts = said.into_parts();
             let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
             let is_wanted = wanted.contains(&item);
             let fits = size.min((HEAD + TAIL) as u64) <= self.left;
@@ -259,7 +260,7 @@ fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTr
 
 fn digest(parts: &[TranscriptPart]) -> String {
     let mut hasher = Sha256::new();
-    for TranscriptPart { role, text } in parts {
+    for TranscriptPart { role, text, spent: _ } in parts {
         let role = role.as_deref().unwrap_or_default();
         hasher.update(format!("{} {}\n{role}{text}", role.len(), text.len()));
     }

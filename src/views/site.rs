@@ -19,6 +19,7 @@ use super::items::{ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
 use super::run::{RunLine, RunStated, run_line, stated_figures};
+use super::run_turn::{RunTurn, run_turns};
 use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
@@ -101,6 +102,13 @@ pub struct OverviewSuite {
 pub struct Overview {
     pub context: SiteContext,
     pub suites: Vec<OverviewSuite>,
+}
+
+impl OverviewSuite {
+    /// Returns each run's place among the suite's runs, in the order of the runs.
+    pub fn turns(&self) -> Vec<RunTurn> {
+        run_turns(&self.runs)
+    }
 }
 
 impl Overview {

@@ -124,7 +124,7 @@ pub fn run_files(
 ) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
+    files.extend(transcript::pages(&overview.context, plan, place, page, items, transcripts));
     files.push(data::run(place, page, items));
     files
 }

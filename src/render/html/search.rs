@@ -6,6 +6,7 @@ use askama::Template;
 use serde::Serialize;
 
 use crate::domain::{beginning, visible};
+use crate::render::run_title::run_title;
 use crate::render::{format, words};
 use crate::views::Overview;
 
@@ -160,7 +161,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     }
     let run = |run: &&crate::views::RunLine| {
         let place = plan.runs.get(&run.id)?;
-        let about = format!("{} on {}", words::arm_name(&run.arm), plan.suites[place.suite].label);
+        let about = format!("{} on {}", run_title(&run.arm, place.turn), plan.suites[place.suite].label);
         Some(Named { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
     };
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
@@ -275,7 +276,10 @@ fn split(name: &Named) -> (Shared<'_>, &str) {
 /// Bytes of a name in the index, as escaped as they are there.
 fn row_length(name: &Named) -> usize {
     let escaped = |text: &str| literal(&literal(text)).len();
-    escaped(&visible(&name.name)) + escaped(split(name).1) + 10
+    let ((sort, about, folder), rest) = split(name);
+    // No two runs share what is said about them.
+    let own = if sort == Sort::Run { escaped(&visible(about)) + escaped(folder) + 10 } else { 0 };
+    escaped(&visible(&name.name)) + escaped(rest) + 10 + own
 }
 
 fn shard(number: usize, names: &[&Named]) -> SiteFile {

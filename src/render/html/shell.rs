@@ -6,7 +6,7 @@ use crate::domain::visible;
 use crate::render::format;
 use crate::views::SiteContext;
 
-use super::assets::Assets;
+use super::assets::{Assets, Extra};
 
 /// Foreign text with its control characters made visible. Templates still escape it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,6 +114,8 @@ pub(super) struct Shell {
     pub site: Text,
     pub version: Text,
     pub assets: Assets,
+    /// What this page loads beside what all do.
+    pub extras: Vec<Extra>,
     pub here: Here,
     pub crumbs: Vec<Crumb>,
     pub downloads: Vec<Download>,
@@ -139,6 +141,7 @@ impl Shell {
             site: Text::new(&context.title),
             version: Text::new(&context.version),
             assets: assets.clone(),
+            extras: Vec::new(),
             here,
             crumbs: Vec::new(),
             downloads: Vec::new(),
@@ -148,6 +151,12 @@ impl Shell {
 
     pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {
         self.crumbs = crumbs;
+        self
+    }
+
+    /// Loads a sheet and a script that other pages do without.
+    pub fn with(mut self, extra: Extra) -> Self {
+        self.extras.push(extra);
         self
     }
 

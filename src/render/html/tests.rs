@@ -732,7 +732,7 @@ fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
 
 /// A transcript whose every text is this one.
 fn transcripts(text: &str) -> RunTranscripts {
-    let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned() };
+    let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned(), spent: None };
     let entry = ItemTranscript {
         item: Some(text.to_owned()),
         digest: "d".to_owned(),
