@@ -59,6 +59,7 @@
     if (next.tagName !== "SUMMARY") next.tabIndex = -1;
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
+    follow(next.closest(".step"));
   }
   box.addEventListener("focusin", function (event) { follow(event.target.closest(".step")); });
   document.addEventListener("keydown", function (event) {

@@ -111,6 +111,24 @@ impl OverviewSuite {
     }
 }
 
+impl OverviewSuite {
+    /// Lists the items by category, in each those first that pass least often; none if they do not have two categories.
+    pub fn items_by_category(&self) -> Vec<usize> {
+        let lines = &self.items.items;
+        let category = |index: &usize| {
+            let line = &lines[*index];
+            self.stories.of(&line.item, &line.evaluator, &line.kind)?.category.as_deref()
+        };
+        let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((category(&index)?, index))).collect();
+        let rate = |index: usize| lines[index].rate.unwrap_or(1.0);
+        items.sort_by(|left, right| left.0.cmp(right.0).then_with(|| rate(left.1).total_cmp(&rate(right.1))));
+        if items.first().map(|first| first.0) == items.last().map(|last| last.0) {
+            return Vec::new();
+        }
+        items.into_iter().map(|(_, index)| index).collect()
+    }
+}
+
 impl Overview {
     /// Lists the runs of all suites, by suite, arm and id.
     pub fn runs_by_name(&self) -> Vec<&RunLine> {

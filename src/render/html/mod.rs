@@ -15,12 +15,15 @@ mod criteria;
 mod cut;
 mod data;
 mod diff;
+mod embed;
 mod figure;
 mod forest;
 mod glossary;
 mod grid;
+mod heat;
 mod history;
 mod item;
+mod item_order;
 mod item_places;
 mod items;
 mod judged;
@@ -35,8 +38,10 @@ mod plan;
 mod publish;
 mod run;
 mod runs;
+mod said;
 mod score_details;
 mod search;
+mod shard;
 mod shell;
 mod sides;
 mod single;
@@ -90,6 +95,8 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
     let mut parts: Vec<SitePart<'a>> = vec![
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
+        part(move || embed::files(context, plan, suite, place)),
+        part(move || said::of_suite(suite, place)),
         part(move || data::items(suite, place)),
         part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),

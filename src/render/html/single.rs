@@ -38,12 +38,15 @@ const SCRIPT: &str = "\u{1}script";
 /// Makes the file.
 pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it.
-    let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
+    let is_left_out = |path: &str| {
+        path.starts_with("runs/") || path.starts_with("embed/") || path.starts_with("search") || super::items::is_item_page(path)
+    };
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
-    let (style, script) = (assets::text("site.css"), assets::text("site.js"));
+    let both = |names: [&str; 2]| names.map(assets::text).concat();
+    let (style, script) = (both(["site.css", "palette.css"]), both(["site.js", "palette.js"]));
     let context = &overview.context;
     let frame = Single {
         title: Text::new(&context.title),
