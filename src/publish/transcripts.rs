@@ -41,7 +41,10 @@ const SITE: u64 = 200 << 20;
 /// Up to so many bytes, another copy is easier to read than the way to the first.
 const SHORT: u64 = 2 << 10;
 /// A page is full from here on.
-const PAGE: usize = 72 << 10;
+const PAGE: usize = 120 << 10;
+/// What stands on a page around one transcript, and around one of its parts.
+const AROUND: usize = 900;
+const AROUND_PART: usize = 250;
 
 /// What was decided over the whole site.
 pub(super) struct Transcripts {
@@ -156,9 +159,9 @@ impl Transcripts {
             let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
             let digest = digest(&parts);
             let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
-            let kept: usize = parts.iter().map(|part| escaped_length(&part.text)).sum();
+            let kept: usize = parts.iter().map(|part| AROUND_PART + escaped_length(&part.text)).sum();
             let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
-            let kept = if same_as.is_some() { 0 } else { kept };
+            let kept = AROUND + if same_as.is_some() { 0 } else { kept };
             if run.pages.is_empty() || page_bytes + kept > PAGE {
                 run.pages.push(Vec::new());
                 page_bytes = 0;

@@ -72,13 +72,20 @@ pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, order: &[usize], acr
         rates: items.iter().map(|item| rate(item)).collect::<Vec<String>>().join(" "),
         bars: items.iter().enumerate().filter_map(bar).collect(),
         level: format!("{} at the left, {} at the right", rate(first), rate(last)),
-        lines: if items.len() <= MOST_PARTED { (1..items.len()).map(|column| format!("M{column} 0v1")).collect() } else { String::new() },
+        lines: lines(items.len()),
         rows: labels
             .iter()
             .enumerate()
             .map(|(arm, label)| row(label, &items.iter().map(|item| item.cells[arm]).collect::<Vec<_>>()))
             .collect(),
     })
+}
+
+fn lines(columns: usize) -> String {
+    if columns > MOST_PARTED {
+        return String::new();
+    }
+    (1..columns).map(|column| format!("M{column} 0v1")).collect::<Vec<String>>().concat()
 }
 
 fn name(item: &ItemLine) -> Text {
