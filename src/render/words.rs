@@ -220,7 +220,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 15] = [
+const NOUNS: [(&str, &str); 18] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
@@ -236,6 +236,9 @@ const NOUNS: [(&str, &str); 15] = [
     ("suite", "suites"),
     ("unit", "units"),
     ("night", "nights"),
+    ("line", "lines"),
+    ("step", "steps"),
+    ("token", "tokens"),
 ];
 
 /// The noun for a number of things, given its plural.

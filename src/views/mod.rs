@@ -25,6 +25,7 @@ mod leaderboard;
 mod news;
 mod reasons;
 mod run;
+mod run_turn;
 mod runnable;
 mod short_text;
 mod side;
@@ -70,6 +71,7 @@ pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
     items_of, reasons_of, run_line, run_page, shown_run, suite_lines,
 };
+pub use run_turn::RunTurn;
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use side::Sides;
 pub use side_by_side::{MOST_SIDES, Side, SideBySide};
@@ -77,7 +79,7 @@ pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pai
 pub use stored_verification::StoredVerification;
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use suite_state::SuiteState;
-pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
+pub use transcript::{ItemTranscript, RunTranscripts, Spent, TranscriptPart, TranscriptReader, without_middle};
 pub use version_change::VersionChange;
 
 // What pages show of the answer itself.

@@ -49,6 +49,7 @@ mod nightly;
 mod oracle;
 mod overview;
 mod pairs;
+mod palette;
 mod pipes;
 mod published;
 mod publishing;

@@ -17,8 +17,21 @@ pub(super) struct Assets {
     pub css: String,
     pub js: String,
     pub icon: String,
-    pub suite_css: String,
-    pub suite_js: String,
+    /// What only pages of a suite load.
+    pub suite: Extra,
+    /// The command palette, which the script loads when it is opened.
+    pub palette: Extra,
+    /// What only pages of transcripts load.
+    pub transcript: Extra,
+    /// What only pages with a map of items load.
+    pub map: Extra,
+}
+
+/// A sheet and a script that only some pages load.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Extra {
+    pub css: String,
+    pub js: String,
 }
 
 impl Assets {
@@ -27,26 +40,36 @@ impl Assets {
             let file = file(&format!("{stem}.{extension}"));
             format!("a/{stem}.{}.{extension}", hex(&file.metadata.sha256_hash(), 12))
         };
+        let extra = |stem: &str| Extra { css: name(stem, "css"), js: name(stem, "js") };
         Self {
             css: name("site", "css"),
             js: name("site", "js"),
             icon: name("icon", "svg"),
-            suite_css: name("suite", "css"),
-            suite_js: name("suite", "js"),
+            suite: extra("suite"),
+            palette: extra("palette"),
+            transcript: extra("transcript"),
+            map: extra("map"),
         }
     }
 
     pub fn files(&self) -> impl Iterator<Item = SiteFile> + use<> {
         let of = |path: &str, name: &str| SiteFile { path: path.to_owned(), bytes: file(name).data.into_owned() };
         let verify = of(VERIFY, VERIFY);
-        let own = [of(&self.suite_css, "suite.css"), of(&self.suite_js, "suite.js")];
-        [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify].into_iter().chain(own)
+        let both = |extra: &Extra, css: &str, js: &str| [of(&extra.css, css), of(&extra.js, js)];
+        let extras = [
+            both(&self.suite, "suite.css", "suite.js"),
+            both(&self.palette, "palette.css", "palette.js"),
+            both(&self.transcript, "transcript.css", "transcript.js"),
+            both(&self.map, "map.css", "map.js"),
+        ];
+        let all = [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify];
+        all.into_iter().chain(extras.into_iter().flatten())
     }
 }
 
-/// The style sheets and the scripts of all pages, each kind as one text: a single file has pages of every kind.
+/// The style sheets and the scripts of the pages that a single file has, each kind as one text.
 pub(super) fn all_texts() -> [String; 2] {
-    [["site.css", "suite.css"], ["site.js", "suite.js"]].map(|names| names.map(text).join("\n"))
+    [["site.css", "suite.css", "palette.css"], ["site.js", "suite.js", "palette.js"]].map(|names| names.map(text).join("\n"))
 }
 
 /// Returns an asset's text.
@@ -67,7 +90,11 @@ mod tests {
 
     #[test]
     fn assets_keep_their_budget_and_call_nobody() {
-        for (name, most) in [("site.css", 25_000), ("site.js", 25_000), ("icon.svg", 1_000), ("suite.css", 16_000), ("suite.js", 6_000)] {
+        let extras = [("palette.css", 3_000), ("palette.js", 14_000), ("transcript.css", 4_000), ("transcript.js", 4_000)];
+        let of_suites = [("suite.css", 16_000), ("suite.js", 6_000)];
+        let of_maps = [("map.css", 3_000), ("map.js", 5_000)];
+        let on_all = [("site.css", 25_000), ("site.js", 25_000), ("icon.svg", 1_000)];
+        for (name, most) in on_all.into_iter().chain(extras).chain(of_maps).chain(of_suites) {
             let bytes = file(name).data.into_owned();
             assert!(bytes.len() <= most, "{name} has {} bytes", bytes.len());
             let text = String::from_utf8_lossy(&bytes).replace("http://www.w3.org/2000/svg", "");

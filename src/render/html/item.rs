@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
+use crate::render::run_title::run_turn;
 use crate::render::shown::other_scores;
 use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
@@ -279,7 +280,7 @@ fn said(page: &Page<'_>, note: &ItemNote, label: &str, told: Told) -> Note {
     let transcript = note.transcript.as_ref().zip(page.plan.run_segment(&note.run));
     Note {
         arm: Text::new(label),
-        run: Text::new(&note.run),
+        run: Text::from(page.plan.run_turn(&note.run).map_or_else(|| note.run.clone(), run_turn)),
         href: page.run_href(&note.run),
         class,
         sign,

@@ -18,13 +18,16 @@ mod criteria;
 mod cut;
 mod data;
 mod diff;
+mod embed;
 mod figure;
 mod forest;
 mod frontier;
 mod glossary;
 mod grid;
+mod heat;
 mod history;
 mod item;
+mod item_order;
 mod item_places;
 mod items;
 mod judged;
@@ -43,8 +46,10 @@ mod plan;
 mod publish;
 mod run;
 mod runs;
+mod said;
 mod score_details;
 mod search;
+mod shard;
 mod shell;
 mod sides;
 mod single;
@@ -100,6 +105,8 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
     let mut parts: Vec<SitePart<'a>> = vec![
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
+        part(move || embed::files(context, plan, suite, place)),
+        part(move || said::of_suite(suite, place)),
         part(move || data::items(suite, place)),
         part(move || {
             let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
@@ -137,7 +144,7 @@ pub fn run_files(
 ) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
+    files.extend(transcript::pages(&overview.context, plan, place, page, items, transcripts));
     files.push(data::run(place, page, items));
     files
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::render::words;
-use crate::views::{Arm, ArmColours, Comparison, Overview, SuiteBoard};
+use crate::views::{Arm, ArmColours, Comparison, Overview, OverviewSuite, RunTurn, SuiteBoard};
 
 use super::assets::Assets;
 use super::item_places::ItemPlaces;
@@ -44,6 +44,8 @@ pub(super) struct RunPlace {
     pub segment: String,
     /// Index into the overview's suites.
     pub suite: usize,
+    /// Which of the suite's runs it is.
+    pub turn: RunTurn,
 }
 
 impl Plan {
@@ -66,17 +68,28 @@ impl Plan {
                 SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours, items, criteria }
             })
             .collect();
-        let ids: Vec<(usize, &str)> =
-            (0..).zip(&overview.suites).flat_map(|(index, suite)| suite.runs.iter().map(move |run| (index, run.id.as_str()))).collect();
-        let run_segments = segments(ids.iter().map(|(_, id)| *id), LONGEST);
-        let runs =
-            ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
+        let of_suite = |(index, suite): (usize, &OverviewSuite)| {
+            let turns = suite.turns();
+            suite.runs.iter().zip(turns).map(|(run, turn)| (run.id.clone(), index, turn)).collect::<Vec<_>>()
+        };
+        let ids: Vec<(String, usize, RunTurn)> = (0..).zip(&overview.suites).flat_map(of_suite).collect();
+        let run_segments = segments(ids.iter().map(|(id, _, _)| id.as_str()), LONGEST);
+        let place = |(id, suite, turn): (String, usize, RunTurn)| {
+            let segment = run_segments[id.as_str()].clone();
+            (id, RunPlace { segment, suite, turn })
+        };
+        let runs = ids.iter().cloned().map(place).collect();
         Self { assets: Assets::names(), suites, runs }
     }
 
     /// Returns what a run's pages have in their addresses.
     pub fn run_segment(&self, id: &str) -> Option<&str> {
         self.runs.get(id).map(|place| place.segment.as_str())
+    }
+
+    /// Returns which of its suite's runs a run is: its page is titled by it.
+    pub fn run_turn(&self, id: &str) -> Option<RunTurn> {
+        self.runs.get(id).map(|place| place.turn)
     }
 
     /// Returns the place in the overview of a run's suite.

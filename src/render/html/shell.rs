@@ -6,7 +6,7 @@ use crate::domain::visible;
 use crate::render::format;
 use crate::views::SiteContext;
 
-use super::assets::Assets;
+use super::assets::{Assets, Extra};
 use super::state::Sign;
 
 /// Foreign text with its control characters made visible. Templates still escape it.
@@ -131,14 +131,13 @@ pub(super) struct Shell {
     pub site: Text,
     pub version: Text,
     pub assets: Assets,
+    /// What this page loads beside what all do.
+    pub extras: Vec<Extra>,
     pub here: Here,
     pub crumbs: Vec<Crumb>,
     pub downloads: Vec<Download>,
     pub foot: Option<Foot>,
     pub bar: Option<Bar>,
-    /// Style sheets and scripts beyond those of every page, from the site's root.
-    pub sheets: Vec<String>,
-    pub scripts: Vec<String>,
 }
 
 impl Shell {
@@ -160,26 +159,30 @@ impl Shell {
             site: Text::new(&context.title),
             version: Text::new(&context.version),
             assets: assets.clone(),
+            extras: Vec::new(),
             here,
             crumbs: Vec::new(),
             downloads: Vec::new(),
             foot: None,
             bar: None,
-            sheets: Vec::new(),
-            scripts: Vec::new(),
         }
     }
 
     /// Puts the page among those of a suite, with their own style sheet and script.
     pub fn of_suite(mut self, bar: Bar) -> Self {
         self.bar = Some(bar);
-        self.sheets.push(self.assets.suite_css.clone());
-        self.scripts.push(self.assets.suite_js.clone());
-        self
+        let own = self.assets.suite.clone();
+        self.with(own)
     }
 
     pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {
         self.crumbs = crumbs;
+        self
+    }
+
+    /// Loads a sheet and a script that other pages do without.
+    pub fn with(mut self, extra: Extra) -> Self {
+        self.extras.push(extra);
         self
     }
 

@@ -2,6 +2,7 @@
 
 use crate::domain::beginning;
 use crate::render::format;
+use crate::render::run_title::run_turn;
 use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
 
 use super::diff::{Beside, Piece};
@@ -113,7 +114,7 @@ fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: 
     let text = |text: &Option<String>| text.as_deref().map(|text| Text::from(short(text)));
     OneSide {
         arm: Text::new(label),
-        run: Text::new(&side.run),
+        run: Text::from(plan.run_turn(&side.run).map_or_else(|| side.run.clone(), run_turn)),
         href: plan.run_path(&side.run).map(|path| format!("{root}{path}")),
         status: (class, mark, cell.text),
         answer: text(&side.answer),

@@ -38,7 +38,9 @@ const SCRIPT: &str = "\u{1}script";
 /// Makes the file.
 pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it.
-    let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
+    let is_left_out = |path: &str| {
+        path.starts_with("runs/") || path.starts_with("embed/") || path.starts_with("search") || super::items::is_item_page(path)
+    };
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();

@@ -65,10 +65,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("{}: verdict · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
-    let shell = {
-        let bar = bar(suite, place, &shell.root, Tab::Verdict);
-        shell.of_suite(bar)
-    };
+    let bar = bar(suite, place, &shell.root, Tab::Verdict);
+    let shell = shell.of_suite(bar).download(&super::embed::path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = Tab::Items.is_there(suite);
     let leading = Leading::of(suite);
