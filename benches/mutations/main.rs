@@ -21,6 +21,8 @@ pub mod files;
 #[path = "../../src/import/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod import;
+#[path = "../../src/junit/mod.rs"]
+pub mod junit;
 #[path = "../../src/results/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod results;

@@ -38,7 +38,7 @@ fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Re
     if store.is_none() {
         *store = Some(settings.open()?);
     }
-    let mut runs = store.iter().flat_map(|store| store.runs());
+    let mut runs = store.iter().flat_map(Warehouse::runs);
     Ok(runs.any(|row| {
         [&row.run.suite, &row.run.approach, &row.run.model].contains(&&word.to_owned()) || row.run.id.as_str().starts_with(word)
     }))
@@ -171,9 +171,7 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
         let mut failure = Failure::new("no results of a known format were found at the paths");
         failure.details = problems.iter().map(ToString::to_string).collect();
         let own = problems.iter().find_map(|problem| problem.hint.clone());
-        return Err(
-            failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` shows the detected formats".to_owned()))
-        );
+        return Err(failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` shows the detected formats".to_owned())));
     }
     output::warnings(settings, &problems)?;
     if !report.unrecognised.is_empty() {

@@ -26,7 +26,7 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     // With a suite, a number that no other row has is of the row: runs of one arm are few.
     let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
     let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
-    let has_items = items.iter().any(|column| !is_rank(column) && !(is_few && names_rows(column)));
+    let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
     let dated: Vec<&Column> = columns
         .iter()
         .copied()
