@@ -23,14 +23,15 @@
 //! | 1 | [`process`] | start, feed, confine, bound and stop a process group; networks of their own for runs | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1a | [`transcript`] | what the transcripts of coding agents say was used: tokens and tools, each once | domain |
+//! | 1a | [`junit`] | JUnit XML into its cases, one after another | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, files, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain, files |
 //! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, files, document |
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
 //! | 1 | [`serve`] | hands a folder's files to browsers on this machine | files |
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, coding agents' command lines, HTTP chat APIs, replay | domain, files, transcript, config, process |
-//! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, files, document, transcript, results |
-//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, files, document, config, suite, process, agent |
+//! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, files, document, transcript, junit, results |
+//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, files, document, junit, config, suite, process, agent |
 //! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, files, results |
 //! | 4 | [`inference`] | which runs count, what each arm is worth, what may be said of each pair, and what to do | domain, stats, warehouse |
@@ -69,6 +70,7 @@ pub mod evaluate;
 pub mod files;
 pub mod import;
 pub mod inference;
+pub mod junit;
 pub mod process;
 pub mod publish;
 pub mod render;

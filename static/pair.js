@@ -124,7 +124,7 @@ var evalreportPairs = (function () {
 (function () {
   "use strict";
   var box = typeof document === "undefined" ? null : document.getElementById("any");
-  if (!box || !window.evalreportLoad) return;
+  if (!box || !window.evalreport) return;
   var MOST_ROWS = 400;
   var paths = box.getAttribute("data-parts").split(" ");
   var table = null, cell = null, names = null;
@@ -372,14 +372,14 @@ var evalreportPairs = (function () {
     }
     if (found.changed) said.append(" " + number(found.changed) + " more were asked in different texts and are not compared.");
     shown.append(note, said);
-    var both = make("div", { "class": "hero" });
+    var both = make("div", { "class": "duel" });
     if (found.p !== undefined) both.appendChild(picture(found, labels));
     both.appendChild(areas(found, labels));
     shown.append(both, flips(found, labels));
     document.title = labels[0] + " vs " + labels[1] + " · " + table.suite;
   }
 
-  window.evalreportLoad(paths[0], function (content) {
+  window.evalreport.load(paths[0], function (content) {
     table = content;
     cell = evalreportPairs.decode(table);
     var form = choose();
@@ -393,7 +393,7 @@ var evalreportPairs = (function () {
     box.append(form, shown);
     box.hidden = false;
     show();
-    window.evalreportLoad(paths[1], function (part) { names = part.names; show(); }, function () { /* The list has numbers. */ });
+    window.evalreport.load(paths[1], function (part) { names = part.names; show(); }, function () { /* The list has numbers. */ });
   }, function (path) {
     document.getElementById("any-need").textContent = "Could not load " + path + ".";
   });

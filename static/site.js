@@ -108,7 +108,34 @@
     if (wanted && heads[wanted[1]] && heads[wanted[1]].hasAttribute("data-sort")) sortBy(Number(wanted[1]), wanted[2] === "asc");
   }
 
-  var firstFilter = null;
+  // What a filter understands: words; `model:opus` for a column whose head begins with "model"; `>80` and `cost<=0.5` for numbers as shown.
+  function termOf(word, heads) {
+    var parts = /^([^:<>=]*)(:|[<>]=?|=)(.+)$/.exec(word);
+    if (!parts) return null;
+    var limit = Number(parts[3].replace(/[$,%]/g, "").replace("\u2212", "-"));
+    var isShare = /%$/.test(parts[3]);
+    var columns = [];
+    heads.forEach(function (head, column) {
+      var words = head.split(/[^\p{L}\p{N}$]+/u);
+      if (!parts[1] || words.some(function (one) { return one && one.indexOf(parts[1]) === 0; })) columns.push(column);
+    });
+    // An arm's name has its approach and its model.
+    if (!columns.length && /^(model|approach)$/.test(parts[1])) columns = heads.map(function (head, column) { return /^arm\b/.test(head) ? column : -1; }).filter(function (column) { return column >= 0; });
+    if (!columns.length || (parts[2] !== ":" && isNaN(limit)) || (parts[2] === ":" && !parts[1])) return null;
+    return function (row) {
+      return columns.some(function (column) {
+        var cell = row.cells[column];
+        if (!cell) return false;
+        var text = cell.textContent.toLowerCase();
+        if (parts[2] === ":") return text.indexOf(parts[3]) >= 0;
+        var found = cell.hasAttribute("data-v") && (parts[1] || !cell.classList.contains("when")) && (isShare ? /[-\u2212]?\d[\d,]*(\.\d+)?(?=%)/ : /[-\u2212]?\d[\d,]*(\.\d+)?/).exec(text);
+        if (!found) return false;
+        var number = Number(found[0].replace(/,/g, "").replace("\u2212", "-"));
+        return parts[2] === ">" ? number > limit : parts[2] === "<" ? number < limit : parts[2] === ">=" ? number >= limit : parts[2] === "<=" ? number <= limit : number === limit;
+      });
+    };
+  }
+
   function setUpFilter(table) {
     var region = table.closest(".scroll");
     if (!region || !table.hasAttribute("data-filter")) return;
@@ -133,11 +160,14 @@
       return { row: row, text: row.textContent.toLowerCase() };
     });
     var where = table.getAttribute("data-filter");
+    var heads = Array.prototype.map.call(table.tHead ? table.tHead.rows[0].cells : [], function (head) { return head.textContent.trim().toLowerCase(); });
+    input.title = "Words, or model:opus, or >80, or cost<0.5";
     function run() {
       var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var terms = words.map(function (word) { return termOf(word, heads); });
       var shown = 0;
       rows.forEach(function (entry) {
-        var matches = words.every(function (word) { return entry.text.indexOf(word) >= 0; });
+        var matches = words.every(function (word, place) { return entry.text.indexOf(word) >= 0 || (terms[place] && terms[place](entry.row)); });
         entry.row.hidden = !matches;
         if (matches) shown += 1;
       });
@@ -160,15 +190,46 @@
       if (event.key === "Escape") { input.value = ""; run(); writeState("f." + table.id, ""); }
     });
     reset.addEventListener("click", function () { input.value = ""; run(); writeState("f." + table.id, ""); input.focus(); });
+    var take = document.createElement("button");
+    take.type = "button";
+    take.textContent = "Copy …";
+    take.setAttribute("aria-haspopup", "dialog");
+    take.addEventListener("click", function () { openPalette("copy table"); });
+    if (canOpen()) tools.append(take);
     input.value = state.get("f." + table.id) || "";
     run();
-    firstFilter = firstFilter || input;
+  }
+
+  // ---- The states above the overview filter its rows; the address keeps which.
+  function setUpStates(list, table) {
+    var chosen = state.get("state") || "";
+    var chips = Array.prototype.map.call(list.children, function (item) {
+      var word = item.querySelector(".state").textContent.trim();
+      var chip = document.createElement("button");
+      chip.type = "button";
+      chip.className = "chip";
+      chip.append.apply(chip, Array.prototype.slice.call(item.childNodes));
+      item.append(chip);
+      chip.addEventListener("click", function () { chosen = chosen === word ? "" : word; show(); writeState("state", chosen); });
+      return { chip: chip, word: word };
+    });
+    function show() {
+      chips.forEach(function (one) { one.chip.setAttribute("aria-pressed", String(one.word === chosen)); });
+      Array.prototype.forEach.call(table.tBodies[0].rows, function (row) {
+        var sign = row.querySelector(".state");
+        row.classList.toggle("off", Boolean(chosen && sign && sign.textContent.trim() !== chosen));
+      });
+      // What cannot be compared is folded below the table.
+      var rest = document.querySelector("main details");
+      if (rest && chosen === "nothing to compare") rest.open = true;
+    }
+    show();
   }
 
   // ---- Two rows of a table of arms can be ticked and compared. The baseline of a visit stands in the address: #base=ARM.
   function setUpTicks(table) {
     var any = table.getAttribute("data-any"), region = table.closest(".scroll");
-    var heads = Array.prototype.slice.call(table.querySelectorAll("th[data-arm]"));
+    var heads = Array.prototype.slice.call(table.querySelectorAll("th[data-tick]"));
     if (!any || !region || heads.length < 2) return;
     var names = new Map(), boxes = new Map(), ticked = [];
     var bar = document.createElement("div");
@@ -198,7 +259,7 @@
       draw();
     });
     heads.forEach(function (head) {
-      var arm = head.getAttribute("data-arm"), box = document.createElement("input");
+      var arm = head.getAttribute("data-tick"), box = document.createElement("input");
       names.set(arm, head.querySelector("bdi").textContent);
       box.type = "checkbox";
       box.className = "tick";
@@ -229,23 +290,49 @@
     setUpTicks(table);
   });
 
+  // ---- Copying: an id that is shown short, and whatever else is to be taken away.
+  function copy(text, done) {
+    function old() {
+      var field = document.createElement("textarea");
+      field.value = text;
+      field.className = "unseen";
+      (document.querySelector("dialog[open]") || document.body).appendChild(field);
+      field.select();
+      var copied = false;
+      try { copied = document.execCommand("copy"); } catch (error) { /* Then it cannot be done. */ }
+      field.remove();
+      done(copied);
+    }
+    if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).then(function () { done(true); }, old);
+    else old();
+  }
+  Array.prototype.forEach.call(document.querySelectorAll("[data-copy]"), function (shown) {
+    var button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy id";
+    shown.after(" ", button);
+    button.addEventListener("click", function () {
+      copy(shown.getAttribute("data-copy"), function (copied) { button.textContent = copied ? "Copied" : "Not copied"; });
+    });
+  });
+
   // ---- Parts of data beside the page: classic scripts, because nothing else can be loaded from a disk.
   var waiting = new Map();
   window.evalreportShard = function (name, number, content) {
     var take = waiting.get("d/" + name + "-" + number + ".js");
     if (take) take(content);
   };
-  // The way to the site's root is that to this script; a single file has none.
-  var own = document.currentScript && document.currentScript.getAttribute("src");
-  var home = own ? own.replace(/a\/[^/]*$/, "") : "";
-  var isShard = /^(\.\.\/)*d\/[a-z0-9_.-]+\.js$/;
+  var isShard = /^d\/[a-z0-9_.-]+\.js$/;
+  var isOurs = /^(\.\.\/)*(d\/[a-z0-9_.-]+|a\/palette\.[0-9a-f]+)\.js$/;
+  var brand = document.querySelector("a.brand");
+  var home = brand ? brand.getAttribute("href").replace(/index\.html$|^#.*$/, "") : "";
   var policy = null;
   function address(path) {
     if (!window.trustedTypes) return path;
     // Made when it is needed: a page that needs none may be forbidden to have one.
     policy = policy || window.trustedTypes.createPolicy("evshard", {
       createScriptURL: function (path) {
-        if (!isShard.test(path)) throw new TypeError("not a part of the data: " + path);
+        if (!isOurs.test(path)) throw new TypeError("not a part of the site: " + path);
         return path;
       }
     });
@@ -254,13 +341,39 @@
   function loadShard(path, done, failed) {
     if (!isShard.test(path)) { failed(path); return; }
     waiting.set(path, done);
+    loadScript(home + path, function () { /* It hands itself over. */ }, function () { failed(path); });
+  }
+  function loadScript(path, done, failed) {
     var script = document.createElement("script");
-    script.src = address(home + path);
-    script.onerror = function () { failed(path); };
+    script.src = address(path);
+    script.onload = done;
+    script.onerror = failed;
     document.head.appendChild(script);
   }
 
-  window.evalreportLoad = loadShard;
+  // ---- The command palette: loaded when it is first opened.
+  var link = document.querySelector("a[data-palette]");
+  window.evalreport = { load: loadShard, copy: copy, root: home, hasIndex: Boolean(link) };
+  var opening = false;
+  // A function of its own, as tables ask before the palette of a single file was read.
+  function canOpen() { return Boolean(document.querySelector("a[data-palette]")) || !brand || brand.getAttribute("href").charAt(0) === "#"; }
+  function openPalette(query) {
+    if (window.evalreportPalette) { window.evalreportPalette(query); return; }
+    if (!link || opening) return;
+    opening = true;
+    var sheet = document.createElement("link");
+    sheet.rel = "stylesheet";
+    sheet.href = link.getAttribute("data-palette-sheet");
+    document.head.appendChild(sheet);
+    loadScript(link.getAttribute("data-palette"), function () {
+      opening = false;
+      window.evalreportPalette(query);
+    }, function () { location.href = link.href; });
+  }
+  if (link) {
+    link.setAttribute("aria-keyshortcuts", "Control+K Meta+K /");
+    link.title = "Control K, or /";
+  }
 
   // ---- Search: the index is loaded when it is first used, and the order of what is found is always the same.
   var SORTS = ["suite", "arm", "run", "criterion", "item"];
@@ -342,21 +455,23 @@
       if (event.key === "Enter" && first) first.click();
     });
     box.hidden = false;
-    firstFilter = field;
     field.value = state.get("q") || "";
     if (field.value) { start(); run(); }
   }
+  var states = document.querySelector("ul.counts"), suites = document.getElementById("suites");
+  if (states && suites) setUpStates(states, suites);
   var search = document.getElementById("search");
   if (search) setUpSearch(search);
 
   document.addEventListener("keydown", function (event) {
     var target = event.target;
     var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    var link = document.querySelector("a[data-search]");
-    if (!firstFilter && !link) return;
+    var isCommand = (event.key === "k" || event.key === "K") && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    var isSlash = event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (!isCommand && !isSlash) return;
     event.preventDefault();
-    if (firstFilter) firstFilter.focus(); else link.click();
+    var field = document.getElementById("search-field");
+    if (isSlash && field) field.focus(); else openPalette();
   });
   window.addEventListener("hashchange", function () {
     // An address typed or pasted over this one restores its own state.

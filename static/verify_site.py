@@ -6,7 +6,7 @@ Compares data files with their digests, counts checked numbers and what the data
 import decimal, hashlib, itertools, json, math, os, pathlib, re, statistics, sys
 from collections import Counter, defaultdict
 CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
-KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
+KINDS, COUNTED = ["question", "task", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 half_up = lambda number, places: decimal.Decimal(f"{number:.11e}").quantize(decimal.Decimal(places), decimal.ROUND_HALF_UP)
 def beta_share(a, b, x):
@@ -197,7 +197,7 @@ class Site:
             self.estimate(place, entry.get("pass_rate"), runs)
             self.reliability(place, entry.get("reliability", []), runs)
             self.left_out["chance of coming first, which is drawn"] += "p_best" in (entry.get("standing") or {})
-        self.page(path[5:-5] + "/index.html", [entry["pass_rate"] for entry in board["entries"] if entry.get("pass_rate")])
+        self.page(path[5:-5] + "/leaderboard.html", [entry["pass_rate"] for entry in board["entries"] if entry.get("pass_rate")])
         for table in answer["tables"]:
             self.comparison(f"{path}, table", table)
             for row in table["rows"]:

@@ -2,7 +2,7 @@
 //! otherwise; `--each EXECUTIONS` says how many each parser meets. With `hostile` as the only argument, the hostile files at full size
 //! instead.
 //!
-//! Each parser is a process of its own, so that its memory is its own, and prints one row of the tables in `docs/reliability.md`. Files that
+//! Each parser is a process of its own, so that its memory is its own, and prints one row of a table in `docs/measured`. Files that
 //! are not survived are kept in `target/tmp/mutations`.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
@@ -21,6 +21,8 @@ pub mod files;
 #[path = "../../src/import/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod import;
+#[path = "../../src/junit/mod.rs"]
+pub mod junit;
 #[path = "../../src/results/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod results;

@@ -47,6 +47,8 @@ impl Home {
     /// Its path; none where neither its variable nor the home folder is known.
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
         let path = match environment.variable(self.variable) {
+            // An empty end would leave a slash behind.
+            Some(set) if self.then.is_empty() => PathBuf::from(set),
             Some(set) => Path::new(set).join(self.then),
             None => Path::new(environment.variable("HOME")?).join(self.place),
         };

@@ -10,11 +10,11 @@ use crate::import::ForeignFormat;
 use crate::publish::Choice;
 use crate::views::ItemChoice;
 
-/// What the exit codes say, for the help and the man page.
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
-                          data; 3 inconclusive (gate: the data do not say, or there is no baseline); 130 interrupted";
+/// Exit codes, for the help and the man page.
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative answer (damage, a regression); 2 wrong arguments, configuration or data; \
+                          3 inconclusive (gate: not enough evidence, or no baseline); 130 interrupted";
 
-/// Which AI agent approach wins, by how much, and is that evidence.
+/// Compare AI agents: pass rates, costs, and whether the differences are real
 #[derive(Parser)]
 #[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
@@ -31,28 +31,28 @@ pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]
     #[arg(long, alias = "spec", global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Folder of results; several are read together, the first is written to [default: results beside the configuration]
+    /// Results folder; repeatable: all are read, only the first is written to [default: results beside the configuration]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub results: Vec<PathBuf>,
-    /// Folder of derived files that may be deleted at any time [default: .evalreport/cache beside the results]
+    /// Cache folder; may be deleted at any time [default: .evalreport/cache beside the results]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub cache: Option<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "Global options")]
     pub format: Format,
-    /// When to use colour; NO_COLOR is respected
+    /// When to use colour; auto respects NO_COLOR
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, overrides_with = "no_color", help_heading = "Global options")]
     pub color: Color,
     /// The same as --color never
     #[arg(long, global = true, hide = true, overrides_with = "color")]
     pub no_color: bool,
-    /// Print nothing but the answer
+    /// Print only the answer
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub quiet: bool,
-    /// Say on stderr what is done and how long it takes; --quiet wins
+    /// Report steps and times on stderr; --quiet overrides this
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Append what is done, with the time, to a file; its folder must exist
+    /// Append every event with its time to a file, as JSON lines; the folder must exist
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub log: Option<PathBuf>,
     /// Exit with 2 on unreadable files, runs that contradict each other, or comparability grade C or worse
@@ -66,7 +66,7 @@ pub(super) enum Format {
     Json,
     Markdown,
     Csv,
-    /// Of `gate` only
+    /// Only for `gate`
     Junit,
 }
 
@@ -81,46 +81,46 @@ pub(super) enum Color {
 pub(super) enum Command {
     /// Write a configuration, a suite and questions that run at once
     Init(Init),
-    /// Run suites and tasks: agents, tests, results
+    /// Run suites or configured tasks and store the results
     Run(Box<Run>),
-    /// Put a file of questions to agents
+    /// Ask agents the questions of a file
     Eval(Box<Eval>),
-    /// Say whether a goal is met in a checkout, by the few checks that tell
+    /// Check whether a goal is met in a checkout
     Verify(Verify),
-    /// List what has results and what can be run
+    /// List results, suites, agents and approaches
     List(List),
     /// Show everything about runs
     Show(Show),
-    /// Let a judge decide again about stored runs, or see how far judges can be trusted
+    /// Re-judge stored runs, or measure judge agreement
     Judge(Box<Judge>),
-    /// Put approaches side by side on a suite
+    /// Compare arms on a suite
     Compare(Compare),
-    /// Order approaches by how they do on each suite
+    /// Rank arms on each suite
     Leaderboard(Leaderboard),
-    /// Follow a suite over the nights: changes of level, who is better, flaky items
+    /// Show trends, change points and flaky items by day
     History(History),
-    /// Hold new runs against a baseline, for a build server
+    /// Fail CI if new runs regress against a baseline
     Gate(Gate),
     /// Write the static site
     Build(Build),
-    /// Build the site and show it on this machine, again whenever something changes
+    /// Build the site, serve it on this machine, and rebuild on changes
     Serve(Serve),
-    /// Bring other tools' results into the store
+    /// Import other tools' results
     Import(Import),
-    /// Hide runs by a tombstone, with a reason
+    /// Hide runs, with a reason
     Retract(Retract),
-    /// Ask stored results, boards and comparisons in SQL
+    /// Query results, boards and comparisons in SQL
     Sql(Sql),
-    /// Write the tables as Parquet or CSV, or runs as one bundle
+    /// Write tables or runs for other programs
     Export(Export),
-    /// Look the store over for damage
+    /// Check the results folder for damage
     Doctor(Doctor),
     /// Print shell completions or the man page
     Completions(Completions),
 }
 
 impl Command {
-    /// Returns the command that is meant: `eval run` is `run`.
+    /// Returns the command itself; `eval run` becomes `run`.
     pub fn meant(self) -> Self {
         match self {
             Self::Eval(mut eval) => match eval.of_ralph.take() {
@@ -134,7 +134,7 @@ impl Command {
         }
     }
 
-    /// Returns the word it is called by.
+    /// Returns the command's name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Init(_) => "init",
@@ -160,22 +160,22 @@ impl Command {
     }
 }
 
-/// Which runs a command looks at.
+/// Selection of runs.
 #[derive(Args, Clone, Default)]
 pub(super) struct Selection {
-    /// Only runs of this suite; may be given several times
+    /// Only runs of this suite; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub suite: Vec<String>,
-    /// Only runs of this approach; may be given several times
+    /// Only runs of this approach; repeatable
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Selection")]
     pub approach: Vec<String>,
-    /// Only runs with this model; may be given several times
+    /// Only runs with this model; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub model: Vec<String>,
-    /// Only runs with this tag; may be given several times, and all must match
+    /// Only runs with this tag; repeatable, all must match
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Selection")]
     pub tag: Vec<String>,
-    /// Only runs since this day or time; runs of unknown time are left out
+    /// Only runs since this day or time; excludes runs of unknown time
     #[arg(long, value_name = "TIME", help_heading = "Selection")]
     pub since: Option<String>,
     /// Only runs of this batch
@@ -183,19 +183,19 @@ pub(super) struct Selection {
     pub batch: Option<String>,
 }
 
-/// What is fixed before the numbers are looked at.
+/// Settings of the tests, fixed before looking at the numbers.
 #[derive(Args, Clone, Default)]
 pub(super) struct Judging {
-    /// The chance of naming a winner where there is none [default: 0.05]
+    /// Significance level [default: 0.05]
     #[arg(long, value_name = "CHANCE", help_heading = "Evidence")]
     pub alpha: Option<f64>,
-    /// The largest difference that does not matter, declared beforehand; may be given several times
+    /// Largest unimportant difference, for example pass_rate=2pp or cost_usd=10%; repeatable
     #[arg(long, value_name = "METRIC=VALUE", help_heading = "Evidence")]
     pub margin: Vec<String>,
-    /// What makes items depend on each other: their recorded cluster, or nothing [default: cluster]
+    /// Dependence of items: by recorded cluster, or none [default: cluster]
     #[arg(long, value_enum, value_name = "FIELD", help_heading = "Evidence")]
     pub cluster: Option<ClusterField>,
-    /// What was independently repeated [default: by the kind of item]
+    /// Unit of sampling [default: by the kind of item]
     #[arg(long, value_enum, value_name = "UNIT", help_heading = "Evidence")]
     pub design: Option<JudgingDesign>,
 }
@@ -208,11 +208,11 @@ pub(super) enum ClusterField {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum JudgingDesign {
-    /// Items: questions like these
+    /// Generalise to similar items
     Items,
-    /// Clusters of items: questions like these
+    /// Generalise to similar clusters of items
     Clusters,
-    /// Runs: this suite, run again
+    /// Generalise to new runs of this suite
     Runs,
 }
 
@@ -223,31 +223,31 @@ pub(super) struct Init {
     pub folder: PathBuf,
 }
 
-/// How runs are carried out.
+/// Options of `run` and `eval`.
 #[derive(Args, Clone, Default)]
 pub(super) struct Carrying {
-    /// Model; several with commas make an arm of each [default: the task's or the agent's own]
+    /// Model; commas separate several arms [default: the task's or the agent's own]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
     pub model: Vec<String>,
     /// Fresh runs of each arm
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to run")]
     pub runs: u32,
-    /// Put the choices of questions in an order drawn from each run's seed
+    /// Shuffle the choices of questions by each run's seed
     #[arg(long, help_heading = "What to run")]
     pub shuffle: bool,
-    /// What seeds are drawn from [default: a new one, which the plan records]
+    /// Source of all seeds [default: random, recorded in the plan]
     #[arg(long, value_name = "NUMBER", help_heading = "What to run")]
     pub seed: Option<u64>,
-    /// A tag for every run; may be given several times
+    /// Tag for every run; repeatable
     #[arg(long, value_name = "KEY=VALUE", help_heading = "What to run")]
     pub tag: Vec<String>,
-    /// What goes on at once: questions of a run, or runs of code [default: the task's own, else 1]
+    /// Parallel jobs: questions within a run, or code runs [default: the task's own, else 1]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
     pub jobs: Option<u32>,
-    /// Exit with 1 where an arm passes less than this percentage
+    /// Exit with 1 if an arm's pass rate is below this percentage
     #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
     pub fail_under: Option<f64>,
-    /// Print the plan and what it may cost, and run nothing
+    /// Print the plan and its likely cost, and run nothing
     #[arg(long, help_heading = "How to run")]
     pub dry_run: bool,
 }
@@ -255,46 +255,45 @@ pub(super) struct Carrying {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Run {
-    /// Suites, tasks, or tasks at an agent [default: every task of the configuration]
+    /// Suites, configured tasks, or tasks with another agent [default: every configured task]
     #[arg(value_name = "SUITE|TASK[@AGENT]")]
     pub what: Vec<String>,
-    /// Approach; several with commas make an arm of each
+    /// Approach; commas separate several arms
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
     pub approach: Vec<String>,
-    /// Agent that answers questions, or that `oneshot` asks; several with commas make an arm of each. Of questions and code in one command,
-    /// code has it only where an approach asks an agent, as `oneshot` does
+    /// Agent for questions, and for approaches that ask an agent, such as `oneshot`; commas separate several arms
     #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
     pub agent: Vec<String>,
     #[command(flatten)]
     pub carrying: Carrying,
-    /// Go on with a batch that was interrupted [default: the newest that is not finished]
+    /// Resume an interrupted batch [default: the newest unfinished batch]
     #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until", "no_output"], help_heading = "How to run")]
     pub resume: Option<String>,
-    /// Go on until the two arms are decided, or until each arm's rate is known to within a half-width, as in ci:5pp
+    /// Repeat until there is a winner, or until each pass rate is known within ±WIDTH, for example ci:5pp
     #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
     pub until: Option<String>,
-    /// With --until: at most so many runs of each arm
+    /// With --until: maximum number of runs per arm
     #[arg(long, value_name = "N", default_value_t = 50, requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
     pub max_runs: u32,
-    /// Leave what was made out of the results
+    /// Do not store generated files
     #[arg(long, help_heading = "How to run")]
     pub no_output: bool,
     /// Folder for workspaces, outside the repository [default: evalreport in the user's cache folder]
     #[arg(long, value_name = "DIR", help_heading = "How to run")]
     pub scratch: Option<PathBuf>,
-    /// Let approaches and what they wrote reach all that you can reach; for programs that cannot work otherwise
+    /// Let approaches and their code access everything that you can; for programs that need it
     #[arg(long, conflicts_with = "resume", help_heading = "How to run")]
     pub no_isolation: bool,
-    /// Refuse (exit code 2) while another `run` works on the same results
+    /// Exit with 2 if another `run` uses the same results
     #[arg(long, help_heading = "How to run")]
     pub exclusive: bool,
-    /// Append the comparison as Markdown to a file, such as a CI job's summary
+    /// Append the comparison as Markdown to a file, for example a CI summary
     #[arg(long, value_name = "FILE", help_heading = "Afterwards")]
     pub summary: Option<PathBuf>,
     /// Write the static site
     #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
     pub site: Option<PathBuf>,
-    /// Hold the new runs to the configuration's gate, against a baseline as `gate --baseline` takes it, and exit as `gate` does
+    /// Check the new runs by the configured gate against this baseline, with the exit codes of `gate`
     #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
     pub gate: Option<String>,
 }
@@ -305,10 +304,10 @@ pub(super) struct Eval {
     /// Questions: YAML or JSON
     #[arg(value_name = "QUESTIONS", required = true)]
     pub questions: Option<PathBuf>,
-    /// Agent of the configuration; several with commas make an arm of each [default: the configuration's]
+    /// Configured agent; commas separate several arms [default: the configuration's]
     #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
     pub agent: Vec<String>,
-    /// Suite that results are filed under [default: the file's name]
+    /// Suite of the results [default: the file's name]
     #[arg(long, value_name = "NAME", help_heading = "What to run")]
     pub suite: Option<String>,
     #[command(flatten)]
@@ -340,7 +339,7 @@ pub(super) enum EvalOfRalph {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// List the runs instead
+    /// List runs instead of suites
     #[arg(long)]
     pub runs: bool,
     #[command(flatten)]
@@ -349,10 +348,10 @@ pub(super) struct List {
 
 #[derive(Args)]
 pub(super) struct Show {
-    /// Run ids, or their beginnings of at least four characters
+    /// Run ids, or at least their first four characters
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// Items to show: all, failed (what did not pass), or so many, those first that did not pass [default: 20; all as JSON and CSV]
+    /// Items to show: all, failed, or a number (failures first) [default: 20; all as JSON and CSV]
     #[arg(long, value_name = "all|failed|N")]
     pub items: Option<ItemChoice>,
     #[command(flatten)]
@@ -363,37 +362,37 @@ pub(super) struct Show {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Judge {
-    /// Run ids, or their beginnings of at least four characters
+    /// Run ids, or at least their first four characters
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// Agent of the configuration that judges [default: the configuration's `judge`]; with --agreement or --against, one that has judged
+    /// Configured agent that judges [default: the configuration's `judge`]; with --agreement or --against, a judge of the stored runs
     #[arg(long = "judge", value_name = "AGENT", help_heading = "Judge")]
     pub agent: Option<String>,
-    /// Model of the judge [default: that of the configuration]
+    /// Model of the judge [default: the configuration's]
     #[arg(long = "judge-model", value_name = "NAME", help_heading = "Judge")]
     pub model_of_agent: Option<String>,
-    /// Ask so many times; the majority decides
+    /// Number of votes per question; the majority decides
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=99), help_heading = "Judge")]
     pub votes: Option<u64>,
-    /// Let a reply that cannot be read fail the criteria, instead of leaving them undecided
+    /// Fail the criteria of an unreadable reply instead of leaving them undecided
     #[arg(long = "strict-judge", help_heading = "Judge")]
     pub is_strict: bool,
-    /// Judge so many runs at the same time [default: 1]
+    /// Runs to judge in parallel [default: 1]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with_all = ["agreement", "against"], help_heading = "Judge")]
     pub jobs: Option<u32>,
-    /// Only runs with criteria that nobody has decided, and only these criteria where the same judge decided the others
+    /// Only undecided criteria; asks again about all criteria of a run if another judge decided the rest
     #[arg(long, help_heading = "What to judge")]
     pub retry: bool,
-    /// Say what would be judged, and ask nobody
+    /// List the runs that would be judged, and ask no judge
     #[arg(long, help_heading = "What to judge")]
     pub dry_run: bool,
-    /// Hold the judge against labels of people: CSV with the columns run, item, label and, where several labelled, rater
+    /// Compare the judge with people: a CSV file with run, item, label and, for several people, rater
     #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub agreement: Option<PathBuf>,
-    /// Hold the newest judge of the runs against another one that has judged them, too
+    /// Compare the newest judge of the runs with this other judge of them
     #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,
-    /// Ask in the reverse order as well, say what is decided otherwise, and store nothing
+    /// Ask again with criteria in reverse order, list changed decisions, and store nothing
     #[arg(long, conflicts_with_all = ["retry", "dry_run"], help_heading = "Trust")]
     pub probe: bool,
     #[command(flatten)]
@@ -402,19 +401,19 @@ pub(super) struct Judge {
 
 #[derive(Args)]
 pub(super) struct Compare {
-    /// A suite, run ids, or paths such as ./logs to results of other tools [default: every suite with two arms or more]
+    /// Suites, run ids, or paths such as ./logs to other tools' results [default: every suite with at least two arms]
     #[arg(value_name = "SUITE|ID|PATH")]
     pub what: Vec<String>,
-    /// Result files to compare, instead of those of the store
+    /// Result files to compare, instead of stored runs
     #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
     pub files: Vec<PathBuf>,
-    /// Hold each arm against the same arm of other runs: a store, a bundle, a result file, a run, last:K, a tag or a git revision
+    /// Compare each arm with its baseline: a store, bundle, result file, run, last:K, tag KEY=VALUE or git revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
     /// Take only each arm's newest batch [default: all its runs on the suite's version]
     #[arg(long)]
     pub newest_batch: bool,
-    /// Explain the table: intervals, methods, plans, second looks and what was not measured
+    /// Explain the table: intervals, methods, planning figures, other tests, unmeasured figures
     #[arg(long)]
     pub explain: bool,
     /// List the items that only one of two arms passed
@@ -429,37 +428,36 @@ pub(super) struct Compare {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Gate {
-    /// Suites [default: all], and paths such as new/*.xml to other tools' results, which are then the runs under judgement
+    /// Suites [default: all], or paths such as new/*.xml to other tools' results, which are then the only new runs
     #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
-    /// What to hold the runs against: a store, a bundle, a result file, other tools' results, a run, last:K, a tag KEY=VALUE or a git
-    /// revision
+    /// Baseline: a store, bundle, result file, other tools' results, run, last:K, tag KEY=VALUE or git revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
-    /// What --max-drop and --max-rise are about [default: pass_rate]
+    /// Metric of --max-drop and --max-rise [default: pass_rate]
     #[arg(long, value_name = "NAME", help_heading = "Rules")]
     pub metric: Option<String>,
-    /// How far the metric may fall, as in 2pp; time, tokens and money in percent of the baseline
+    /// Largest allowed fall of the metric, for example 2pp; for time, tokens and money in percent
     #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
     pub max_drop: Option<String>,
-    /// How far the metric may rise
+    /// Largest allowed rise of the metric
     #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
     pub max_rise: Option<String>,
-    /// How far the cost may rise, as in +10%
+    /// Largest allowed rise of the cost, for example +10%
     #[arg(long, value_name = "PERCENT", help_heading = "Rules")]
     pub max_cost: Option<String>,
-    /// An item that must pass, with all its parametrised cases; `*` stands for any text; may be given several times
+    /// Item that must pass, with all parametrised cases; `*` matches any text; repeatable
     #[arg(long, value_name = "ITEM", help_heading = "Rules")]
     pub must_pass: Vec<String>,
-    /// No item that passed every attempt of the baseline may fail now
+    /// Fail if an item fails that always passed in the baseline
     #[arg(long, help_heading = "Rules")]
     pub no_new_failures: bool,
-    /// Take what is inconclusive for a failure (exit code 1) or a pass (0) [default: exit code 3]
+    /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,
     #[command(flatten)]
     pub instead: Instead,
-    /// Write JUnit XML to a file as well
+    /// Also write JUnit XML to a file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
     pub junit: Option<PathBuf>,
     /// Take only each arm's newest batch [default: all its runs on the suite's version]
@@ -471,13 +469,13 @@ pub(super) struct Gate {
     pub selection: Selection,
 }
 
-/// What `gate` does instead of holding runs to rules.
+/// Modes of `gate` without rules.
 #[derive(Args, Default)]
 pub(super) struct Instead {
-    /// Judge nothing: say how often these rules would raise a false alarm, and how often they would see drops of 2, 5 and 10 pp
+    /// Only estimate how often these rules raise false alarms and detect drops of 2, 5 and 10 pp
     #[arg(long, conflicts_with = "decide")]
     pub plan: bool,
-    /// Say whether to ship the head or keep the baseline, from quality, cost and time together; exit code 0 ship, 1 keep, 3 undecided
+    /// Decide between new runs and baseline by quality, cost and time; exit code 0 ship, 1 keep, 3 open
     #[arg(long)]
     pub decide: bool,
 }
@@ -490,13 +488,13 @@ pub(super) enum OnInconclusive {
 
 #[derive(Args)]
 pub(super) struct Leaderboard {
-    /// Suites, and paths such as ./logs to results of other tools [default: all suites]
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
     #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
-    /// What to order by, best first
+    /// Order of arms, best first
     #[arg(long, value_enum, default_value_t = Sort::Primary)]
     pub sort: Sort,
-    /// One board over all suites: the mean of suite rates (macro), or all outcomes together (micro)
+    /// One board over all suites: the mean of suite rates (macro), or all items together (micro)
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
     /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
@@ -513,7 +511,7 @@ pub(super) struct History {
     /// Suites [default: all]
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
-    /// Newest nights of each arm to show
+    /// Number of newest days to show for each arm
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub nights: usize,
     #[command(flatten)]
@@ -524,7 +522,7 @@ pub(super) struct History {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Sort {
-    /// The metric that decides: the pass rate, unless the suite has another
+    /// The primary metric: the pass rate, unless the suite has another
     Primary,
     PassRate,
     Cost,
@@ -543,10 +541,10 @@ pub(super) enum Mean {
 
 #[derive(Args)]
 pub(super) struct Build {
-    /// Results of other tools to show beside the store's, and folders with such: read through the cache, not kept in the store
+    /// Other tools' results to show beside the stored runs; read through the cache, not stored
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Folder of the site; a folder that holds anything else is refused
+    /// Folder of the site: empty, new, or an earlier site
     #[arg(long, short, value_name = "DIR", default_value = "site")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -555,19 +553,19 @@ pub(super) struct Build {
     pub selection: Selection,
 }
 
-/// How a site goes out.
+/// Options of a published site.
 #[derive(Args, Clone, Default)]
 pub(super) struct Publishing {
-    /// Write overview, suites and comparisons into one file that opens by itself, instead of a folder
+    /// Write overview, suites and comparisons into one HTML file instead of a folder
     #[arg(long, value_name = "FILE", help_heading = "Publishing")]
     pub single_file: Option<PathBuf>,
-    /// Where the site will be served, for addresses that must be absolute [default: site.base_url of the configuration]
+    /// Address of the published site, for absolute links [default: site.base_url of the configuration]
     #[arg(long, value_name = "URL", help_heading = "Publishing")]
     pub base_url: Option<String>,
-    /// Ask search engines to leave the site out
+    /// Ask search engines not to list the site
     #[arg(long, help_heading = "Publishing")]
     pub noindex: bool,
-    /// Take keys, tokens, passwords, e-mail addresses and users' names out of every text, and say how many
+    /// Remove keys, tokens, passwords, e-mail addresses and user names from every text, and count them
     #[arg(long, help_heading = "Publishing")]
     pub redact: bool,
     /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
@@ -577,13 +575,13 @@ pub(super) struct Publishing {
 
 #[derive(Args)]
 pub(super) struct Serve {
-    /// Results of other tools to show beside the store's, and folders with such: read through the cache, not kept in the store
+    /// Other tools' results to show beside the stored runs; read through the cache, not stored
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Folder to build the site in [default: a temporary one]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Port to listen on; 0 takes any that is free
+    /// Port to listen on; 0 means any free port
     #[arg(long, value_name = "N", default_value_t = 8000)]
     pub port: u16,
     #[command(flatten)]
@@ -594,72 +592,72 @@ pub(super) struct Serve {
 
 #[derive(Args)]
 pub(super) struct Import {
-    /// Results of other tools, folders with such, and bundles of another store; with --map tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
+    /// Other tools' results, bundles, tables, or folders of them
     #[arg(value_name = "PATH", required = true)]
     pub files: Vec<PathBuf>,
-    /// What the files are [default: what their content says; with --map a table]
+    /// Format of the files [default: detected by content; with --map a table]
     #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_as())]
     pub kind: Option<ImportAs>,
-    /// The map from a table's columns to our fields; see docs/import. Without it, a table gets one proposed
+    /// Map from a table's columns to fields; see docs/import. Without it, a map is proposed
     #[arg(long, value_name = "MAP")]
     pub map: Option<PathBuf>,
-    /// Set a field of the run to a constant, whatever the file or the map says: suite=NAME, approach=NAME, model=NAME; of tables also suite_version, agent and tags.NAME
+    /// Override a field of the run: suite=NAME, approach=NAME, model=NAME; for tables also suite_version, agent and tags.NAME
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
-    /// Take only bundles that one of these signed, as FILE.sig says; a file of allowed signers as `ssh-keygen -Y verify` reads it
+    /// Accept only bundles with a signature FILE.sig by one of these signers, listed as for `ssh-keygen -Y verify`
     #[arg(long, value_name = "ALLOWED_SIGNERS", conflicts_with_all = ["map", "set"])]
     pub signed_by: Option<PathBuf>,
-    /// Read also what was imported before: what differs replaces, and what was retracted comes back
+    /// Read known files again: differing runs are replaced, retracted runs return
     #[arg(long, conflicts_with = "signed_by")]
     pub again: bool,
-    /// Say what would be imported and write nothing
+    /// Show what would be imported, and write nothing
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
     pub table: Table,
 }
 
-/// What the columns of a table without a map are.
+/// Options for tables without a map.
 #[derive(Args)]
 #[command(next_help_heading = "Tables without a map")]
 pub(super) struct Table {
     /// Import a table as proposed, without asking
     #[arg(long, conflicts_with = "map")]
     pub yes: bool,
-    /// Write the proposed map to a file, to be changed and given as --map
+    /// Write the proposed map to a file, to edit and use with --map
     #[arg(long, value_name = "FILE", conflicts_with = "map")]
     pub write_map: Option<PathBuf>,
-    /// The column that names the approach
+    /// Column of the approach
     #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
     pub approach: Option<String>,
-    /// The column that names the model
+    /// Column of the model
     #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
     pub model: Option<String>,
-    /// The column that names the item: the task, the question
+    /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
     pub item: Option<String>,
-    /// The column that says whether the item passed
+    /// Column of the outcome: passed or failed
     #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
     pub passed: Option<String>,
-    /// The column with the item's score, where nothing says whether it passed
+    /// Column of the item's score, if no column says whether it passed
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["map", "passed"])]
     pub score: Option<String>,
-    /// The column that counts the attempts at an item
+    /// Column of the attempt number
     #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
     pub attempt: Option<String>,
-    /// What stands side by side in the columns
+    /// Entries that are side by side in the columns
     #[arg(long, value_name = "WHAT", conflicts_with = "map")]
     pub wide: Option<Wide>,
-    /// What a word of the source stands for: partial=fail
+    /// Meaning of a word in the source, for example partial=fail
     #[arg(long = "value", value_name = "WORD=STATUS", conflicts_with = "map")]
     pub values: Vec<String>,
-    /// What parts the whole of a number from its fraction
+    /// Decimal mark of numbers
     #[arg(long, value_name = "MARK", conflicts_with = "map")]
     pub decimal: Option<Mark>,
-    /// The sheet of a workbook
+    /// Sheet of a workbook
     #[arg(long, value_name = "NAME", conflicts_with = "map")]
     pub sheet: Option<String>,
-    /// Where the rows are in a document, such as runs[].results
+    /// Path of the rows in a document, for example runs[].results
     #[arg(long, value_name = "PATH", conflicts_with = "map")]
     pub list: Option<String>,
 }
@@ -677,7 +675,7 @@ pub(super) enum Mark {
     Point,
 }
 
-/// What imported files are.
+/// Format of imported files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportAs {
     /// Rows of columns that a map explains
@@ -714,13 +712,13 @@ fn import_as() -> impl TypedValueParser<Value = ImportAs> {
 
 #[derive(Args)]
 pub(super) struct Retract {
-    /// Run ids, or their beginnings of at least four characters
+    /// Run ids, or at least their first four characters
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why; shown with the count of retracted runs
+    /// Reason; shown with the number of retracted runs
     #[arg(long, value_name = "TEXT", required_unless_present = "undo")]
     pub reason: Option<String>,
-    /// Take back the tombstones of this same selector
+    /// Show the runs of this selector again
     #[arg(long)]
     pub undo: bool,
     #[command(flatten)]
@@ -732,27 +730,27 @@ pub(super) struct Sql {
     /// A SELECT over the tables runs, items, scores, usage, arms and metrics
     #[arg(value_name = "QUERY")]
     pub query: String,
-    /// End the query after so many seconds
+    /// Time limit of the query in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub timeout: u32,
-    /// End the query when it needs more memory, on Linux [default: 4096, or half of what is free]
+    /// Memory limit of the query, on Linux [default: 4096, or half of the free memory]
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
 }
 
 #[derive(Args)]
 pub(super) struct Export {
-    /// The format
+    /// Format
     // An id of its own: `format` is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// Where to write: a file for junit, json and bundle, a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
+    /// A file for junit, json and bundle; a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
     #[arg(value_name = "DIR|FILE")]
     pub path: PathBuf,
-    /// For a bundle: without messages and what agents made, enough for figures and baselines
+    /// Bundle without messages and generated files, enough for figures and baselines
     #[arg(long)]
     pub slim: bool,
-    /// For a bundle: sign it with this private key of OpenSSH's (Ed25519, without a passphrase), into FILE.sig
+    /// Sign the bundle with this OpenSSH private key (Ed25519, without a passphrase), into FILE.sig
     #[arg(long, value_name = "KEY")]
     pub sign_key: Option<PathBuf>,
     #[command(flatten)]
@@ -761,25 +759,25 @@ pub(super) struct Export {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportAs {
-    /// The tables runs, items, scores and usage, a file each
+    /// The tables runs, items, scores and usage, one file each
     Parquet,
-    /// The same as CSV
+    /// The four tables as CSV
     Csv,
     /// Runs and their outcomes in one JSON document
     Json,
-    /// JUnit XML: a test suite for each run, a test case for each outcome
+    /// JUnit XML: a test suite per run, a test case per outcome
     Junit,
-    /// CTRF, the common test report format: a report for each run
+    /// CTRF, the common test report format: a report per run
     Ctrf,
-    /// Every Eval Ever: a record and its samples for each run
+    /// Every Eval Ever: a record and its samples per run
     Eee,
     /// Every record of the runs in one file, for `import` and --baseline elsewhere; compressed unless it ends in .jsonl
     Bundle,
 }
 
-/// What the exit codes of `verify` say.
-const VERIFY_EXIT_CODES: &str = "Exit codes: 0 done_success, done_partial or a dry run; 1 not_done, blocked; 2 bad arguments or configuration; \
-                                 3 unverified (there was nothing to check); 130 interrupted";
+/// Exit codes of `verify`.
+const VERIFY_EXIT_CODES: &str = "Exit codes: 0 done_success, done_partial or a dry run; 1 not_done, blocked; 2 wrong arguments or configuration; \
+                                 3 unverified (nothing to check); 130 interrupted";
 
 #[derive(Args)]
 #[command(after_help = VERIFY_EXIT_CODES)]
@@ -787,35 +785,35 @@ pub(super) struct Verify {
     /// The checkout, or a folder in one
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// What the change is to achieve, in a sentence
+    /// Goal of the change, in a sentence
     #[arg(long, value_name = "TEXT")]
     pub goal: String,
-    /// How much is checked [default: the configuration's, else strict]
+    /// Extent of the checks [default: the configuration's, else strict]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<VerifyProfile>,
     /// The git revision before the change [default: HEAD]
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
-    /// A file that the goal is about, below DIR; may be given several times
+    /// File that the goal concerns, below DIR; repeatable
     #[arg(long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
     /// Print the stack and the checks, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Folder for the tree as it was, outside of DIR [default: the system's temporary folder]
+    /// Folder for the tree before the change, outside of DIR [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum VerifyProfile {
-    /// Everything that is relevant
+    /// All relevant checks
     Strict,
     /// Core or targeted tests
     Fast,
-    /// Whether it starts
+    /// A start or a build
     Smoke,
-    /// One cheap look
+    /// One cheap check
     Yolo,
 }
 
@@ -832,20 +830,20 @@ impl VerifyProfile {
 
 #[derive(Args)]
 pub(super) struct Doctor {
-    /// Also compare every run with its seal, to find what was edited after it was written
+    /// Also compare every run with its seal, to find later edits
     #[arg(long)]
     pub verify: bool,
-    /// Remove what killed commands left: half-written files, half-unpacked bundles, and workspaces where they are usually made
+    /// Remove leftovers of killed commands: half-written files, half-unpacked bundles, workspaces
     #[arg(long)]
     pub tidy: bool,
-    /// Say what this system keeps the programs of runs from
+    /// Report how far this system isolates the programs of runs
     #[arg(long)]
     pub system: bool,
 }
 
 #[derive(Args)]
 pub(super) struct Completions {
-    /// Whose completions, or `man` for the man page
+    /// Shell, or `man` for the man page
     #[arg(value_enum, value_name = "SHELL")]
     pub shell: Shell,
 }

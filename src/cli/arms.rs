@@ -101,7 +101,7 @@ impl Maker<'_> {
         };
         let arm = arms.into_iter().find(|arm| arm.planned.approach == planned.approach && arm.planned.model == planned.model);
         let arm = arm.ok_or_else(|| {
-            Failure::new(format!("the plan's arm `{}` of `{}` is not there any more", visible(&planned.approach), visible(&planned.suite)))
+            Failure::new(format!("the plan's arm `{}` of `{}` no longer exists", visible(&planned.approach), visible(&planned.suite)))
                 .with_hint("put the configuration back as it was, or start a new batch")
         })?;
         if !arm.planned.content.as_ref().is_some_and(|content| content.is_of(planned)) {
@@ -204,11 +204,12 @@ impl Maker<'_> {
             [] => None,
             [only] if chosen.iter().any(|id| self.asks_agent(id)) => Some(only.clone()),
             [_] => {
-                let message = "--agent is for questions and for approaches that ask an agent, such as `oneshot`; neither is run here";
+                let message =
+                    "--agent applies to questions and to approaches that ask an agent, such as `oneshot`; this command runs neither";
                 return Err(Failure::new(message));
             }
             _ => {
-                let hint = "arms are told apart by approach and model: describe an approach for each `agent`";
+                let hint = "arms differ by approach and model: write an approach for each `agent`";
                 return Err(Failure::new("an approach asks one agent, and --agent names several").with_hint(hint));
             }
         };

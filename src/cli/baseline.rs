@@ -82,7 +82,7 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
-    let stores = foreign::stores_of(settings, &[path.to_owned()])?;
+    let stores = foreign::stores_of_side(settings, &[path.to_owned()])?;
     if stores.is_empty() {
         return Ok(None);
     }
@@ -121,7 +121,7 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
                 row.run.id,
                 shown(Path::new(what))
             ))
-            .with_hint("an id stands for one run: give the runs ids of their own"));
+            .with_hint("ids must be unique: give each run its own"));
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();

@@ -19,7 +19,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let settings = &foreign::with_paths(settings, &arguments.paths)?;
     let mut warehouse = settings.open()?;
     if warehouse.runs().is_empty() {
-        output::say(settings, "note: the store holds no runs; the site says so");
+        output::say(settings, "note: no results yet; the site says so");
     } else {
         selection::check(&warehouse, &filter)?;
     }

@@ -73,7 +73,7 @@ impl Place {
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
         // A workspace below the repository would find its files, and its git.
         if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
-            return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
+            return Err(Failure::new(format!("the folder for workspaces {} is inside the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
         }
         files::sweep_folders(&scratch);
@@ -200,10 +200,10 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
     }
     table.notes.push(match total {
         Some(total) => {
-            format!("{} in all; about {} by what such runs have cost.", output::count(batch.runs.len(), "run"), format::money(total))
+            format!("{} in all; about {}, by the cost of earlier runs.", output::count(batch.runs.len(), "run"), format::money(total))
         }
         None => {
-            format!("{} in all; what they cost is not known: not every arm has runs with a cost.", output::count(batch.runs.len(), "run"))
+            format!("{} in all; likely cost unknown: not every arm has earlier runs with a cost.", output::count(batch.runs.len(), "run"))
         }
     });
     output::answer(settings, "plan", &[table], || batch.clone())
@@ -237,10 +237,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     };
     let has_code = arms.iter().any(|arm| matches!(arm.work, Work::Code(_)));
     if has_code && !batch.without_isolation && !context.isolation.is_enforced() {
-        output::say(
-            settings,
-            "note: this system keeps approaches from nothing that you can reach; what they touch is looked for afterwards",
-        );
+        output::say(settings, "note: this system cannot isolate approaches; evalreport checks afterwards what they changed");
     }
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
     let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
@@ -256,7 +253,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         carried.records = committed(&carried.batch, &store)?;
         let executed = executed.map_err(|error| {
             watch.end();
-            Failure::from(error).with_hint(format!("what is done is kept; go on with `{}`", carried.resume))
+            Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
         })?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
@@ -329,10 +326,10 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     if let Some(Refusal { arm, reason }) = &carried.refusal {
         let arm = carried.batch.arms.get(*arm).map_or_else(String::new, |arm| format!("{} {}/{}", arm.suite, arm.approach, arm.model));
         return Err(Failure::new(format!("{} cannot be run: {}", visible(&arm), visible(reason)))
-            .with_hint(format!("nothing more was started, and what is done is kept. Put it right, then go on with: {resume}")));
+            .with_hint(format!("no further runs were started; finished work is kept. Fix the cause, then resume: {resume}")));
     }
     if carried.stopped {
-        output::say(settings, &format!("stopped; what is done is kept. Go on with: {resume}"));
+        output::say(settings, &format!("stopped. Finished work is kept. Resume: {resume}"));
         return Ok(exit_code::INTERRUPTED);
     }
     if carried.records.is_empty() {

@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::{baseline, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
-    let (what, paths) = foreign::split(&arguments.what);
+    let (what, paths) = foreign::split(settings, &arguments.what)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
     let policy = policy::policy(settings, &arguments.judging)?;
@@ -51,10 +51,10 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let apart = apart(&groups);
     if comparisons.is_empty() {
         return Err(match &held.baseline {
-            Some(_) => Failure::new("the baseline has no run of a selected suite and version, beside the selected runs themselves")
-                .with_hint("`evalreport list --runs` shows what there is"),
+            Some(_) => Failure::new("the baseline has no other run of a selected suite and version")
+                .with_hint("`evalreport list --runs` shows all runs"),
             None if apart.is_empty() => {
-                Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has")
+                Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows the suites and their arms")
             }
             None => {
                 let details = comparability::apart_notes(&apart).iter().map(|note| visible(note)).collect();

@@ -54,7 +54,7 @@ pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
     }
     let details = reasons.iter().map(|reason| crate::domain::visible(reason)).collect();
     let failure = Failure { details, ..Failure::new("arms were not measured alike, and --strict refuses to compare them") };
-    Err(failure.with_hint("without --strict they are compared on what they share, and the answer says what differs"))
+    Err(failure.with_hint("without --strict the shared part is compared, and the answer names the differences"))
 }
 
 impl From<StoreError> for Failure {

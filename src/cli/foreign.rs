@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::PriceTable;
 use crate::import::{
-    Destination, GivenNames, Hints, ImportReport, Mode, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
+    Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
     propose_tables, reading,
 };
+use crate::warehouse::Warehouse;
 
 use super::failure::Failure;
 use super::progress::Bar;
@@ -16,38 +17,57 @@ use super::shown::shown;
 use super::{import, output, proposal};
 
 /// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
-/// of suites may hold a slash.
-pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
-    let is_path = |word: &&String| {
+/// of suites may hold a slash. Any other word that is there is a path where no run has the word in its name.
+pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), Failure> {
+    let mut store = None;
+    let (mut names, mut paths) = (Vec::new(), Vec::new());
+    for word in words {
         let path = Path::new(word);
-        let begins = path.is_absolute() || word.starts_with("./") || word.starts_with("../");
+        // An address is no name either: what to do about it is told as of a path.
+        let begins = path.is_absolute() || ["./", "../"].iter().any(|start| word.starts_with(start)) || word.contains("://");
         let has_separator = word.contains(['/', std::path::MAIN_SEPARATOR]);
-        begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file())
-    };
-    let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(is_path);
-    (names.into_iter().cloned().collect(), paths.into_iter().map(PathBuf::from).collect())
+        let is_clear = begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file());
+        let is_path = is_clear || (path.exists() && !is_name(word, settings, &mut store)?);
+        if is_path { paths.push(path.to_owned()) } else { names.push(word.clone()) }
+    }
+    Ok((names, paths))
+}
+
+/// Says whether a run of the stores goes by the name.
+fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Result<bool, Failure> {
+    if store.is_none() {
+        *store = Some(settings.open()?);
+    }
+    let mut runs = store.iter().flat_map(Warehouse::runs);
+    Ok(runs.any(|row| {
+        [&row.run.suite, &row.run.approach, &row.run.model].contains(&&word.to_owned()) || row.run.id.as_str().starts_with(word)
+    }))
 }
 
 /// Returns settings that read the paths' results beside those of the stores.
 pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
-    Ok(with_named(settings, paths)?.0)
+    Ok(with_stores(settings, paths, false)?.0)
 }
 
-/// The same, and the stores that hold what the paths do.
-pub(super) fn with_named(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
+/// The same for one side of a gate, and the stores that hold what the paths do.
+pub(super) fn with_side(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
+    with_stores(settings, paths, true)
+}
+
+fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(Settings, Vec<PathBuf>), Failure> {
     if paths.is_empty() {
         return Ok((settings.clone(), Vec::new()));
     }
-    let (report, stores) = imported(settings, paths)?;
+    let (report, stores) = imported(settings, paths, are_one_arm)?;
     say(settings, &report)?;
     let mut results = settings.results.clone();
     results.extend(stores.iter().filter(|store| !settings.results.contains(store)).cloned());
     Ok((Settings { results, ..settings.clone() }, stores))
 }
 
-/// Returns the stores of the cache with what the paths hold; none where nothing of a known format is there.
-pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let (report, stores) = imported(settings, paths)?;
+/// Returns the stores of the cache with what a side of a gate holds; none where nothing of a known format is there.
+pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let (report, stores) = imported(settings, paths, true)?;
     if !stores.is_empty() {
         say(settings, &report)?;
     }
@@ -56,21 +76,27 @@ pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<Pa
 
 /// Imports through the cache, or through a temporary folder where the cache cannot be written. The stores are in the order of the files,
 /// each once.
-fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
-    let (tables, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
-    let (mut report, mut stores) = if paths.is_empty() { Default::default() } else { imported_foreign(settings, &paths)? };
-    if !tables.is_empty() {
-        let (tables, store) = imported_tables(settings, &tables)?;
+fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+    let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
+    let read = if tables.is_empty() { None } else { imported_tables(settings, &tables)? };
+    if read.is_none() {
+        // They are told of as all files that nobody reads.
+        others.extend(tables);
+    }
+    let (mut report, mut stores) = if others.is_empty() { Default::default() } else { imported_foreign(settings, &others, are_one_arm)? };
+    if let Some((tables, store)) = read {
         report.sources.extend(tables.sources);
         stores.push(store);
     }
     Ok((report, stores))
 }
 
-/// Reads tables as they seem to be, and says how; what may be read in two ways is refused.
-fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, PathBuf), Failure> {
-    let proposal = propose_tables(paths, &Hints::default())
-        .map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?;
+/// Reads tables as they seem to be, and says how; what may be read in two ways is refused. None where no part of the files is a table.
+fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
+    let proposal = match propose_tables(paths, &Hints::default()) {
+        Err(NoProposal::NoTable) => return Ok(None),
+        proposed => proposed.map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?,
+    };
     let look = proposal::import_command(paths, "--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
     for note in &proposal.notes {
@@ -82,10 +108,10 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportRepo
         report.map(|report| (report, store.root().to_owned()))
     };
     match import(&cache_of(settings)) {
-        Ok(done) => Ok(done),
+        Ok(done) => Ok(Some(done)),
         Err(why) => {
             settings.say_not_cached(&why.whole());
-            Ok(import(settings.temporary_folder()?)?)
+            Ok(Some(import(settings.temporary_folder()?)?))
         }
     }
 }
@@ -96,13 +122,13 @@ fn cache_of(settings: &Settings) -> PathBuf {
 }
 
 /// The same of files of known formats.
-fn imported_foreign(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let import = |folder: &Path| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
             let mut on_bytes = |bytes| (progress.advance)(bytes);
-            let names = GivenNames { prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
+            let names = GivenNames { are_one_arm, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
             let report = import_foreign(Destination::Cache(folder), paths, None, &names, Mode::Store, &mut on_bytes);
             (progress.end)();
             report
@@ -144,7 +170,8 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     if !is_any_read {
         let mut failure = Failure::new("no results of a known format were found at the paths");
         failure.details = problems.iter().map(ToString::to_string).collect();
-        return Err(failure.with_hint("`evalreport import PATH --dry-run` says what each file is taken for"));
+        let own = problems.iter().find_map(|problem| problem.hint.clone());
+        return Err(failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` shows the detected formats".to_owned())));
     }
     output::warnings(settings, &problems)?;
     if !report.unrecognised.is_empty() {

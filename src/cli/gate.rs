@@ -27,7 +27,7 @@ use super::{exit_code, foreign, output, policy, selection};
 const ANSWER: &str = "the gate's answer";
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
-    let (suites, paths) = foreign::split(&arguments.suites);
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
@@ -37,10 +37,10 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         rules.extend(configured(rule)?);
     }
     if rules.is_empty() && !arguments.instead.decide {
-        return Err(Failure::new("there is no rule to hold the runs to")
+        return Err(Failure::new("no gate rule given")
             .with_hint("as in --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM, or `gate` in the configuration"));
     }
-    let (settings, stores) = &foreign::with_named(settings, &paths)?;
+    let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
         // What was named is the head, whatever else the stores hold.
         let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() })?;
@@ -57,8 +57,8 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
-        return Err(Failure::new("there is no run to hold against the baseline: every selected one is the baseline's own")
-            .with_hint("the runs of the baseline never count as the head; --results must hold the new ones"));
+        return Err(Failure::new("no new runs: all selected runs belong to the baseline")
+            .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
     let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
     let code = if arguments.instead.plan {
@@ -130,7 +130,7 @@ impl Asked<'_> {
     fn plan(&self, rules: &[GateRule]) -> Result<u8, Failure> {
         let report = gate_plan(self.warehouse, self.groups, rules, self.policy);
         if report.plans.is_empty() {
-            return Err(Failure::new("no rule is about the pass rate of a selected suite, and of others no odds can be told")
+            return Err(Failure::new("no rule is about the pass rate of a selected suite; odds exist only for those")
                 .with_hint("as in --max-drop 2pp or --no-new-failures"));
         }
         let table = gate_plan_page::table(&report, self.arguments.baseline.as_deref(), &self.notes(false));
@@ -192,9 +192,7 @@ impl Asked<'_> {
         let mut notes = Vec::new();
         if self.missing.is_some() || is_without {
             notes.extend(self.missing.iter().map(|tried| format!("There is {tried}.")));
-            notes.push(
-                "To make a baseline, run `evalreport export bundle FILE` where its results are, and give --baseline FILE.".to_owned(),
-            );
+            notes.push("To make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE.".to_owned());
         }
         notes.extend(tables::scope_notes(self.retracted(), !self.warehouse.aliases().is_empty()));
         notes
@@ -211,7 +209,7 @@ fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
 }
 
 fn no_rule() -> Failure {
-    Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows what there is")
+    Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows all suites")
 }
 
 /// Refuses items that must pass and that no selected suite has: a slip must not look like a gate.
@@ -220,14 +218,14 @@ fn check_items(report: &GateReport) -> Result<(), Failure> {
     let failure = Failure::new(format!("no item `{}` in a selected suite", visible(&unknown.pattern)));
     Err(match &unknown.near {
         Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
-        None => failure.with_hint("a `*` stands for any text, as in `auth/*`; `evalreport show RUN --items all` lists the items of a run"),
+        None => failure.with_hint("`*` matches any text, for example `auth/*`; `evalreport show RUN --items all` lists the items of a run"),
     })
 }
 
 /// Refuses to begin where the configuration has no rule, or a wrong one.
 pub(super) fn check_configured(settings: &Settings) -> Result<(), Failure> {
     if settings.config.gate.is_empty() {
-        return Err(Failure::new("there is no rule to hold the runs to").with_hint("write rules under `gate` in the configuration"));
+        return Err(Failure::new("no gate rule given").with_hint("write rules under `gate` in the configuration"));
     }
     settings.config.gate.iter().try_for_each(|rule| configured(rule).map(drop))
 }
@@ -247,7 +245,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     // Items pass or fail by themselves; everything else is held against something. Odds can be told of the head alone.
     let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));
     if arguments.instead.decide || (is_change && !arguments.instead.plan) {
-        return Err(Failure::new("a rule is about a change, and --baseline does not say since when")
+        return Err(Failure::new("a rule needs a baseline to measure a change")
             .with_hint("give a store, a bundle, a result file, a run id, last:K, a tag KEY=VALUE or a git revision"));
     }
     let baseline =
@@ -269,7 +267,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     };
     let (drop, rise) = (bound("--max-drop", &arguments.max_drop)?, bound("--max-rise", &arguments.max_rise)?);
     if arguments.metric.is_some() && drop.or(rise).is_none() {
-        return Err(Failure::new("--metric has no bound").with_hint("say how far it may go with --max-drop or --max-rise"));
+        return Err(Failure::new("--metric has no bound").with_hint("give the allowed change with --max-drop or --max-rise"));
     }
     let mut rules: Vec<GateRule> = bounded(metric, drop, rise).collect();
     if let Some(text) = &arguments.max_cost {

@@ -13,8 +13,10 @@ use crate::render::format;
 use crate::results::{AllowedSigners, Retraction, is_bundle};
 
 use super::arguments::{Format, Import, ImportAs};
+use super::assignments::assignments;
 use super::failure::Failure;
 use super::progress::Bar;
+use super::proposal::Agreed;
 use super::settings::Settings;
 use super::shown::shown;
 use super::{clock, exit_code, import_answer, output, proposal};
@@ -33,9 +35,10 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     let set = assignments(&arguments.set, "suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),
-        None if proposal::is_wanted(arguments) => match proposal::agreed(settings, arguments, set)? {
-            Some((map, files)) => (Reading::Table(Box::new(map)), files),
-            None => return Ok(exit_code::DONE),
+        None if proposal::is_wanted(arguments) => match proposal::agreed(settings, arguments, set.clone())? {
+            Agreed::Read(map, files) => (Reading::Table(map), files),
+            Agreed::Written => return Ok(exit_code::DONE),
+            Agreed::NoTable => (reading(arguments, set)?, arguments.files.clone()),
         },
         None => (reading(arguments, set)?, arguments.files.clone()),
     };
@@ -175,18 +178,6 @@ fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failur
     Err(failure)
 }
 
-/// Reads options such as `--set FIELD=VALUE`.
-pub(super) fn assignments(options: &[String], example: &str) -> Result<BTreeMap<String, String>, Failure> {
-    let mut set = BTreeMap::new();
-    for one in options {
-        let (field, value) = one
-            .split_once('=')
-            .ok_or_else(|| Failure::new(format!("`{}` has no `=`", visible(one))).with_hint(format!("write it such as {example}")))?;
-        set.insert(field.to_owned(), value.to_owned());
-    }
-    Ok(set)
-}
-
 fn reading(arguments: &Import, set: BTreeMap<String, String>) -> Result<Reading, Failure> {
     match (arguments.kind, &arguments.map) {
         (Some(ImportAs::Table) | None, Some(map)) => {
@@ -319,7 +310,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         *tools.entry((file.tool.unwrap_or_default(), file.hint.unwrap_or_default())).or_default() += 1;
     }
     for ((tool, hint), count) in tools {
-        text.push_str(&format!("{} of {tool}, which is not read yet: {hint}\n", files(count)));
+        text.push_str(&format!("{} of {tool}, not supported yet: {hint}\n", files(count)));
     }
     if !unknown.is_empty() {
         text.push_str(&format!("{} of no format that is recognised\n", files(unknown.len())));
@@ -392,7 +383,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         ));
     }
     if source.rows_skipped > 0 {
-        line(format!("  {} passed over: totals or notes, as the map says", rows(source.rows_skipped)));
+        line(format!("  {} skipped: totals or notes, by the map", rows(source.rows_skipped)));
     }
     if let Some(foreign) = &source.foreign {
         if dry_run {

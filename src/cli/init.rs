@@ -30,7 +30,7 @@ const NEXT: [(&str, &str); 5] = [
     ("evalreport run warmup --agent random-choice,longest-choice --runs 5", "put ten questions to two agents"),
     ("evalreport run hello --approach complete,sketch --runs 3", "let two approaches write a program, and test it"),
     ("evalreport list", "see what there is"),
-    ("evalreport compare hello", "see who passes more, and whether that is evidence"),
+    ("evalreport compare hello", "compare them: pass rates, costs and a verdict"),
     ("evalreport build", "write the site; then open site/index.html"),
 ];
 
@@ -113,7 +113,7 @@ fn what_is_next(folder: &Path) -> String {
     for (path, _) in FILES {
         text.push_str(&format!("wrote {}\n", place(folder, path)));
     }
-    text.push_str("\nThese need no key and no network. What to do next:\n\n");
+    text.push_str("\nNo key and no network needed. Next steps:\n\n");
     if folder != Path::new(HERE) {
         text.push_str(&format!("  cd {}\n", as_word(&shown(folder))));
     }

@@ -35,7 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     let has_own_selection = labels.is_some() || arguments.against.is_some() || arguments.retry;
     if filter.is_empty() && !has_own_selection {
         return Err(Failure::new("judge needs a run id or a selection")
-            .with_hint("`evalreport list --runs` shows the ids; --retry looks for runs with criteria that nobody has decided"));
+            .with_hint("`evalreport list --runs` shows the ids; --retry finds runs with undecided criteria"));
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
@@ -116,7 +116,7 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     is_lacking |= !report.is_dry && report.runs.iter().any(|run| run.not_evaluated.is_some());
     is_lacking |= probed.iter().any(|run| run.not_evaluated.is_some());
     let code = if stop.is_stopped() {
-        output::say(settings, "stopped; what was judged is kept");
+        output::say(settings, "stopped; finished judgements are kept");
         exit_code::INTERRUPTED
     } else if is_lacking {
         exit_code::NEGATIVE
@@ -260,14 +260,14 @@ impl Asked<'_> {
             Ok(Some(judgements)) => Ok(Came::Judged(judgements.iter().map(|judgement| judged(run, judgement)).collect())),
             Ok(None) => Ok(Came::Nothing),
             Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, "another process is writing to it, so nothing was kept"))),
-            Err(error) => Err(Failure::from(error).with_hint("what was judged before is kept; `judge --retry` asks about the rest")),
+            Err(error) => Err(Failure::from(error).with_hint("finished judgements are kept; `judge --retry` asks about the rest")),
         }
     }
 
     /// Says in which other store a run is that this one has no record of its own of.
     fn elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, Failure> {
         let own = self.settings.stores().of(&run.id)?;
-        let only_read = own.map(|other| format!("it lies in {}, which is only read", shown(other.root())));
+        let only_read = own.map(|other| format!("it is in {}, which is read-only", shown(other.root())));
         Ok(only_read.or_else(|| self.imported.elsewhere(&run.id, store)))
     }
 

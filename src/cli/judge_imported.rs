@@ -37,7 +37,7 @@ impl<'a> Imported<'a> {
         match self.folders.get(run) {
             Some(folder) if *folder == store.imports_dir() => None,
             Some(folder) => Some(format!("it was imported into {}, which is only read", shown(folder.parent().unwrap_or(folder)))),
-            None => Some("its record lies in no file of its own name, so nothing can be added to it".to_owned()),
+            None => Some("its record has no file of its own name, so nothing can be added".to_owned()),
         }
     }
 

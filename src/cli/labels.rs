@@ -43,7 +43,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let (Some(run), Some(item), Some(label)) = (column("run"), column("item"), column("label")) else {
         let problem = Problem::at_line(file, 1, "needs the columns `run`, `item` and `label`");
-        return Err(vec![problem.with_hint("a fourth column `rater` tells who labelled, where several did")]);
+        return Err(vec![problem.with_hint("a fourth column `rater` names the person, if several labelled")]);
     };
     let rater = column("rater");
     let (mut labels, mut problems) = (Vec::new(), Vec::new());

@@ -11,7 +11,7 @@ use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
-    let (suites, paths) = foreign::split(&arguments.suites);
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;

@@ -69,7 +69,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
 /// An empty store beside nothing to run is a beginning.
 fn hinted(failure: Failure, is_new: bool) -> Failure {
     if is_new && failure.message == "the store holds no runs" {
-        failure.with_hint("`evalreport init` writes something to run; `evalreport import FILE --map MAP` brings results in")
+        failure.with_hint("`evalreport init` writes something to run; `evalreport import FILE` brings results in")
     } else {
         failure
     }

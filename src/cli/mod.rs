@@ -2,6 +2,7 @@
 
 mod arguments;
 mod arms;
+mod assignments;
 mod baseline;
 mod bounds;
 mod build;

@@ -49,7 +49,7 @@ pub(super) fn answer_by_first_table<T: serde::Serialize>(
 
 /// JUnit XML holds checks, and only one command makes any.
 pub(super) fn no_junit() -> Failure {
-    Failure::new("only `gate` has something to say as JUnit XML").with_hint("use table, json, markdown or csv")
+    Failure::new("only `gate` prints JUnit XML").with_hint("use table, json, markdown or csv")
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -86,7 +86,7 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
         warn!(%problem, "could not be read");
     }
     let parts = count(problems.len(), "part");
-    let refusal = format!("{parts} of the results could not be read, and --strict refuses to go on without");
+    let refusal = format!("{parts} of the results could not be read, which --strict refuses");
     if settings.quiet && !settings.strict {
         // Quiet is about news. That the answer is not about everything is part of the answer.
         for line in lines_of(problems.iter().filter(|problem| problem.is_unread)) {

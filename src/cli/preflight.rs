@@ -28,7 +28,7 @@ pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failu
     if details.is_empty() {
         return Ok(());
     }
-    let failure = Failure { details, ..Failure::new("a program is not there, and nothing was started") };
+    let failure = Failure { details, ..Failure::new("a program is missing; nothing was started") };
     Err(failure.with_hint(hint.unwrap_or_else(|| "correct its path in evalreport.yaml, or make it executable".to_owned())))
 }
 
@@ -60,13 +60,13 @@ pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[Arm]) {
     }
     for work in suites {
         let what = match work.suite.acceptance_criteria.len() {
-            0 => "what is wanted of it".to_owned(),
+            0 => "its evaluators".to_owned(),
             count => output::count(count, "acceptance criterion").replace("criterions", "criteria"),
         };
         output::say(
             settings,
             &format!(
-                "warning: no judge decides about {what} of `{}`: name an agent as `judge: {{agent: ID}}` in evalreport.yaml, or leave them out \
+                "warning: no judge for {what} of `{}`: set `judge: {{agent: ID}}` in evalreport.yaml, or turn them off \
                  with `evaluators: {{requirementFulfillment: false}}`",
                 visible(&work.suite.name)
             ),

@@ -10,8 +10,8 @@ use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, Wid
 use crate::render::format;
 
 use super::arguments::{Import, ImportAs, Mark, Table, Wide};
+use super::assignments::assignments;
 use super::failure::Failure;
-use super::import;
 use super::output;
 use super::settings::Settings;
 use super::shown::shown;
@@ -24,14 +24,19 @@ pub(super) fn is_wanted(arguments: &Import) -> bool {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
         return false;
     }
+    is_meant(arguments) || are_tables(&arguments.files)
+}
+
+/// Says whether an option says that the files are tables.
+fn is_meant(arguments: &Import) -> bool {
     let Table { write_map, values, .. } = &arguments.table;
-    let is_meant = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
-    is_meant || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given()) || are_tables(&arguments.files)
+    let is_said = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
+    is_said || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given())
 }
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
     let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
-    let values = import::assignments(values, "--value partial=fail")?;
+    let values = assignments(values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
         return Err(Failure::new(format!("`{}` is no status", visible(status))).with_hint(format!("write one of {}", names.join(", "))));
@@ -57,14 +62,23 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
     })
 }
 
-/// Shows the proposal and returns its map with the files it is for, once somebody has agreed; nothing where the map was only to be written.
-pub(super) fn agreed(
-    settings: &Settings,
-    arguments: &Import,
-    set: BTreeMap<String, String>,
-) -> Result<Option<(Map, Vec<PathBuf>)>, Failure> {
+/// What becomes of tables that have no map.
+pub(super) enum Agreed {
+    /// Somebody agreed to read the files by the map.
+    Read(Box<Map>, Vec<PathBuf>),
+    /// The map was only to be written.
+    Written,
+    /// The files hold no table, and nobody said that they do.
+    NoTable,
+}
+
+/// Shows the proposal and asks whether it is right.
+pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Agreed, Failure> {
     let hints = hints_of(arguments, set)?;
-    let proposal = propose_tables(&arguments.files, &hints).map_err(|why| refused(why, &|option| command(arguments, option)))?;
+    let proposal = match propose_tables(&arguments.files, &hints) {
+        Err(NoProposal::NoTable) if !is_meant(arguments) => return Ok(Agreed::NoTable),
+        proposed => proposed.map_err(|why| refused(why, &|option| command(arguments, option)))?,
+    };
     let described = describe(&proposal);
     let table = &arguments.table;
     if let Some(path) = &table.write_map {
@@ -73,14 +87,14 @@ pub(super) fn agreed(
     }
     if table.yes || arguments.dry_run {
         say(settings, &described);
-        return Ok(Some((proposal.map, proposal.files)));
+        return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         if table.write_map.is_some() {
             say(settings, &described);
-            return Ok(None);
+            return Ok(Agreed::Written);
         }
-        let mut failure = Failure::new("the table has no map; this is what it seems to be");
+        let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
         return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
     }
@@ -88,7 +102,7 @@ pub(super) fn agreed(
         output::tell(line);
     }
     if ask("Import it so? [Y/n] ") {
-        return Ok(Some((proposal.map, proposal.files)));
+        return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
     }
     Err(Failure::new("nothing was imported")
         .with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
@@ -145,9 +159,10 @@ fn command(arguments: &Import, more: &str) -> String {
 /// Says what is open; `command` is the one that decides it, with an option.
 pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
     match why {
+        NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
-            let mut failure = Failure::new("what the table's columns are is not clear; nothing was imported");
+            let mut failure = Failure::new("the table's columns are unclear; nothing was imported");
             failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
             let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
             failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))

@@ -41,11 +41,7 @@ pub(super) fn against_people(
         let id = match found.as_slice() {
             [one] => (*one).clone(),
             [] => {
-                problems.push(Problem::at_line(
-                    &file,
-                    label.line,
-                    format!("there is no run `{}` among those selected", visible(&label.run)),
-                ));
+                problems.push(Problem::at_line(&file, label.line, format!("no selected run `{}`", visible(&label.run))));
                 continue;
             }
             several => {
@@ -131,12 +127,8 @@ pub(super) fn against_judge(
             let name = standing.judge.clone().unwrap_or_default();
             let rater = rater.get_or_insert_with(|| Rater { name: name.clone(), labels: BTreeMap::new() });
             if rater.name != name {
-                return Err(Failure::new(format!(
-                    "`{}` and `{}` are two judges, and only one is held against another",
-                    visible(&rater.name),
-                    visible(&name)
-                ))
-                .with_hint("name one with --judge or --against as they are listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
+                return Err(Failure::new(format!("`{}` and `{}` are two judges; name one", visible(&rater.name), visible(&name)))
+                    .with_hint("name a judge with --judge or --against as listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
             }
             let decided = standing.met().into_iter().filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
             rater.labels.extend(decided);
@@ -144,8 +136,11 @@ pub(super) fn against_judge(
     }
     let [Some(ours), Some(theirs)] = judges else {
         let known: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
-        let hint =
-            if known.is_empty() { "none of them was judged yet".to_owned() } else { format!("judges of these runs: {}", known.join(", ")) };
+        let hint = if known.is_empty() {
+            "none of the runs was judged yet".to_owned()
+        } else {
+            format!("judges of these runs: {}", known.join(", "))
+        };
         return Err(Failure::new(format!("no selected run was judged both by `{}` and by another", visible(other))).with_hint(hint));
     };
     let report = agreement(&[ours, theirs], 0);

@@ -20,7 +20,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     }
     let reason = arguments.reason.as_deref().unwrap_or_default().trim().to_owned();
     if reason.is_empty() && !arguments.undo {
-        return Err(Failure::new("the reason is empty").with_hint("say why with --reason TEXT: readers of the site will ask"));
+        return Err(Failure::new("the reason is empty").with_hint("give a reason with --reason TEXT, for readers of the site"));
     }
     let store = settings.store();
     let said = if arguments.undo {

@@ -31,7 +31,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             arguments.what.clone()
         };
         if targets.is_empty() {
-            return Err(Failure::new("what is to be run?")
+            return Err(Failure::new("nothing to run")
                 .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
         }
         let mut arms = targets::arms(&maker, &targets, &wanted)?;

@@ -50,10 +50,10 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
         }
         return Err(if hidden > 0 {
             Failure::new(format!("all {hidden} runs of the store are retracted"))
-                .with_hint("`evalreport retract --undo` with the same selector brings them back")
+                .with_hint("`evalreport retract --undo` with the same selector shows them again")
         } else {
             Failure::new("the store holds no runs")
-                .with_hint("bring some in with `evalreport import FILE --map MAP`, or point --results at a folder of result files")
+                .with_hint("bring some in with `evalreport import FILE`, or point --results at a folder of result files")
         });
     }
     let names: [(&str, &[String], Name); 3] = [
@@ -69,7 +69,7 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
         }
     }
     if warehouse.select(filter).next().is_none() {
-        return Err(Failure::new("no run matches the selection").with_hint("`evalreport list --runs` shows what there is"));
+        return Err(Failure::new("no run matches the selection").with_hint("`evalreport list --runs` shows all runs"));
     }
     Ok(())
 }

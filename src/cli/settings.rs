@@ -54,7 +54,7 @@ pub(super) struct Places {
 
 impl Places {
     pub fn of(global: &Global) -> Result<Self, Failure> {
-        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
+        let here = env::current_dir().map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
         let config = global.config.clone().or_else(|| config::find(&here));
         let base = config.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
         let results = if global.results.is_empty() {
@@ -110,7 +110,7 @@ impl Settings {
 
     /// The folder that the configuration's paths start from, which is where it lies; without one, the current folder. Absolute.
     pub fn root(&self) -> Result<PathBuf, Failure> {
-        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
+        let here = env::current_dir().map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
         Ok(here.join(&self.config.folder))
     }
 

@@ -48,7 +48,7 @@ pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) ->
 }
 
 fn refused() -> Failure {
-    Failure::new("the system gives this program no more threads").with_hint("what is stored is whole; try again when less is running")
+    Failure::new("the system refuses more threads").with_hint("stored results are intact; try again when fewer programs run")
 }
 
 fn is_refusal(payload: &(dyn Any + Send)) -> bool {
@@ -65,7 +65,7 @@ mod tests {
         assert!(telling_refusals(|| Ok(0)).is_ok_and(|code| code == 0));
         for refusal in REFUSALS {
             let failure = telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).expect_err("an error");
-            assert_eq!(failure.message, "the system gives this program no more threads");
+            assert_eq!(failure.message, "the system refuses more threads");
         }
         let other = panic::catch_unwind(|| telling_refusals(|| panic!("a defect")));
         assert!(other.is_err());

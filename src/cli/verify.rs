@@ -30,7 +30,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         return Err(output::no_junit());
     }
     if arguments.goal.trim().is_empty() {
-        return Err(Failure::new("the goal is empty").with_hint("say in a sentence what the change is to achieve"));
+        return Err(Failure::new("the goal is empty").with_hint("describe the goal of the change in a sentence"));
     }
     let folder = folder(&arguments.folder)?;
     let overrides = overrides(settings)?;
@@ -102,7 +102,7 @@ fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
     let real = scratch.canonicalize().unwrap_or_else(|_| scratch.clone());
     // The tree as it was would be among the files of the tree as it is.
     if real.starts_with(folder) {
-        return Err(Failure::new(format!("the folder for the tree as it was, {}, lies in {}", shown(&scratch), shown(folder)))
+        return Err(Failure::new(format!("the folder for the tree before the change, {}, is inside {}", shown(&scratch), shown(folder)))
             .with_hint("name one outside with --scratch DIR"));
     }
     Ok(real)

@@ -62,7 +62,7 @@ pub(super) fn sentence(change: &VersionChange) -> String {
     format!("`{}` is version {now} and was {before} before: {}.", visible(&change.suite), change.why)
 }
 
-const UNKNOWN: &str = "what changed was not recorded then";
+const UNKNOWN: &str = "the change was not recorded";
 
 /// The arms of all plans of a store, the newest first. A plan that cannot be read says nothing here: whoever goes on with it is told.
 fn planned(store: &Store) -> Vec<PlannedArm> {

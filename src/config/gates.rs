@@ -42,7 +42,7 @@ fn read_gate(mut fields: Fields) -> Gate {
     }
     if has_metric && bounded.is_none() {
         let message = format!("{} has no bound", quote(&fields.path_of("metric")));
-        fields.reject("metric", message, Some("say how far it may go with `max_drop` or `max_rise`".to_owned()));
+        fields.reject("metric", message, Some("give the allowed change with `max_drop` or `max_rise`".to_owned()));
     }
     if !has_metric && bounded.is_none() && fields.child("must_pass").is_none() && !gate.no_new_failures {
         let hint = "give a `metric` with a bound, `must_pass` or `no_new_failures`";

@@ -322,7 +322,7 @@ fn a_gate_asks_for_something() {
         "gate:\n  - {max_drop: 1}\n  - {metric: a}\n  - {suite: s}\n  - {metric: a, max_rise: -1}\n",
         &[
             "c.yaml:3:5: `gate[0].metric` is missing, which `max_drop` needs",
-            "c.yaml:4:14: `gate[1].metric` has no bound [say how far it may go with `max_drop` or `max_rise`]",
+            "c.yaml:4:14: `gate[1].metric` has no bound [give the allowed change with `max_drop` or `max_rise`]",
             "c.yaml:5:5: this gate asks for nothing [give a `metric` with a bound, `must_pass` or `no_new_failures`]",
             "c.yaml:6:27: `gate[3].max_rise` must not be negative, but is `-1`",
         ],

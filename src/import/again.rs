@@ -31,13 +31,13 @@ pub(super) fn settle(
                 named(&run)
             )),
             Relation::Other { file } => report.notes.push(format!(
-                "`{}` holds the same run with other results, and stands: {}; --again replaces it",
+                "`{}` has the same run with other results and is kept: {}; --again replaces it",
                 visible(&file),
                 named(&run)
             )),
             Relation::Restored => {
                 let by = new_id(&run.id, &held, stored);
-                report.notes.push(format!("the run {} was retracted, and is read anew as {by}", named(&run)));
+                report.notes.push(format!("the run {} was retracted and is imported again as {by}", named(&run)));
                 ids.insert(run.id, by);
             }
             Relation::Changed { stands, stored: before, found } => {

@@ -1,18 +1,18 @@
 //! Rows of JSON: the elements of a list, wherever it is in the file, objects one after another, or one object a line.
 //!
-//! The reader first finds where each element ends, which needs no more than strings and brackets, and then parses the element alone. So
-//! memory is bounded by the longest element, and an element that is not valid JSON costs that row and no other.
+//! Each element is parsed alone, so that one which is not valid JSON costs that row and no other.
 
 use std::fmt;
 use std::io::{self, BufRead};
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::domain::visible;
 
 use super::cell::{Cell, CellKind, Refused};
 use super::columns::Branch;
+use super::json_scanner::Scanner;
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 
 /// So many rows are asked for the names of all their columns; later ones only for the wanted.
@@ -20,14 +20,13 @@ const ROWS_ASKED_FOR_NAMES: u64 = 1000;
 
 /// Reads the list at `path`, or the list or the objects that the file consists of.
 pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
-    let mut scanner = Scanner { input, line: 1 };
+    let mut scanner = Scanner::of(input);
     let mut cells = rows.columns.cells();
     scanner.skip_mark().map_err(|error| rows.io(None, &error))?;
     match scan(&mut scanner, path, rows, &mut cells) {
         Ok(()) => Ok(()),
         Err(Halt::Stop(stop)) => Err(stop),
         Err(Halt::Io(error)) => Err(rows.io(Some(scanner.line), &error)),
-        Err(Halt::End) => Err(rows.io(Some(scanner.line), &io::ErrorKind::UnexpectedEof.into())),
         Err(Halt::Wrong(message)) => Err(rows.unreadable(Some(scanner.line), message).into()),
     }
 }
@@ -267,9 +266,8 @@ impl<'a> Visitor<'_> for Key<'a, '_> {
 
 /// Why scanning ended.
 enum Halt {
+    /// The input cannot be read, or ended inside of a value.
     Io(io::Error),
-    /// The input ended inside a value.
-    End,
     Wrong(String),
     Stop(Stop),
 }
@@ -292,12 +290,12 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
     }
     if let Some(path) = path {
         for key in path.split('.') {
-            scanner.descend(key, path)?;
+            descend(scanner, key, path)?;
         }
         return match scanner.next()? {
             Some(b'[') => elements(scanner, rows, cells),
             Some(_) => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
-            None => Err(Halt::End),
+            None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
         };
     }
     match scanner.next()? {
@@ -313,33 +311,76 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
             Ok(())
         }
         Some(_) => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
-        None => Err(Halt::End),
+        None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+    }
+}
+
+/// Goes to the value of `key` in the object that comes next.
+fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
+    let path = visible(path);
+    match scanner.next()? {
+        Some(b'{') => scanner.take(),
+        Some(_) => {
+            return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
+        }
+        None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+    }
+    let mut known = Vec::new();
+    let mut text = Vec::new();
+    loop {
+        match scanner.next()? {
+            Some(b'"') => {}
+            Some(b',') => {
+                scanner.take();
+                continue;
+            }
+            Some(b'}') => {
+                return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", "))));
+            }
+            Some(_) => return Err(Halt::Wrong("is not valid JSON: a key is missing".to_owned())),
+            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        }
+        text.clear();
+        scanner.value(Some(&mut text))?;
+        let found: String = serde_json::from_slice(&text).map_err(|error| Halt::Wrong(format!("is not valid JSON: {error}")))?;
+        if scanner.next()? != Some(b':') {
+            return Err(Halt::Wrong(format!("is not valid JSON: no `:` after the key `{}`", visible(&found))));
+        }
+        scanner.take();
+        if found == key {
+            return Ok(());
+        }
+        if known.len() < 20 {
+            known.push(format!("`{}`", visible(&found)));
+        }
+        scanner.next()?;
+        scanner.value(None)?;
     }
 }
 
 fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
-    scanner.input.consume(1);
+    scanner.take();
     let mut record = Vec::new();
     if scanner.next()? == Some(b']') {
-        scanner.input.consume(1);
+        scanner.take();
         return Ok(());
     }
     loop {
         match scanner.next()? {
-            None => return Err(Halt::End),
+            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
             Some(b',' | b']' | b':' | b'}') => {
                 return Err(Halt::Wrong(format!("is not a JSON list: no value after row {}", rows.count())));
             }
             Some(_) => element(scanner, &mut record, rows, cells)?,
         }
         match scanner.next()? {
-            Some(b',') => scanner.input.consume(1),
+            Some(b',') => scanner.take(),
             Some(b']') => {
-                scanner.input.consume(1);
+                scanner.take();
                 return Ok(());
             }
             Some(_) => return Err(Halt::Wrong(format!("is not a JSON list: neither `,` nor `]` after row {}", rows.count()))),
-            None => return Err(Halt::End),
+            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
         }
     }
 }
@@ -349,159 +390,6 @@ fn element<R: BufRead>(scanner: &mut Scanner<R>, record: &mut Vec<u8>, rows: &mu
     record.clear();
     let fits = scanner.value(Some(record))?;
     Ok(if fits { take(record, Some(line), rows, cells) } else { rows.refuse(Some(line), too_long()) }?)
-}
-
-/// Knows where JSON values end.
-struct Scanner<R> {
-    input: R,
-    line: u64,
-}
-
-impl<R: BufRead> Scanner<R> {
-    fn skip_mark(&mut self) -> io::Result<()> {
-        if self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
-            self.input.consume(3);
-        }
-        Ok(())
-    }
-
-    /// Skips white space and returns the next byte without taking it.
-    fn next(&mut self) -> io::Result<Option<u8>> {
-        loop {
-            let buffer = self.input.fill_buf()?;
-            if buffer.is_empty() {
-                return Ok(None);
-            }
-            let space = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            self.line += memchr_iter(b'\n', &buffer[..space]).count() as u64;
-            let next = buffer.get(space).copied();
-            self.input.consume(space);
-            if next.is_some() {
-                return Ok(next);
-            }
-        }
-    }
-
-    /// Goes to the value of `key` in the object that comes next.
-    fn descend(&mut self, key: &str, path: &str) -> Result<(), Halt> {
-        let path = visible(path);
-        match self.next()? {
-            Some(b'{') => self.input.consume(1),
-            Some(_) => {
-                return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
-            }
-            None => return Err(Halt::End),
-        }
-        let mut known = Vec::new();
-        let mut text = Vec::new();
-        loop {
-            match self.next()? {
-                Some(b'"') => {}
-                Some(b',') => {
-                    self.input.consume(1);
-                    continue;
-                }
-                Some(b'}') => {
-                    return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", "))));
-                }
-                Some(_) => return Err(Halt::Wrong("is not valid JSON: a key is missing".to_owned())),
-                None => return Err(Halt::End),
-            }
-            text.clear();
-            self.value(Some(&mut text))?;
-            let found: String = serde_json::from_slice(&text).map_err(|error| Halt::Wrong(format!("is not valid JSON: {error}")))?;
-            if self.next()? != Some(b':') {
-                return Err(Halt::Wrong(format!("is not valid JSON: no `:` after the key `{}`", visible(&found))));
-            }
-            self.input.consume(1);
-            if found == key {
-                return Ok(());
-            }
-            if known.len() < 20 {
-                known.push(format!("`{}`", visible(&found)));
-            }
-            self.next()?;
-            self.value(None)?;
-        }
-    }
-
-    /// Reads over the value that begins at the next byte, into `record` if given. Says whether it fits there.
-    fn value(&mut self, mut record: Option<&mut Vec<u8>>) -> Result<bool, Halt> {
-        let mut state = Nesting::default();
-        let mut fits = true;
-        loop {
-            let buffer = self.input.fill_buf()?;
-            if buffer.is_empty() {
-                return Err(Halt::End);
-            }
-            let (used, is_complete) = state.advance(buffer);
-            self.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
-            if let Some(record) = record.as_deref_mut() {
-                fits &= record.len() + used <= usize::try_from(MOST_RECORD_BYTES).unwrap_or(usize::MAX);
-                if fits {
-                    record.extend_from_slice(&buffer[..used]);
-                }
-            }
-            self.input.consume(used);
-            if is_complete {
-                return Ok(fits);
-            }
-        }
-    }
-}
-
-/// Where in a value the scanner is.
-#[derive(Default)]
-struct Nesting {
-    depth: u64,
-    in_string: bool,
-    is_escaped: bool,
-    /// Inside a number, `true`, `false`, `null`, or something that is none of them.
-    in_word: bool,
-}
-
-impl Nesting {
-    /// Returns how many bytes belong to the value and whether it is complete with them.
-    fn advance(&mut self, buffer: &[u8]) -> (usize, bool) {
-        let mut at = 0;
-        while at < buffer.len() {
-            if self.in_string {
-                if self.is_escaped {
-                    self.is_escaped = false;
-                    at += 1;
-                    continue;
-                }
-                let Some(found) = memchr2(b'"', b'\\', &buffer[at..]) else { return (buffer.len(), false) };
-                at += found + 1;
-                if buffer[at - 1] == b'\\' {
-                    self.is_escaped = true;
-                } else {
-                    self.in_string = false;
-                    if self.depth == 0 {
-                        return (at, true);
-                    }
-                }
-                continue;
-            }
-            let byte = buffer[at];
-            if self.depth == 0 && self.in_word && (byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}')) {
-                return (at, true);
-            }
-            at += 1;
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return (at, true);
-                    }
-                }
-                _ => self.in_word = self.depth == 0,
-            }
-        }
-        (at, false)
-    }
 }
 
 #[cfg(test)]

@@ -160,6 +160,11 @@ pub(super) enum StatusField {
         field: Field,
         bound: f64,
     },
+    /// Where the first field has a value, that is the status; elsewhere the other form decides.
+    Unless {
+        ended: Field,
+        otherwise: Box<StatusField>,
+    },
     /// The source has scores and says nothing of passing: what has a score stands outside of pass rates, the rest was not evaluated.
     Scored,
 }
@@ -336,6 +341,19 @@ mod tests {
         );
         assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", ", score: {column: x, range: [1, 10]}")), [""; 0]);
         assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", "")), ["m.yaml:5:7: `item.status` is missing"]);
+    }
+
+    #[test]
+    fn a_status_may_stand_before_another_form() {
+        let status = |form: &str| problems(&SMALL.replace("{equal: [answer, pred]}", form));
+        let unless = "unless: {column: end, values: {done: null, late: limit}}";
+        for form in ["equal: [answer, pred]", "column: s, pass_at_least: 1", "column: s, values: {x: pass}", "constant: fail"] {
+            assert_eq!(status(&format!("{{{form}, {unless}}}")), [""; 0], "{form}");
+        }
+        assert_eq!(
+            status("{column: s, unless: {column: end, values: {late: slow}}}"),
+            ["m.yaml:5:56: `item.status.unless` must give one of pass, fail, error, limit, infra, skipped, not_evaluated, not `slow`"]
+        );
     }
 
     #[test]

@@ -300,8 +300,19 @@ impl<'s> MapReader<'s> {
             fields.reject_missing("status");
             return None;
         };
+        let (file, path) = (fields.file(), fields.path_of("status"));
+        let Some(ended) = node.get("unless") else { return self.plain_status(node, fields) };
+        let ended = self.spec(file, ended, &format!("{path}.unless"), Need::Essential, fields.problems(), &mut |_| {});
+        check_names(fields, "status.unless", ended.as_ref(), &ItemStatus::ALL.map(ItemStatus::name));
+        let otherwise = Box::new(self.plain_status(node, fields)?);
+        Some(StatusField::Unless { ended: ended?, otherwise })
+    }
+
+    /// Reads a status without its `unless`.
+    fn plain_status(&mut self, node: &Node, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
         if node.get("equal").is_some() {
             let mut inner = fields.fields("status")?;
+            inner.mark_used("unless");
             let columns = inner.texts("equal");
             let path = inner.path_of("equal");
             let found = if let [expected, given] = columns.as_slice() {
@@ -317,7 +328,10 @@ impl<'s> MapReader<'s> {
         }
         let mut bound = None;
         let (file, path) = (fields.file(), fields.path_of("status"));
-        let field = self.spec(file, node, &path, Need::Essential, fields.problems(), &mut |inner| bound = inner.number("pass_at_least"))?;
+        let field = self.spec(file, node, &path, Need::Essential, fields.problems(), &mut |inner| {
+            inner.mark_used("unless");
+            bound = inner.number("pass_at_least");
+        })?;
         if let Some(bound) = bound {
             return Some(StatusField::AtLeast { field, bound });
         }
@@ -697,13 +711,13 @@ fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
     fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction)))
 }
 
-/// Checks the names that the map itself gives for a closed set.
+/// Checks the names that the map itself gives for a closed set. `key` may lead into the entry: `status.unless`.
 fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, names: &[&str]) {
     let Some(field) = field else { return };
     for text in field.own_texts() {
         if !names.contains(&text) {
             let message = format!("{} must give one of {}, not {}", quote(&fields.path_of(key)), names.join(", "), quote(text));
-            fields.reject(key, message, nearest_hint(text, names.iter().copied()));
+            fields.reject(key.split('.').next().unwrap_or(key), message, nearest_hint(text, names.iter().copied()));
         }
     }
 }

@@ -20,6 +20,7 @@ mod foreign;
 mod held;
 mod inflation;
 mod json_rows;
+mod json_scanner;
 mod layout;
 mod list_path;
 mod map;

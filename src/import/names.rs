@@ -8,6 +8,9 @@ pub struct GivenNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
+    /// The files are runs of one arm, as those on one side of a gate: reports of test runners, which know no models, are not told apart by
+    /// where they lie.
+    pub are_one_arm: bool,
     /// What tokens cost where a file has tokens and no cost. They are part of no run's identity.
     pub prices: PriceTable,
 }

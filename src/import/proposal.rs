@@ -54,6 +54,8 @@ pub struct ProposedRow {
 #[derive(Debug)]
 pub enum NoProposal {
     Unreadable(Vec<Problem>),
+    /// No part of the files is a table.
+    NoTable,
     /// The table can be read in more ways than one, or in none.
     Open(Vec<Question>),
 }
@@ -117,7 +119,8 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
         return Err(NoProposal::Unreadable(others));
     }
     let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths, &files));
-    let reading = propose(&samples, hints, &suite).map_err(NoProposal::Open)?;
+    let reading = propose(&samples, hints, &suite)
+        .map_err(|questions| if questions.is_empty() { NoProposal::NoTable } else { NoProposal::Open(questions) })?;
     let mut map =
         Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);

@@ -259,11 +259,10 @@ fn clipped(text: &str) -> String {
 fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<ItemStatus, Refused> {
     let passes = |passed: bool| if passed { ItemStatus::Pass } else { ItemStatus::Fail };
     match field {
-        StatusField::Named(field) => match field.text(row)? {
-            None => Ok(ItemStatus::NotEvaluated),
-            Some(name) if name.eq_ignore_ascii_case("true") => Ok(ItemStatus::Pass),
-            Some(name) if name.eq_ignore_ascii_case("false") => Ok(ItemStatus::Fail),
-            Some(name) => ItemStatus::from_name(&name).ok_or_else(|| unknown_name(field, &name)),
+        StatusField::Named(field) => Ok(named(field, row)?.unwrap_or(ItemStatus::NotEvaluated)),
+        StatusField::Unless { ended, otherwise } => match named(ended, row)? {
+            Some(status) => Ok(status),
+            None => status_of(otherwise, score, row),
         },
         StatusField::Equal { expected, given } => {
             // Without the right answer nothing can be wrong; without a given one it is.
@@ -275,6 +274,17 @@ fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<
         }
         StatusField::Scored => Ok(if score.is_some() { ItemStatus::Skipped } else { ItemStatus::NotEvaluated }),
     }
+}
+
+/// Reads the name of a status, or true and false. Returns `None` if the field has no value.
+fn named(field: &Field, row: &View<'_>) -> Result<Option<ItemStatus>, Refused> {
+    let Some(name) = field.text(row)? else { return Ok(None) };
+    let known = match &*name {
+        name if name.eq_ignore_ascii_case("true") => Some(ItemStatus::Pass),
+        name if name.eq_ignore_ascii_case("false") => Some(ItemStatus::Fail),
+        name => ItemStatus::from_name(name),
+    };
+    known.map(Some).ok_or_else(|| unknown_name(field, &name))
 }
 
 fn unknown_name(field: &Field, name: &str) -> Refused {

@@ -97,12 +97,23 @@ pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
     Ok((hex(&hasher.finalize()), bytes))
 }
 
+/// Says that nothing can be read at a path, and of an address what to name instead.
+pub(super) fn unreadable(shown: String, error: &std::io::Error) -> Problem {
+    let is_address = shown.contains("://");
+    let problem = Problem::in_file(shown, format!("cannot be read: {error}"));
+    if is_address {
+        problem.with_hint("files are read from disk alone: mount the object store, or copy its files, and name that folder")
+    } else {
+        problem
+    }
+}
+
 impl Source {
     /// Reads the file once for its digest.
     pub fn examine(path: &Path) -> Result<Self, Problem> {
         let shown = path.display().to_string();
         let problem = |message: String| Problem::in_file(shown.clone(), message);
-        let metadata = fs::metadata(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let metadata = fs::metadata(path).map_err(|error| unreadable(shown.clone(), &error))?;
         if metadata.is_dir() {
             return Err(problem("is a folder, not a file".to_owned()));
         }

@@ -492,7 +492,7 @@ mod tests {
             ("f.json", json, "f.json:1: is cut off after row 1"),
             ("f.zip", b"PK\x03\x04 and no more", "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD"),
             ("f.bin", b"hello", "f.bin:0: has an unknown kind of name: `f.bin`"),
-            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:1: no row has the columns `suite`, `approach`, `model`"),
+            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:0: no row has the columns `approach`, `model`, `q`, `trial`, `answer`, `pred`"),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);

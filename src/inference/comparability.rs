@@ -183,7 +183,7 @@ fn changed_item(item: &MatrixItem) -> ChangedItem {
 /// The grades with what earns them, as the documentation has them.
 #[cfg(test)]
 fn grade_table() -> String {
-    let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | nothing that is known | |\n".to_owned();
+    let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | no known differences | |\n".to_owned();
     for kind in MismatchKind::ALL {
         let name = serde_json::to_value(kind).expect("a name");
         table.push_str(&format!("| {:?} | {} | `{}` |\n", kind.grade(), kind.meaning(), name.as_str().expect("text")));

@@ -63,33 +63,25 @@ impl MismatchKind {
     /// The table: what each kind makes of a comparison, and what it means.
     const fn rule(self) -> (Grade, &'static str) {
         match self {
-            Self::UnknownTexts => (
-                Grade::B,
-                "the items have the same names, and nobody knows whether they had the same texts: no hashes, or those of two tools",
-            ),
-            Self::UnknownItems => (
-                Grade::B,
-                "an arm has counts or scores only, of as many items as the other as far as that is known, and nobody knows of which",
-            ),
-            Self::UnknownSetting => {
-                (Grade::B, "the runs of one arm name a judge, a number of examples or a limit, those of the other none")
+            Self::UnknownTexts => (Grade::B, "the items have the same names, but item texts were not recorded, or by different tools"),
+            Self::UnknownItems => {
+                (Grade::B, "an arm has only counts or scores, as far as known of equally many items; which items is unknown")
             }
-            Self::Revision => (Grade::B, "the same judge was asked again about one arm and not about the other"),
-            Self::Templates => {
-                (Grade::B, "the models have other chat templates, so that whether they were otherwise asked in one wording is unknown")
-            }
-            Self::Resources => (Grade::B, "the runs had other processors, memory, kernel, provider or region, or other programs"),
-            Self::Texts => (Grade::C, "items had other texts or right answers, and are left out of the pair"),
-            Self::Items => (Grade::C, "not all items that either was asked are shared, but nine tenths of them or more"),
-            Self::Attempts => (Grade::C, "the runs made different numbers of attempts at an item"),
-            Self::Prompts => (Grade::C, "the same items were asked in another wording: other prompts, or another system instruction"),
-            Self::Judge => (Grade::D, "another judge or evaluator decided, or the same judge was asked in other words"),
-            Self::Shots => (Grade::D, "another number of worked examples came before each question"),
-            Self::Limit => (Grade::D, "another limit of time, turns, tokens or money"),
-            Self::FewItems => (Grade::E, "fewer than nine tenths of the items that either was asked are shared"),
-            Self::Totals => (Grade::E, "an arm has counts or scores only, and of another number of items"),
-            Self::SuiteVersion => (Grade::E, "another version of the suite, so that the arms stand in tables of their own"),
-            Self::Source => (Grade::E, "imported by another importer or by another map, so that the arms stand in tables of their own"),
+            Self::UnknownSetting => (Grade::B, "only one arm's runs name a judge, a number of examples or a limit"),
+            Self::Revision => (Grade::B, "the same judge was asked again about one arm only"),
+            Self::Templates => (Grade::B, "the models have different chat templates, so other differences in wording are unknown"),
+            Self::Resources => (Grade::B, "the runs had different processors, memory, kernels, providers, regions or programs"),
+            Self::Texts => (Grade::C, "some items had different texts or right answers, and are not compared"),
+            Self::Items => (Grade::C, "at least nine tenths of all items are shared, but not all"),
+            Self::Attempts => (Grade::C, "the runs made different numbers of attempts per item"),
+            Self::Prompts => (Grade::C, "the same items had different prompts or system instructions"),
+            Self::Judge => (Grade::D, "different judges or evaluators, or a judge with a different prompt"),
+            Self::Shots => (Grade::D, "different numbers of worked examples before each question"),
+            Self::Limit => (Grade::D, "different limits of time, turns, tokens or money"),
+            Self::FewItems => (Grade::E, "fewer than nine tenths of all items are shared"),
+            Self::Totals => (Grade::E, "an arm has only counts or scores, of a different number of items"),
+            Self::SuiteVersion => (Grade::E, "different suite versions, so the arms have separate tables"),
+            Self::Source => (Grade::E, "different importers or maps, so the arms have separate tables"),
             Self::NoItems => (Grade::F, "no item is shared"),
         }
     }

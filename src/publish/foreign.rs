@@ -180,7 +180,7 @@ impl Foreign for EvaluatorScore {
 
 impl Foreign for TranscriptPart {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { role, text } = self;
+        let Self { role, text, spent: _ } = self;
         if let Some(role) = role {
             visit("role", role);
         }

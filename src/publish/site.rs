@@ -140,8 +140,9 @@ impl Site<'_> {
             let made = self.runs(some, gathered.texts, gathered.transcripts)?;
             let write = |(made, sources): (&OfRun<'_>, &String)| {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
+                let turn = serialised(&self.plan.run_turn(made.row.run.id.as_str()));
                 let transcripts = serialised(&made.transcripts);
-                Some(self.write_run(made, self.stamp([around.as_str(), sources, &transcripts])))
+                Some(self.write_run(made, self.stamp([around.as_str(), sources, &turn, &transcripts])))
             };
             let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, PublishError>>()?;
             done += some.len();

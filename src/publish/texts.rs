@@ -364,7 +364,7 @@ impl Texts {
                 for ((file, field), patterns) in self.places.iter().take(MAX_PLACES) {
                     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
                     let patterns = patterns.join(", ");
-                    warn!(file, field, patterns, "looks like something that is not to be published");
+                    warn!(file, field, patterns, "looks like a secret");
                     notes.push(format!("warning: {file}: `{}` holds what looks like: {patterns}", visible(field)));
                 }
                 if self.places.len() > MAX_PLACES {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
 use crate::render::format;
-use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
+use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
@@ -41,7 +41,10 @@ const SITE: u64 = 200 << 20;
 /// Up to so many bytes, another copy is easier to read than the way to the first.
 const SHORT: u64 = 2 << 10;
 /// A page is full from here on.
-const PAGE: usize = 72 << 10;
+const PAGE: usize = 120 << 10;
+/// What stands on a page around one transcript, and around one of its parts.
+const AROUND: usize = 900;
+const AROUND_PART: usize = 250;
 
 /// What was decided over the whole site.
 pub(super) struct Transcripts {
@@ -70,7 +73,7 @@ impl FromStr for Choice {
                 .strip_prefix("budget:")
                 .and_then(bytes)
                 .map(Self::Budget)
-                .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE such as budget:50MB".to_owned()),
+                .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE, for example budget:50MB".to_owned()),
         }
     }
 }
@@ -128,20 +131,21 @@ impl Transcripts {
         let id = &row.run.id;
         let Some(store) = stores.of(id)? else { return Ok(run) };
         // In the order in which items came; lines of an item need not follow each other.
-        let mut found = Vec::<(Option<String>, Vec<TranscriptPart>)>::new();
+        let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
         for line in store.transcript(id)? {
             let item = line.item.map(|item| stores.aliases.item.get(&item).cloned().unwrap_or(item));
             let place = *places.entry(item.clone()).or_insert_with(|| {
-                found.push((item, Vec::new()));
+                found.push((item, TranscriptReader::default()));
                 found.len() - 1
             });
-            found[place].1.extend(transcript_parts(&line.entry));
+            found[place].1.add(&line.entry);
         }
         let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
         let file = stores.journal_of(id, "transcript.jsonl");
         let mut page_bytes = 0;
-        for (item, parts) in found {
+        for (item, said) in found {
+            let parts = said.into_parts();
             let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
             let is_wanted = wanted.contains(&item);
             let fits = size.min((HEAD + TAIL) as u64) <= self.left;
@@ -155,9 +159,9 @@ impl Transcripts {
             let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
             let digest = digest(&parts);
             let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
-            let kept: usize = parts.iter().map(|part| escaped_length(&part.text)).sum();
+            let kept: usize = parts.iter().map(|part| AROUND_PART + escaped_length(&part.text)).sum();
             let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
-            let kept = if same_as.is_some() { 0 } else { kept };
+            let kept = AROUND + if same_as.is_some() { 0 } else { kept };
             if run.pages.is_empty() || page_bytes + kept > PAGE {
                 run.pages.push(Vec::new());
                 page_bytes = 0;
@@ -259,7 +263,7 @@ fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTr
 
 fn digest(parts: &[TranscriptPart]) -> String {
     let mut hasher = Sha256::new();
-    for TranscriptPart { role, text } in parts {
+    for TranscriptPart { role, text, spent: _ } in parts {
         let role = role.as_deref().unwrap_or_default();
         hasher.update(format!("{} {}\n{role}{text}", role.len(), text.len()));
     }

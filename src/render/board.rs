@@ -86,7 +86,7 @@ pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a En
     fill(&mut table, columns.map(|(column, cells)| (Column { rank: column.rank.min(1), ..column }, cells)));
     table.notes.push(match spent {
         Some(spent) => format!("All runs: {}, known of {}.", words::money(spent), words::runs_with_cost(spent)),
-        None => "No run of these says what it cost.".to_owned(),
+        None => "The cost of these runs is unknown.".to_owned(),
     });
     table
 }
@@ -228,7 +228,7 @@ impl<'a> Columns<'a> {
 
     /// Arms that share a letter are not told apart.
     fn letters(&self) -> Filled {
-        self.each(Column::words("Letters").keys(["letters"]).rank(7).about("sharing one: not told apart"), |entry| {
+        self.each(Column::words("Letters").keys(["letters"]).rank(7).about("a shared letter: no significant difference"), |entry| {
             Cell::words(entry.standing.as_ref().and_then(|standing| standing.letters.clone()).unwrap_or_default())
         })
     }

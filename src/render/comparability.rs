@@ -179,7 +179,7 @@ pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
     let mut notes: Vec<String> = apart.iter().take(MOST_APART).map(|pair| format!("{}.", apart_sentence(pair))).collect();
     let more = apart.len() - notes.len();
     if more > 0 {
-        notes.push(format!("{} more such groups of arms stand apart; --format json has them.", format::integer(more as u64)));
+        notes.push(format!("{} more groups of arms not compared; --format json has them.", format::integer(more as u64)));
     }
     notes
 }

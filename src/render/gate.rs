@@ -35,13 +35,12 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     table.notes.extend(report.new_failures.iter().flat_map(new_failures));
     table.notes.extend(comparability::gate_notes(report).iter().map(|note| format!("{note}.")));
     for absent in &report.absent {
-        table.notes.push(format!("{} on {} is in the baseline and not in the head.", words::arm_name(&absent.arm), absent.suite));
+        table.notes.push(format!("{} on {} is in the baseline, but has no new runs.", words::arm_name(&absent.arm), absent.suite));
     }
     table.notes.extend(outdated(&report.outdated));
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
         table.notes.push(format!(
-            "{} checks by interval, each at {}%: if every change were just what is allowed, one or more would still be called a regression \
-             with a chance of at most {}%.",
+            "{} checks by interval, each at {}%: the chance of at least one false regression is at most {}%.",
             format::integer(report.by_interval),
             format::fixed(report.confidence * 100.0, 0),
             format::fixed(report.false_regression * 100.0, 1)
@@ -246,42 +245,42 @@ fn why(check: &GateCheck) -> String {
     let reason = || check.evidence.as_ref().and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict));
     let text = match check.basis {
         Basis::Attempts if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) => {
-            "It takes more than half of the attempts".to_owned()
+            "More than half of the attempts must pass".to_owned()
         }
         Basis::Interval | Basis::TooWide | Basis::Attempts => String::new(),
-        Basis::Nights => "The interval does not say, and all nights since the baseline together do".to_owned(),
+        Basis::Nights => "The interval alone is inconclusive; all nights since the baseline together are not".to_owned(),
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
-        Basis::Identical => "Every item fared as in the baseline".to_owned(),
+        Basis::Identical => "Every item has the outcomes of the baseline".to_owned(),
         Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
-        Basis::Uniform => "Every item changed by the same, which is beyond chance".to_owned(),
-        Basis::TooFew => reason().unwrap_or_else(|| "There are too few runs to tell".to_owned()),
-        Basis::NotComparable => reason().unwrap_or_else(|| "The two cannot be compared".to_owned()),
+        Basis::Uniform => "Every item changed equally, which is beyond chance".to_owned(),
+        Basis::TooFew => reason().unwrap_or_else(|| "Too few runs".to_owned()),
+        Basis::NotComparable => reason().unwrap_or_else(|| "The arms cannot be compared".to_owned()),
         Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),
-        Basis::MissingOutcomes => "The missing outcomes could make it otherwise".to_owned(),
-        Basis::NoBaseline => "There is no baseline for it".to_owned(),
+        Basis::MissingOutcomes => "Missing outcomes could change the result".to_owned(),
+        Basis::NoBaseline => "This arm has no baseline runs".to_owned(),
         Basis::OtherVersion => "The baseline's runs are of another version of the suite".to_owned(),
-        Basis::NotMeasured => "It is not measured on both sides".to_owned(),
-        Basis::NoRatio => "A bound in percent needs a share, or amounts above zero".to_owned(),
-        Basis::ItemAbsent => "The head has no outcome of some of them".to_owned(),
-        Basis::NoItems => "An arm has counts only, and no items".to_owned(),
+        Basis::NotMeasured => "Not measured on both sides".to_owned(),
+        Basis::NoRatio => "A limit in percent needs a share, or amounts above zero".to_owned(),
+        Basis::ItemAbsent => "The new runs have no outcome of some items".to_owned(),
+        Basis::NoItems => "An arm has counts only, without items".to_owned(),
     };
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// `Evidence over 7 nights: e = 34, and 20 is enough`.
+/// `Evidence over 7 nights: e = 34, above the limit of 20`.
 fn nights(check: &GateCheck) -> String {
     let Some(found) = &check.over_nights else { return String::new() };
     let evidence = |value: f64| format::plain(if value < 10.0 { (value * 10.0).round() / 10.0 } else { value.min(1e6).round() });
     let over = format!("Evidence over {}: e = {}", words::count_of(found.nights, "nights"), evidence(found.e_value));
     let enough = evidence(found.enough);
     match (found.alarm_at, found.earliest) {
-        (Some(night), _) if night < found.nights => format!("{over}; it reached {enough}, which is enough, on night {night}"),
-        (Some(_), _) => format!("{over}, and {enough} is enough"),
+        (Some(night), _) if night < found.nights => format!("{over}; reached the limit of {enough} on night {night}"),
+        (Some(_), _) => format!("{over}, above the limit of {enough}"),
         (None, Some(earliest)) if earliest > found.nights => {
-            format!("{over}, and {enough} is enough, on night {earliest} at the earliest")
+            format!("{over}; the limit is {enough}, at the earliest on night {earliest}")
         }
-        (None, _) => format!("{over}; it takes {enough}"),
+        (None, _) => format!("{over}; the limit is {enough}"),
     }
 }
 

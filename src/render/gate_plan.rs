@@ -35,8 +35,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
         table.row(row);
     }
     table.notes.push(
-        "False alarm: a regression is called although nothing changed. Sees: a regression is called when the pass rate truly fell by so much."
-            .to_owned(),
+        "False alarm: regressions although nothing changed. Sees: regressions when the true pass rate fell by this amount.".to_owned(),
     );
     table.notes.extend(report.plans.iter().flat_map(of_plan));
     table.notes.extend(gate::outdated(&report.outdated));
@@ -59,7 +58,7 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
     let mut notes = vec![format!("{who}: simulated {} times from {basis}{runs}.", format::integer(u64::from(plan.worlds)))];
     if !plan.left_out.is_empty() {
         let rules = if plan.left_out.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", plan.left_out.len()) };
-        notes.push(format!("{who}: {rules} not about the pass rate left out of these odds."));
+        notes.push(format!("{who}: {rules} without odds, not about the pass rate."));
     }
     notes
 }

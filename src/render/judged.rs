@@ -64,7 +64,7 @@ pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
         if cell.total == 0 || missing.is_empty() { met } else { format!("{met}, {missing}") }
     };
     table.fill(criteria.rows.iter().map(|row| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said))));
-    table.notes.push("Runs that met each criterion, of those in which it was decided.".to_owned());
+    table.notes.push("Runs that met each criterion, of the runs with a decision.".to_owned());
     table.sheet = Some(Box::new(met_by_arm(criteria)));
     table
 }

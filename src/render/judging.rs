@@ -31,8 +31,8 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     }
     let kept: u64 = report.runs.iter().map(|run| run.kept).sum();
     if kept > 0 {
-        let what = if kept == 1 { "criterion stands as it was" } else { "criteria stand as they were" };
-        table.notes.push(format!("{} {what} decided before by the same judge.", format::integer(kept)));
+        let what = if kept == 1 { "criterion kept:" } else { "criteria kept:" };
+        table.notes.push(format!("{} {what} the same judge already decided.", format::integer(kept)));
     }
     if !report.is_dry && report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && run.judge != run.judge_before) {
         table.notes.push(
@@ -44,16 +44,13 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     table.notes.extend(open.take(MOST_OPEN).map(|(run, reason)| format!("Run {} was not judged: {reason}.", run.run)));
     table.drop_empty_columns();
     let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
-    [Some(table), flip_table(&flips, "Decided otherwise than before", ("Before", "After")), skipped(&report.skipped)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [Some(table), flip_table(&flips, "Changed decisions", ("Before", "After")), skipped(&report.skipped)].into_iter().flatten().collect()
 }
 
 fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
     let note = match (&run.not_evaluated, run.revision) {
         (_, _) if is_dry => String::new(),
-        (Some(reason), None) => format!("not judged: {reason}; what stood before stands"),
+        (Some(reason), None) => format!("not judged: {reason}; the earlier judgement is kept"),
         (Some(reason), Some(_)) => format!("not judged: {reason}"),
         (None, _) => String::new(),
     };
@@ -129,22 +126,20 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
         format::integer(alpha.n)
     ));
     table.notes.push(match report.resampled.as_deref() {
-        Some("runs") => format!("Intervals resample whole runs ({}): criteria of one run hang together.", format::integer(report.runs)),
-        Some(_) => "Intervals resample criteria as if they were independent: there are too few runs to resample those. They may be too \
-                    narrow."
-            .to_owned(),
+        Some("runs") => {
+            format!("Intervals resample whole runs ({}), because criteria of a run are dependent.", format::integer(report.runs))
+        }
+        Some(_) => "Intervals resample criteria as if independent, because there are too few runs. They may be too narrow.".to_owned(),
         None => "Too few criteria for intervals of kappa and alpha.".to_owned(),
     });
     if report.pairs.iter().any(|pair| pair.n > 0 && pair.kappa.is_none()) {
-        table.notes.push("No kappa where both raters used one label only: chance explains all of their agreement.".to_owned());
+        table.notes.push("Kappa is undefined if both raters used only one label.".to_owned());
     }
     if report.pairs.iter().any(|pair| pair.prevalence.is_some_and(|share| !(0.1..=0.9).contains(&share))) {
-        table
-            .notes
-            .push("Where nearly everything passes, or nearly nothing, kappa is low even for raters who nearly always agree.".to_owned());
+        table.notes.push("Kappa is low if almost everything passes or fails, even for raters who agree.".to_owned());
     }
     if report.undecided > 0 {
-        table.notes.push(format!("{} labelled that the judge has not decided; left out.", criteria(report.undecided)));
+        table.notes.push(format!("{} labelled but not decided by the judge: not counted.", criteria(report.undecided)));
     }
     let mut raters = Table::new("Raters");
     raters.left("Rater", 0);
@@ -235,16 +230,16 @@ pub fn probe(report: &ProbeReport) -> Vec<Table> {
     }
     table.notes.push(match (report.share, report.interval) {
         (Some(share), Some(interval)) => format!(
-            "{} of {} decided otherwise: {} {}. Nothing was stored.",
+            "{} of {} decisions changed: {} {}. Nothing was stored.",
             format::integer(report.flipped),
             format::integer(report.n),
             format::percent(share, report.n),
             format::percent_interval(interval, report.n)
         ),
-        (_, _) => "Nothing was decided both times. Nothing was stored.".to_owned(),
+        (_, _) => "No criterion was decided both times. Nothing was stored.".to_owned(),
     });
     let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
-    [Some(table), flip_table(&flips, "Decided otherwise in reverse", ("Given", "Reversed")), skipped(&report.skipped)]
+    [Some(table), flip_table(&flips, "Decisions that changed in reverse order", ("Given", "Reversed")), skipped(&report.skipped)]
         .into_iter()
         .flatten()
         .collect()

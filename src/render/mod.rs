@@ -22,6 +22,7 @@ pub mod markdown;
 pub mod nights;
 pub mod png;
 pub mod reasons;
+pub mod run_title;
 pub mod runnable;
 pub mod sheet;
 pub mod shown;

@@ -15,7 +15,7 @@ pub fn labels(history: &History) -> Vec<String> {
 /// Lays out the arms, a row each: where its pass rate began, where it stands, and how it went between.
 pub fn levels(history: &History) -> Table {
     let labels = labels(history);
-    let mut table = Table::new(format!("Arms over their nights: {}", history.suite));
+    let mut table = Table::new(format!("Trend by night: {}", history.suite));
     table.head(Column::words("Arm").keys(["approach", "model"]));
     table.head(Column::number("Nights").keys(["nights"]));
     table.head(Column::number("First pass rate % [95% CI]").keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"]).rank(1));
@@ -89,7 +89,7 @@ pub fn table(history: &History, most: usize) -> Table {
     table.head(Column::number("Duration").over("per run").keys(["duration_seconds"]).rank(2));
     table.head(Column::words("Since the night before").keys(["since_the_night_before"]).rank(1));
     if history.arms.is_empty() {
-        table.notes.push("No run here says when it ran, so there are no nights to follow.".to_owned());
+        table.notes.push("No trend: the time of these runs is unknown.".to_owned());
     }
     let mut hidden = 0;
     for (arm, label) in history.arms.iter().zip(&labels) {
@@ -102,7 +102,11 @@ pub fn table(history: &History, most: usize) -> Table {
     table.drop_empty_columns();
     table.notes.extend(notes(history, &labels));
     if hidden > 0 {
-        table.notes.push(format!("{} earlier nights not shown; --nights shows more.", format::integer(hidden)));
+        table.notes.push(format!(
+            "{} earlier {} hidden; --nights shows more.",
+            format::integer(hidden),
+            words::one_or_many(hidden, "nights")
+        ));
     }
     table
 }
@@ -124,7 +128,7 @@ fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) 
 
 /// What a night brought: breaks and changes of level.
 pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
-    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: nothing is compared across", broken_by(*what))).collect();
+    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: not compared across", broken_by(*what))).collect();
     for change in arm.changes.iter().filter(|change| change.date == night.date) {
         remarks.push(format!("{} {}", series(change.series), change_words(change)));
     }
@@ -164,7 +168,7 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         notes.extend(arm.changes.iter().map(|change| change_sentence(change, label)));
         if arm.changes.is_empty() {
             notes.push(format!(
-                "{label}: {}, no change of level found; one needs five nights on each side.",
+                "{label}: {}, no change point. Change points need five nights on each side.",
                 format::count(arm.nights.len() as u64, "night")
             ));
         }
@@ -174,7 +178,7 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         notes.extend(arm_notes(arm, label));
     }
     if history.undated > 0 {
-        notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
+        notes.push(format!("{} of unknown time not shown.", words::count_runs(history.undated)));
     }
     notes
 }
@@ -195,7 +199,7 @@ pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
 fn duel_sentence(duel: &NightlyDuel, labels: &[String]) -> String {
     let (first, second) = (&labels[duel.first], &labels[duel.second]);
     format!(
-        "{first} against {second}, night by night: {} better, {} worse, {} equal, e = {}: {}.",
+        "{first} vs {second} by night: {} better, {} worse, {} equal, e = {}: {}.",
         format::integer(duel.won),
         format::integer(duel.lost),
         format::integer(duel.same),
@@ -210,8 +214,8 @@ pub(super) fn e_value(duel: &NightlyDuel) -> String {
 
 pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
     match duel.better {
-        Some(better) => format!("{} is better, and stays so however often one looks", labels[better]),
-        None => "not enough evidence over the nights".to_owned(),
+        Some(better) => format!("{} is better (valid under repeated looks)", labels[better]),
+        None => "not enough evidence".to_owned(),
     }
 }
 

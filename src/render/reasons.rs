@@ -38,10 +38,10 @@ fn meaning(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "missing" => "no `<answer>` tag; the prompt asks for a reply that ends in `<answer>choice</answer>`",
         "trailing_text" => "there is text after `</answer>`; the prompt asks for a reply that ends in it",
-        "xml_error" => "what is in `<answer>` is not XML text; `<` and `&` are written `&lt;` and `&amp;`",
+        "xml_error" => "the text in `<answer>` is not valid XML; write `<` and `&` as `&lt;` and `&amp;`",
         "wrong_tag" => "the tag is `<answers>`; the prompt asks for `<answer>choice</answer>`",
         "empty" => "there is nothing in `<answer>`",
-        "invalid_choice" => "the answer is none of the choices of the question",
+        "invalid_choice" => "the answer is not one of the choices",
         "wrong_choice" => "another choice is right",
         _ => return None,
     })

@@ -22,7 +22,7 @@ pub fn tables(runnable: &Runnable) -> Vec<Table> {
     }
     let mut notes: Vec<String> = runnable.problems.iter().map(ProblemLine::words).collect();
     if has_more(runnable) {
-        notes.push("All problems, and what to do about them: --format json, or --verbose.".to_owned());
+        notes.push("All problems with hints: --format json, or --verbose.".to_owned());
     }
     notes.extend(runnable.commands.iter().map(|command| format!("Try: {command}")));
     if let Some(last) = tables.last_mut() {

@@ -18,12 +18,12 @@ pub fn headline(comparison: &Comparison, names: &[String]) -> String {
     }
 }
 
-/// The headline, and what the reader must know of the arms' runs.
+/// Returns the decision, the headline, and notes on the arms' runs.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
     summary_sentences_naming(comparison, &labels(comparison))
 }
 
-/// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
+/// Returns the summary with given names for the arms: beside further arms, the shortest names may be ambiguous.
 pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let mut sentences: Vec<String> = decision(comparison, names).into_iter().collect();
     sentences.push(headline(comparison, names));
@@ -31,7 +31,7 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
     sentences
 }
 
-/// What the reader must know of the arms' runs: what one run cannot show, and what is not counted.
+/// Returns notes on the arms' runs: unmeasured variation, and runs that are not counted.
 pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let decides = comparison.primary().map_or("nothing", |row| row.metric.label.as_str());
     let mut notes: Vec<String> =
@@ -57,7 +57,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     notes
 }
 
-/// Says that one run does not show how runs differ, or that they differ more than their items explain.
+/// Returns a note on run-to-run variation: unmeasured, or larger than the items explain.
 fn variation(comparison: &Comparison) -> Option<String> {
     use crate::views::Design;
     let row = comparison.primary()?;
@@ -67,29 +67,29 @@ fn variation(comparison: &Comparison) -> Option<String> {
         return Some("Runs vary more than their items explain.".to_owned());
     }
     let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
-    is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
+    is_unmeasured.then(|| "Run-to-run variation is not measured: an arm has one run.".to_owned())
 }
 
-/// What to do, and why.
+/// A decision in words.
 pub struct Advice {
     /// `ship A`, `measure 20 more items per arm`.
     pub deed: String,
-    /// `pass rate +16.0 pp`; empty where the deed says all.
+    /// `pass rate +16.0 pp`; empty if the deed needs no reason.
     pub why: String,
 }
 
-/// What to do, in a sentence.
+/// Returns the decision as a sentence.
 pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
     decision_beside(comparison, names, None)
 }
 
-/// The same where one of the arms is in use: it is kept, not shipped.
+/// Returns the decision as a sentence, with an arm that is in use: it is kept, not shipped.
 pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
     let Advice { deed, why } = advice(comparison, names, in_use)?;
     Some(if why.is_empty() { format!("Decision: {deed}.") } else { format!("Decision: {deed} ({why}).") })
 }
 
-/// What to do and why; the arm in use, if one is, is kept and not shipped.
+/// Returns the decision in words. An arm that is in use is kept, not shipped.
 pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<Advice> {
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
@@ -148,7 +148,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
             Advice { deed: "choose by price".to_owned(), why: format!("{} is better, {}{cost}", names[*better], quality(*better)) }
         }
         Decision::KeepEither => {
-            let kept = in_use.map_or("the one in use", |arm| names[arm].as_str());
+            let kept = in_use.map_or("the arm in use", |arm| names[arm].as_str());
             Advice { deed: format!("keep {kept}"), why: format!("same quality{margin}, no clear difference in cost or time") }
         }
         Decision::Measure { more, usd, seconds } => {
@@ -165,8 +165,8 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
             let why = match why {
                 Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
                 Why::NoData => "an arm has no figure".to_owned(),
-                Why::Equal if comparison.arms.len() > 2 => "the leading arms do the same on it".to_owned(),
-                Why::Equal => "both arms do the same on it".to_owned(),
+                Why::Equal if comparison.arms.len() > 2 => "the leading arms have equal results".to_owned(),
+                Why::Equal => "both arms have equal results".to_owned(),
                 Why::TooFewUnits => match primary.evidence.pair(one, other).and_then(|pair| pair.detectable) {
                     Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
                     None => "it has too few items".to_owned(),

@@ -39,9 +39,7 @@ pub fn overall(overall: &Overall) -> Table {
     );
     table.notes.push(note.to_owned());
     table.notes.push("Ordered by the rate shown. Arms are not tested over suites, so there are no ranks here.".to_owned());
-    table.notes.push(
-        "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
-    );
+    table.notes.push("Arms with rates on fewer suites are listed last and not comparable with the others.".to_owned());
     for other in &overall.other_versions {
         let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
         let counted = other.counted.as_deref().map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {version}"));

@@ -205,7 +205,7 @@ fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String 
     }
 }
 
-/// The Difference column of two arms: the first less the second, or in words how many times it is.
+/// Returns the Difference cell of two arms: the first minus the second, or a ratio in words.
 pub fn difference(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
     match found.scale {
@@ -229,7 +229,7 @@ pub fn units(pair: &PairEvidence) -> String {
     }
 }
 
-/// The arm that is ahead on the numbers shown; nothing where none is.
+/// Returns the arm that is ahead on the numbers shown, or `None` if they are equal.
 pub(super) fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
     let value = pair.difference?.centred();
     if value == 0.0 {
@@ -239,14 +239,14 @@ pub(super) fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
     Some(if is_first { pair.first } else { pair.second })
 }
 
-/// Says how far apart two arms are, seen from the arm ahead: `A's pass rate is 12.0 pp higher than B's`, `A costs 38% less than B`.
+/// Returns the difference of two arms in words, seen from the arm ahead: `A's pass rate is 12.0 pp higher than B's`, `A costs 38% less than B`.
 fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
     let label = words::metric(metric);
     let Some(difference) = pair.difference.filter(|found| found.centred() != 0.0) else {
         return format!("{first} and {second} have the same {label}");
     };
-    let (own, other) = (words::possessive(first), words::possessive(second));
+    let own = format!("{} {label}", words::possessive(first));
     match (difference.scale, metric.name.as_str()) {
         (Scale::Ratio, "cost_usd") => {
             format!("{first} costs {} {second}", words::than(difference.value, "as much as", "more than", "less than"))
@@ -260,16 +260,16 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
         }
         (Scale::Ratio, _) => {
             let [times, more, less] = ["that of", "more than that of", "less than that of"];
-            format!("{own} {label} is {} {second}", words::than(difference.value, times, more, less))
+            format!("{own} is {} {second}", words::than(difference.value, times, more, less))
         }
         (Scale::Share | Scale::Unit, _) => {
             let side = if difference.value > 0.0 { "higher" } else { "lower" };
-            format!("{own} {label} is {} {side} than {other}", amount_to(metric, difference.value, places(pair)))
+            format!("{own} is {} {side} than {}", amount_to(metric, difference.value, places(pair)), words::possessive(second))
         }
     }
 }
 
-/// What it was counted over and how it was tested, seen from the arm ahead: `95% CI +4.0 to +23.8 pp, adjusted p = 0.031, 50 shared
+/// Returns the evidence of a claim, seen from the arm ahead: `95% CI +4.0 to +23.8 pp, adjusted p = 0.031, 50 shared
 /// questions: 6 only A passed, 0 only B`.
 fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     let mut parts = Vec::new();
@@ -301,14 +301,14 @@ fn level_percent(alpha: f64) -> String {
     format::fixed(level, usize::from((level - level.round()).abs() > 1e-9))
 }
 
-/// What stands in the way of a verdict.
+/// Returns why a pair has no verdict.
 pub(super) fn obstacle(reason: Obstacle) -> String {
     match reason {
         Obstacle::FewRuns => format!("needs at least {MIN_RUNS} runs per arm"),
         Obstacle::FewItems => format!("needs at least {MIN_ITEMS} shared items"),
         Obstacle::FewClusters => format!("needs at least {MIN_ITEMS} clusters"),
-        Obstacle::OutOfReach => "so few units cannot give a p-value small enough for this many pairs".to_owned(),
-        Obstacle::MissingOutcomes => "the missing outcomes could turn it round".to_owned(),
+        Obstacle::OutOfReach => "too few units for a small enough p-value with this many pairs".to_owned(),
+        Obstacle::MissingOutcomes => "the missing outcomes could change the sign".to_owned(),
         Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
         Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
     }
@@ -327,7 +327,7 @@ pub(super) fn incomparability(reason: Incomparable) -> &'static str {
     }
 }
 
-/// What keeps a verdict from being a winner, whatever its kind.
+/// Returns why a verdict names no winner, or `None` if it needs no reason.
 pub(super) fn reason(verdict: Verdict) -> Option<String> {
     match verdict {
         Verdict::NotEnoughEvidence { reason } => reason.map(obstacle),
@@ -374,7 +374,7 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
     text
 }
 
-/// What this much data could show, and how much would settle it: planning figures of an open pair.
+/// Returns the planning figures of an open pair: the smallest detectable difference, and the number of units needed.
 pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let difference = pair.difference.filter(|_| pair.verdict.is_open())?;
     let mut parts = Vec::new();
@@ -434,8 +434,8 @@ fn design(design: Design) -> &'static str {
 fn test_name(test: Test) -> &'static str {
     match test {
         Test::McnemarExact => "exact McNemar test, Tango interval",
-        Test::FisherExact => "Fisher's exact test on totals, unpaired: the weaker kind of evidence",
-        Test::PooledTotals => "t test on totals with what runs add, unpaired: the weaker kind of evidence",
+        Test::FisherExact => "Fisher's exact test on totals, unpaired: weaker evidence",
+        Test::PooledTotals => "t test on totals with run-to-run variation, unpaired: weaker evidence",
         Test::PairedT => "paired t test over item means",
         Test::TwoWay => "paired t test over items and runs",
         Test::SignFlip => "exact sign-flip test over items",
@@ -500,7 +500,7 @@ pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     items.iter().map(one).collect()
 }
 
-/// Says which items were taken out and what the headline would be with them.
+/// Returns notes on excluded items, and the headline with them.
 pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let mut notes = excluded(&comparison.excluded_items);
     if let Some(row) = &comparison.with_excluded {
@@ -511,7 +511,7 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     notes
 }
 
-/// What a board's evidence comes to: who wins, who shares the lead, or that there is no winner yet.
+/// Returns the headline of a board: the winner, the leading group, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());

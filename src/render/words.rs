@@ -204,13 +204,12 @@ pub fn metric(metric: &Metric) -> String {
     }
 }
 
-/// The words at the head of a metric's column. `accuracy` and the like are called the pass rate.
+/// Returns the header of a metric's column. The headline rate is called pass rate.
 pub fn metric_label(metric: &Metric) -> &str {
     if is_pass_rate(metric) { "Pass rate" } else { &metric.label }
 }
 
-/// What a metric's figure of several runs is, where arms are compared: `per run` is their mean. What a solved item costs is of all runs
-/// together.
+/// Returns how a comparison sums up several runs: `per run` is their mean. The cost per solved item is over all runs together.
 pub fn over(metric: &Metric) -> &'static str {
     match metric.unit {
         _ if metric.name == COST_PER_SOLVED => "",
@@ -221,7 +220,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 15] = [
+const NOUNS: [(&str, &str); 18] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
@@ -237,6 +236,9 @@ const NOUNS: [(&str, &str); 15] = [
     ("suite", "suites"),
     ("unit", "units"),
     ("night", "nights"),
+    ("line", "lines"),
+    ("step", "steps"),
+    ("token", "tokens"),
 ];
 
 /// The noun for a number of things, given its plural.
@@ -267,7 +269,7 @@ pub fn other_arms(n: u64) -> String {
     }
 }
 
-/// A planning figure: two significant digits, and no more than ten thousand.
+/// Returns a planning figure with two significant digits; above ten thousand only `more than 10,000`.
 pub fn planned(n: u64) -> String {
     if n > 10_000 {
         return "more than 10,000".to_owned();
@@ -276,12 +278,12 @@ pub fn planned(n: u64) -> String {
     format::integer(n.div_ceil(step) * step)
 }
 
-/// `ralph's`; after a bracket or a digit the reader needs more than an apostrophe.
+/// `ralph's`. A sentence begins with the arm ahead, so a name that ends in a bracket has an apostrophe too.
 pub fn possessive(name: &str) -> String {
     format!("{name}'s")
 }
 
-/// A ratio beside what it is compared with: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
+/// Returns a ratio as words before the other arm's name: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
 pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
     match ratio {
         ratio if ratio >= 2.0 => format!("{} times {times}", format::fixed(ratio, usize::from(ratio < 9.95))),
@@ -292,7 +294,7 @@ pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
     }
 }
 
-/// The same in a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
+/// Returns a ratio for a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
 pub fn times(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 2.0 => format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95))),
@@ -301,7 +303,7 @@ pub fn times(ratio: f64) -> String {
     }
 }
 
-/// How an estimate's interval was made, in words.
+/// Returns the name of an interval's method.
 pub fn method(method: Method) -> &'static str {
     match method {
         Method::Wilson => "Wilson interval over items",
@@ -318,7 +320,7 @@ pub fn method(method: Method) -> &'static str {
     }
 }
 
-/// What an estimate was counted over: `225 tests`, `50 questions, 20 missing`.
+/// Returns the sample of an estimate: `225 tests`, `50 questions, 20 missing`.
 pub fn basis(estimate: &Estimate) -> String {
     let mut text = match (estimate.n_of, estimate.total) {
         ("runs", Some(total)) => format!("{} runs, {} outcomes", format::integer(estimate.n), format::integer(total)),
@@ -330,17 +332,17 @@ pub fn basis(estimate: &Estimate) -> String {
     text
 }
 
-/// `3 of 4`: the runs whose cost is known, in part or whole.
+/// Returns how many runs have a known cost, at least in part: `3 of 4`.
 pub fn runs_with_cost(money: &Money) -> String {
     format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs))
 }
 
-/// A sum of money: `$1.20`, `≥ $1.20` where a part is unknown.
+/// Returns a sum of money: `$1.20`, or `≥ $1.20` if a part is unknown.
 pub fn money(money: &Money) -> String {
     if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
 }
 
-/// The same as a cell, with both of its figures.
+/// Returns a sum of money as a cell, with its figures for CSV and JSON.
 pub(super) fn money_cell(cost: Option<&Money>) -> TableCell {
     cost.map_or_else(
         || TableCell::unknown("unknown"),
@@ -348,7 +350,7 @@ pub(super) fn money_cell(cost: Option<&Money>) -> TableCell {
     )
 }
 
-/// What was left out of an arm's line, or nothing.
+/// Returns a note on runs that an arm's row lacks or doubts, or `None` if there are none.
 pub fn exclusions(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
     for (count, word) in [
@@ -369,7 +371,7 @@ pub fn rank(range: RankRange) -> String {
     if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
 }
 
-/// A chance between certainties: `82%`, never 0 or 100% for what merely did not occur among the resamples.
+/// Returns a share of resamples: `82%`, and never 0% or 100%, because an event may be rare without being impossible.
 pub fn chance(share: f64) -> String {
     match share {
         share if share < 0.01 => "< 1%".to_owned(),
@@ -378,7 +380,7 @@ pub fn chance(share: f64) -> String {
     }
 }
 
-/// Where an arm stands between quality and price: `on the front`, `dominated by NAME`.
+/// Returns an arm's place beside the Pareto front: `on the Pareto front`, `worse and not cheaper than NAME`.
 pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     match front {
         Front::OnFront => "on the Pareto front".to_owned(),
@@ -391,17 +393,17 @@ pub fn verification(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
 }
 
-/// Says how two arms' criteria fell, and what the verification of their runs came to.
+/// Returns notes on two arms' criteria and on the verification of their runs.
 pub fn judged_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     criteria_notes(comparison, labels).into_iter().chain(verification_note(comparison, labels)).collect()
 }
 
-/// Says how two arms' criteria fell: the counts first.
+/// Returns notes on the criteria that two arms met: counts first, then names.
 pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(flips), [first, second]) = (&comparison.criteria, labels) {
         if flips.judges.len() > 1 {
-            notes.push(format!("Criteria: not comparable, they were judged by {}.", flips.judges.join(" and by ")));
+            notes.push(format!("Criteria not compared: different judges ({}).", flips.judges.join(", ")));
         } else {
             let judge = flips.judges.first().map_or_else(String::new, |judge| format!(", judged by {judge}"));
             notes.push(format!(
@@ -425,7 +427,7 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
     notes
 }
 
-/// Says what the verification of the arms' runs came to; nothing where none was verified.
+/// Returns a note on the verification of the arms' runs, or `None` if no run was verified.
 pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let verified: Vec<String> = labels
         .iter()
@@ -441,7 +443,7 @@ pub fn count_runs(count: u64) -> String {
     count_of(count, "runs")
 }
 
-/// Names, or the first few and how many more.
+/// Returns names as a list, shortened after [`MAX_LEADING`].
 pub(super) fn listed_some(names: &[String]) -> String {
     match names.len().checked_sub(MAX_LEADING).filter(|more| *more > 0) {
         Some(more) => format!("{} and {} more", names[..MAX_LEADING].join(", "), format::integer(more as u64)),
@@ -470,7 +472,7 @@ pub fn unit(unit: Unit) -> &'static str {
     }
 }
 
-/// Says whether a metric is the pass rate.
+/// Returns whether a metric is the pass rate.
 pub(super) fn is_pass_rate(metric: &Metric) -> bool {
     metric.name == PASS_RATE
 }

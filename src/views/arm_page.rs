@@ -47,7 +47,7 @@ pub struct ArmOnSuite<'a> {
     pub entry: &'a Entry,
     pub lead: Lead,
     /// Against the best other arm that it has a page with.
-    pub against: Option<Against<'a>>,
+    pub against: Option<Rival<'a>>,
     /// Over the nights, where it ran on two or more.
     pub history: Option<&'a ArmHistory>,
     /// The clusters of items that it passes least often, lowest first.
@@ -56,7 +56,7 @@ pub struct ArmOnSuite<'a> {
 
 /// An arm's pair with another.
 #[derive(Clone, Debug)]
-pub struct Against<'a> {
+pub struct Rival<'a> {
     pub pair: &'a Comparison,
     pub other: &'a Arm,
     /// On the primary metric, seen from the arm.
@@ -146,7 +146,7 @@ impl<'a> ArmOnSuite<'a> {
     }
 }
 
-fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Against<'a>> {
+fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
     let rank = |arm: &Arm| suite.board.entries.iter().position(|entry| entry.arm == *arm).unwrap_or(usize::MAX);
     let with = |pair: &'a Comparison| match pair.arms.as_slice() {
         [first, second] if first.arm == *arm => Some((pair, 0, &second.arm)),
@@ -156,7 +156,7 @@ fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Against<'a>> {
     let (pair, own, other) = suite.pairs.iter().filter_map(with).min_by_key(|(_, _, other)| rank(other))?;
     let evidence = pair.primary().and_then(|row| row.evidence.pairs.first()).map(|known| known.seen_from(own));
     let better = evidence.as_ref().and_then(PairEvidence::better).map(|better| better == own);
-    Some(Against { pair, other, evidence, better })
+    Some(Rival { pair, other, evidence, better })
 }
 
 fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<WeakCluster<'a>> {

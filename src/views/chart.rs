@@ -74,6 +74,16 @@ pub struct Distribution {
     pub left_out: u64,
 }
 
+/// Fewer runs of an arm draw no line that can be read.
+const MIN_DRAWN: u64 = 5;
+
+impl Distribution {
+    /// Whether an arm has enough runs for a picture of how they are spread.
+    pub fn can_be_drawn(&self) -> bool {
+        self.arms.iter().any(|arm| arm.coverage.known >= MIN_DRAWN)
+    }
+}
+
 /// Two arms on the items that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Discordance {

@@ -30,7 +30,7 @@ pub enum Basis {
     Steady,
     /// Every item changed by the same, which leaves no interval, and that is beyond chance.
     Uniform,
-    /// The interval does not say, and all nights since the baseline together do.
+    /// The interval alone is inconclusive; all nights since the baseline together are not.
     Nights,
     /// The attempts at the item.
     Attempts,
@@ -48,13 +48,13 @@ pub enum Basis {
     OtherVersion,
     /// An arm has no value.
     NotMeasured,
-    /// A bound in percent needs a share, or amounts above zero.
+    /// A limit in percent needs a share, or amounts above zero.
     NoRatio,
     /// The metric cannot be compared; the evidence has the reason.
     NotComparable,
     /// The head has no outcome of the item.
     ItemAbsent,
-    /// An arm has counts only, and no items.
+    /// An arm has counts only, without items.
     NoItems,
 }
 

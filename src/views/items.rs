@@ -133,7 +133,7 @@ pub struct ItemOrders {
     pub hardest: Vec<usize>,
     /// Which tell better runs from worse ones? Best first.
     pub discriminating: Vec<usize>,
-    /// On which do arms differ? By name.
+    /// On which do arms differ? Those first on which their rates lie furthest apart.
     pub differing: Vec<usize>,
     /// Which deserve a second look? The most telling sign first.
     pub suspect: Vec<usize>,
@@ -157,6 +157,15 @@ impl ItemCell {
 
     fn is_solved(&self) -> bool {
         2 * self.passed > self.counted
+    }
+}
+
+impl ItemMatrix {
+    /// Lists the items that pass most often first; those that nobody tried come last.
+    pub fn easiest(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = self.orders.hardest.iter().rev().copied().collect();
+        order.extend((0..self.items.len()).filter(|item| self.items[*item].rate.is_none()));
+        order
     }
 }
 
@@ -304,6 +313,11 @@ fn orders(items: &[ItemLine]) -> ItemOrders {
     // Stable: otherwise by name.
     orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));
     orders.discriminating.sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
+    let apart = |item: &usize| {
+        let rates = || items[*item].cells.iter().filter_map(ItemCell::rate);
+        rates().fold(0.0, f64::max) - rates().fold(1.0, f64::min)
+    };
+    orders.differing.sort_by(|left, right| apart(right).total_cmp(&apart(left)));
     orders.suspect.sort_by_key(|item| &items[*item].signs);
     orders
 }

@@ -3,8 +3,11 @@
 //! Every figure travels with its n, its interval where n allows one, and what was left out. The terminal, JSON, Markdown, CSV and the
 //! site all print these structs.
 
+mod against;
 mod agreement;
+mod arm_colours;
 mod arm_page;
+mod categories;
 mod chart;
 mod compare;
 mod evaluation;
@@ -24,6 +27,7 @@ mod news;
 mod pair_table;
 mod reasons;
 mod run;
+mod run_turn;
 mod runnable;
 mod short_text;
 mod side;
@@ -35,11 +39,14 @@ mod suite_state;
 mod transcript;
 mod version_change;
 
+pub use against::Against;
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
-pub use arm_page::{Against, ArmOnSuite, ArmPage, Lead, WeakCluster};
+pub use arm_colours::ArmColours;
+pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival, WeakCluster};
+pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
@@ -68,6 +75,7 @@ pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
     items_of, reasons_of, run_line, run_page, shown_run, suite_lines,
 };
+pub use run_turn::RunTurn;
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use side::Sides;
 pub use side_by_side::{MOST_SIDES, Side, SideBySide};
@@ -75,7 +83,7 @@ pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pai
 pub use stored_verification::StoredVerification;
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use suite_state::SuiteState;
-pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
+pub use transcript::{ItemTranscript, RunTranscripts, Spent, TranscriptPart, TranscriptReader, without_middle};
 pub use version_change::VersionChange;
 
 // What pages show of the answer itself.

@@ -20,6 +20,7 @@ use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
 use super::pair_table::PairTable;
 use super::run::{RunLine, RunStated, run_line, stated_figures};
+use super::run_turn::{RunTurn, run_turns};
 use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
@@ -105,6 +106,31 @@ pub struct OverviewSuite {
 pub struct Overview {
     pub context: SiteContext,
     pub suites: Vec<OverviewSuite>,
+}
+
+impl OverviewSuite {
+    /// Returns each run's place among the suite's runs, in the order of the runs.
+    pub fn turns(&self) -> Vec<RunTurn> {
+        run_turns(&self.runs)
+    }
+}
+
+impl OverviewSuite {
+    /// Lists the items by category, in each those first that pass least often; none if they do not have two categories.
+    pub fn items_by_category(&self) -> Vec<usize> {
+        let lines = &self.items.items;
+        let category = |index: &usize| {
+            let line = &lines[*index];
+            self.stories.of(&line.item, &line.evaluator, &line.kind)?.category.as_deref()
+        };
+        let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((category(&index)?, index))).collect();
+        let rate = |index: usize| lines[index].rate.unwrap_or(1.0);
+        items.sort_by(|left, right| left.0.cmp(right.0).then_with(|| rate(left.1).total_cmp(&rate(right.1))));
+        if items.first().map(|first| first.0) == items.last().map(|last| last.0) {
+            return Vec::new();
+        }
+        items.into_iter().map(|(_, index)| index).collect()
+    }
 }
 
 impl Overview {

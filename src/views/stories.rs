@@ -22,6 +22,8 @@ pub struct ItemStories {
     /// By item, evaluator and kind.
     stories: BTreeMap<(String, String, String), ItemStory>,
     bytes: usize,
+    /// Whether an item has a category.
+    is_sorted: bool,
 }
 
 /// What is told of one item.
@@ -59,6 +61,11 @@ impl ItemStories {
         self.stories.get(&(item.to_owned(), evaluator.to_owned(), kind.to_owned()))
     }
 
+    /// Whether an item has a category.
+    pub fn have_categories(&self) -> bool {
+        self.is_sorted
+    }
+
     /// Takes what one run tells of its items, if the run counts for its arm.
     pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
@@ -93,6 +100,7 @@ impl ItemStories {
                 times: 1,
             };
             let story = self.stories.entry((row.item.clone(), row.evaluator.clone(), row.kind.clone())).or_default();
+            self.is_sorted |= row.category.is_some();
             self.bytes += story.add(&page.line.arm, row, note, asked, MOST_BYTES.saturating_sub(self.bytes));
         }
     }

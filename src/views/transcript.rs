@@ -8,15 +8,91 @@ use serde_json::Value;
 use crate::domain::Published;
 
 /// One message, tool call or result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TranscriptPart {
     /// Who speaks, in the source's word; nothing in what says how much was left out.
     pub role: Option<String>,
     pub text: String,
+    /// On a message's first part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
+}
+
+/// What one message used, as far as its entry says it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spent {
+    /// Tokens that the model wrote.
+    pub output_tokens: Option<u64>,
+    pub cost_usd: Option<f64>,
+}
+
+/// Reads the entries of one transcript, one after the other.
+#[derive(Debug, Default)]
+pub struct TranscriptReader {
+    parts: Vec<TranscriptPart>,
+    /// The newest message that says what it used, and its first part.
+    last: Option<(String, usize)>,
+}
+
+impl TranscriptReader {
+    pub fn add(&mut self, entry: &Value) {
+        let mut parts = transcript_parts(entry);
+        if let (Some(spent), Some(first)) = (Spent::of(entry), parts.first_mut()) {
+            let id = message_of(entry).get("id").and_then(Value::as_str);
+            // A message that comes in several entries says in each what it used until then: the last one counts.
+            if let (Some(id), Some((known, place))) = (id, &self.last)
+                && id == known
+            {
+                self.parts[*place].spent = None;
+            }
+            first.spent = Some(spent);
+            self.last = id.map(|id| (id.to_owned(), self.parts.len()));
+        }
+        self.parts.extend(parts);
+    }
+
+    pub fn into_parts(self) -> Vec<TranscriptPart> {
+        self.parts
+    }
+}
+
+impl Spent {
+    /// Returns `None` for an entry that says neither. The totals of a whole session are not a message's.
+    fn of(entry: &Value) -> Option<Self> {
+        let message = message_of(entry);
+        let part = entry.get("part").unwrap_or(&Value::Null);
+        let usage = message.get("usage").or_else(|| entry.get("usage")).or_else(|| part.get("tokens"))?;
+        if entry.get("total_cost_usd").is_some() {
+            return None;
+        }
+        let output_tokens = ["output_tokens", "completion_tokens", "output"].iter().find_map(|key| usage.get(*key)?.as_u64());
+        let cost = |value: &Value| ["cost_usd", "costUSD", "cost"].iter().find_map(|key| value.get(*key)?.as_f64());
+        let cost_usd = [usage, message, entry, part].into_iter().find_map(cost).filter(|cost| cost.is_finite() && *cost >= 0.0);
+        (output_tokens.is_some() || cost_usd.is_some()).then_some(Self { output_tokens, cost_usd })
+    }
+}
+
+impl TranscriptPart {
+    fn new(role: impl Into<String>, text: String) -> Self {
+        Self { role: Some(role.into()), text, spent: None }
+    }
+
+    /// Says whether a tool was called, or answered.
+    pub fn is_of_tool(&self) -> bool {
+        self.role.as_deref().is_some_and(|role| role == "tool" || role.starts_with(TOOL_RESULT) || role.contains(TOOL_CALL))
+    }
+}
+
+const TOOL_CALL: &str = ", tool call";
+const TOOL_RESULT: &str = "tool result";
+
+/// Some programs wrap each message in an envelope that has the same keys.
+fn message_of(entry: &Value) -> &Value {
+    entry.get("message").filter(|message| message.is_object()).unwrap_or(entry)
 }
 
 /// The transcript of one item, or of the whole run where it is one piece of work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ItemTranscript {
     pub item: Option<String>,
     /// SHA-256 of all of it, before anything was left out.
@@ -30,7 +106,7 @@ pub struct ItemTranscript {
 }
 
 /// The transcripts that a run's pages show.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunTranscripts {
     /// What is on each page.
     pub pages: Vec<Vec<ItemTranscript>>,
@@ -45,9 +121,8 @@ pub struct RunTranscripts {
 }
 
 /// Reads one entry as parts. What is in no known form is shown as it is.
-pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
-    // Some programs wrap each message in an envelope that has the same keys.
-    let message = entry.get("message").filter(|message| message.is_object()).unwrap_or(entry);
+fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
+    let message = message_of(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let role = word(message, "role").or_else(|| word(message, "type")).unwrap_or_else(|| "entry".to_owned());
     if let Some(part) = event_part(message) {
@@ -56,7 +131,7 @@ pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
     let mut parts = Vec::new();
     let mut push = |role: String, text: String| {
         if !text.trim().is_empty() {
-            parts.push(TranscriptPart { role: Some(role), text });
+            parts.push(TranscriptPart::new(role, text));
         }
     };
     match message.get("content") {
@@ -70,10 +145,10 @@ pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
     for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-        push(format!("{role}, tool call"), pretty(call));
+        push(format!("{role}{TOOL_CALL}"), pretty(call));
     }
     if parts.is_empty() {
-        parts.push(TranscriptPart { role: Some(role), text: pretty(entry) });
+        parts.push(TranscriptPart::new(role, pretty(entry)));
     }
     parts
 }
@@ -83,21 +158,21 @@ fn event_part(event: &Value) -> Option<TranscriptPart> {
     let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let (kind, body) = (event.get("type")?.as_str()?, within.unwrap_or(event));
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let part = |role: &str, text: String| Some(TranscriptPart { role: Some(role.to_owned()), text });
+    let part = |role: &str, text: String| Some(TranscriptPart::new(role, text));
     match (kind, body.get("type").and_then(Value::as_str)) {
         ("item.completed", Some("agent_message")) | ("text", Some("text")) => part("assistant", text("/text")?.to_owned()),
         ("item.completed" | "reasoning", Some("reasoning")) => part("assistant, thinking", text("/text")?.to_owned()),
         ("item.completed", Some("command_execution")) => part(
-            "assistant, tool call: command_execution",
+            &format!("assistant{TOOL_CALL}: command_execution"),
             [text("/command"), text("/aggregated_output")].into_iter().flatten().collect::<Vec<_>>().join("\n"),
         ),
         ("item.completed", Some(kind)) => part(&format!("assistant, {kind}"), pretty(body)),
-        ("tool_use", Some("tool")) => part(&format!("assistant, tool call: {}", text("/tool")?), pretty(body.get("state")?)),
+        ("tool_use", Some("tool")) => part(&format!("assistant{TOOL_CALL}: {}", text("/tool")?), pretty(body.get("state")?)),
         ("tool_use", _) if event.get("tool_name").is_some() => {
-            part(&format!("assistant, tool call: {}", text("/tool_name")?), pretty(event.get("parameters").unwrap_or(&Value::Null)))
+            part(&format!("assistant{TOOL_CALL}: {}", text("/tool_name")?), pretty(event.get("parameters").unwrap_or(&Value::Null)))
         }
         ("tool_result", _) if event.get("tool_id").is_some() => {
-            part("tool result", text("/output").or_else(|| text("/error/message")).map_or_else(|| pretty(event), str::to_owned))
+            part(TOOL_RESULT, text("/output").or_else(|| text("/error/message")).map_or_else(|| pretty(event), str::to_owned))
         }
         _ => None,
     }
@@ -111,9 +186,9 @@ fn block_part(role: &str, block: &Value) -> (String, String) {
         (_, Some("thinking"), _) => (format!("{role}, thinking"), text("thinking").unwrap_or_default().to_owned()),
         (_, Some("tool_use"), _) => {
             let name = text("name").unwrap_or("unnamed");
-            (format!("{role}, tool call: {name}"), pretty(block.get("input").unwrap_or(&Value::Null)))
+            (format!("{role}{TOOL_CALL}: {name}"), pretty(block.get("input").unwrap_or(&Value::Null)))
         }
-        (_, Some("tool_result"), _) => ("tool result".to_owned(), result_text(block.get("content").unwrap_or(&Value::Null))),
+        (_, Some("tool_result"), _) => (TOOL_RESULT.to_owned(), result_text(block.get("content").unwrap_or(&Value::Null))),
         (_, kind, _) => (format!("{role}, {}", kind.unwrap_or("part")), pretty(block)),
     }
 }
@@ -141,21 +216,21 @@ pub fn without_middle(parts: Vec<TranscriptPart>, head: usize, tail: usize) -> (
     let mut end = Vec::new();
     let (mut at, mut kept) = (0, 0);
     for part in parts {
-        let TranscriptPart { role, text } = part;
+        let TranscriptPart { role, text, spent } = part;
         let first = floor(&text, head.saturating_sub(at));
         let last = ceil(&text, (total - tail).saturating_sub(at)).max(first);
         at += text.len();
         if first > 0 {
             kept += first;
-            start.push(TranscriptPart { role: role.clone(), text: text[..first].to_owned() });
+            start.push(TranscriptPart { role: role.clone(), text: text[..first].to_owned(), spent });
         }
         if last < text.len() {
             kept += text.len() - last;
-            end.push(TranscriptPart { role, text: text[last..].to_owned() });
+            end.push(TranscriptPart { role, text: text[last..].to_owned(), spent: spent.filter(|_| first == 0) });
         }
     }
     let left_out = (total - kept) as u64;
-    start.push(TranscriptPart { role: None, text: format!("{left_out} of {total} bytes are left out here") });
+    start.push(TranscriptPart { role: None, text: format!("{left_out} of {total} bytes are left out here"), spent: None });
     start.extend(end);
     (start, left_out)
 }
@@ -220,8 +295,28 @@ mod tests {
     }
 
     #[test]
+    fn a_message_says_once_what_it_used() {
+        let said = |id: &str, text: &str, tokens: u64| json!({"message": {"id": id, "role": "assistant", "content": text, "usage": {"output_tokens": tokens}}});
+        let mut reader = TranscriptReader::default();
+        for entry in [
+            json!({"role": "user", "content": "hi"}),
+            said("m1", "I look", 3),
+            said("m1", "and see", 212),
+            said("m2", "Blue", 7),
+            json!({"role": "assistant", "content": "Green", "usage": {"completion_tokens": 5, "cost": 0.25}}),
+            // The sum of a session.
+            json!({"type": "result", "total_cost_usd": 1.5, "usage": {"output_tokens": 999}}),
+        ] {
+            reader.add(&entry);
+        }
+        let spent: Vec<_> = reader.into_parts().iter().map(|part| part.spent.map(|spent| (spent.output_tokens, spent.cost_usd))).collect();
+        let tokens = |tokens: u64| Some((Some(tokens), None));
+        assert_eq!(spent, [None, None, tokens(212), tokens(7), Some((Some(5), Some(0.25))), None]);
+    }
+
+    #[test]
     fn the_middle_is_left_out_and_counted() {
-        let part = |role: &str, text: &str| TranscriptPart { role: Some(role.to_owned()), text: text.to_owned() };
+        let part = |role: &str, text: &str| TranscriptPart::new(role, text.to_owned());
         let parts = vec![part("a", "12345"), part("b", "é6789"), part("c", "xyz")];
         assert_eq!(without_middle(parts.clone(), 6, 8), (parts.clone(), 0));
         let (kept, left_out) = without_middle(parts, 6, 4);

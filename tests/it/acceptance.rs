@@ -225,6 +225,8 @@ fn nothing_is_missing_without_scripts() {
             "const main = document.querySelector('main').cloneNode(true);
             main.querySelectorAll('.tools, [data-script]').forEach(one => one.remove());
             main.querySelectorAll('details').forEach(one => { one.open = true; });
+            // Which columns stand back is a choice.
+            main.querySelectorAll('th[hidden], td[hidden]').forEach(one => { one.hidden = false; });
             document.body.replaceChildren(main);
             return main.innerText.replace(/\\s+/g, ' ').trim();",
         );

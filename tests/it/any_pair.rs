@@ -73,7 +73,7 @@ fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
     browser.open(&project.path("site/compare/s/any.html").canonicalize().expect("just built"));
     wait_for(&browser, "return document.getElementById('any').hidden ? null : true");
     assert_eq!(browser.complaints(), Vec::<String>::new());
-    browser.evaluate("evalreportLoad('d/pairs-s-0.js', function (table) { window.outcomes = table; })");
+    browser.evaluate("evalreport.load('d/pairs-s-0.js', function (table) { window.outcomes = table; })");
     let made = wait_for(
         &browser,
         "const table = window.outcomes;
@@ -144,21 +144,23 @@ fn two_rows_are_ticked_and_a_baseline_goes_along() {
     let project = arms(5, 12);
     built(&project);
     let browser = Browser::start();
-    browser.open(&project.path("site/suites/s/index.html").canonicalize().expect("just built"));
-    let ticked = browser.evaluate(
-        "const boxes = document.querySelectorAll('#board input.tick'); boxes[1].click(); boxes[3].click();
-        return document.querySelector('.ticks a').getAttribute('href');",
-    );
-    let ticked = ticked.as_str().unwrap_or_default();
-    assert!(ticked.starts_with("../../compare/s/any.html?a=arm-0") && ticked.contains("-m1&b=arm-0"), "{ticked}");
-    let pinned = browser.evaluate(
-        "const boxes = document.querySelectorAll('#board input.tick'); boxes[3].click();
-        document.querySelector('.ticks button').click();
-        const link = document.querySelector('.brand');
-        link.addEventListener('click', event => event.preventDefault()); link.click();
-        return [location.hash, link.hash];",
-    );
-    assert!(pinned[0].as_str().is_some_and(|hash| hash.starts_with("#base=arm-0")) && pinned[0] == pinned[1], "{pinned}");
+    for (page, table) in [("index.html", "arms"), ("leaderboard.html", "board")] {
+        browser.open(&project.path(&format!("site/suites/s/{page}")).canonicalize().expect("just built"));
+        let ticked = browser.evaluate(&format!(
+            "const boxes = document.querySelectorAll('#{table} input.tick'); boxes[1].click(); boxes[3].click();
+            return document.querySelector('.ticks a').getAttribute('href');",
+        ));
+        let ticked = ticked.as_str().unwrap_or_default();
+        assert!(ticked.starts_with("../../compare/s/any.html?a=arm-0") && ticked.contains("-m1&b=arm-0"), "{page}: {ticked}");
+        let pinned = browser.evaluate(&format!(
+            "const boxes = document.querySelectorAll('#{table} input.tick'); boxes[3].click();
+            document.querySelector('.ticks button').click();
+            const link = document.querySelector('.brand');
+            link.addEventListener('click', event => event.preventDefault()); link.click();
+            return [location.hash, link.hash];",
+        ));
+        assert!(pinned[0].as_str().is_some_and(|hash| hash.starts_with("#base=arm-0")) && pinned[0] == pinned[1], "{page}: {pinned}");
+    }
 }
 
 #[test]

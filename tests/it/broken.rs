@@ -26,7 +26,7 @@ fn check(project: &Project, message: &str) {
     assert_eq!(quiet.answer(), lenient.stdout, "from the cache, and without a word");
 
     let strict = project.run(["list", "--strict"]);
-    let refusal = format!("{message}\nerror: 1 part of the results could not be read, and --strict refuses to go on without\n");
+    let refusal = format!("{message}\nerror: 1 part of the results could not be read, which --strict refuses\n");
     assert_eq!(strict.refusal(), refusal);
 
     let doctor = project.run(["doctor"]);
@@ -274,10 +274,7 @@ fn unknown_names_get_the_nearest_known_one() {
         (vec!["list", "--model", "zzz"], "error: no model `zzz`\n  hint: there are: m1\n".to_owned()),
         (vec!["show", "0198-nothing"], "error: no run `0198-nothing`\n  hint: there are: run-a, run-b\n".to_owned()),
         (vec!["show", "run-"], "error: `run-` is the beginning of 2 run ids\n  hint: give more of the id\n".to_owned()),
-        (
-            vec!["list", "--batch", "b"],
-            "error: no run matches the selection\n  hint: `evalreport list --runs` shows what there is\n".to_owned(),
-        ),
+        (vec!["list", "--batch", "b"], "error: no run matches the selection\n  hint: `evalreport list --runs` shows all runs\n".to_owned()),
     ] {
         assert_eq!(project.run(arguments.iter().copied()).refusal(), message, "{arguments:?}");
     }

@@ -23,7 +23,7 @@ fn outcomes(report: &Value) -> Vec<&str> {
 fn a_folder_is_walked_and_what_is_no_result_is_counted() {
     let project = project();
     let dry = project.run(["import", "logs", "--dry-run"]);
-    assert!(dry.answer().contains("1 file of simple-evals, which is not read yet: a map reads its rows"), "{}", dry.stdout);
+    assert!(dry.answer().contains("1 file of simple-evals, not supported yet: read its rows"), "{}", dry.stdout);
     assert!(dry.stdout.contains("1 file of no format that is recognised"), "{}", dry.stdout);
     assert!(dry.stdout.contains("simple.json (simple-evals)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
     assert!(!project.path("results").exists());
@@ -38,13 +38,11 @@ fn a_folder_is_walked_and_what_is_no_result_is_counted() {
 fn a_named_file_that_is_no_result_is_refused_with_what_can_be_done() {
     let project = project();
     let said = project.run(["import", "logs/b/other.json"]);
-    assert!(
-        said.code == 2 && said.stderr.contains("no column says how an item came out: --passed COLUMN or --score COLUMN"),
-        "{}",
-        said.stderr
-    );
+    assert!(said.code == 2 && said.stdout.contains("of no format that is recognised"), "{}{}", said.stdout, said.stderr);
+    let said = project.run(["import", "logs/b/other.json", "--as", "table"]);
+    assert!(said.refusal().contains("the files hold no table"), "{}", said.stderr);
     let said = project.run(["import", "logs/simple.json"]);
-    assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, which is not read yet"), "{}", said.stdout);
+    assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, not supported yet"), "{}", said.stdout);
     let said = project.run(["import", "nowhere"]);
     assert!(said.code == 2 && said.stdout.contains("cannot be read"), "{}", said.stdout);
     let said = project.run(["import", "logs", "--as", "inpsect"]);
@@ -119,6 +117,27 @@ fn two_arms_of_foreign_logs_are_compared() {
     project.file("logs/two.json", log.replace("evalPlain", "evalOther").replace("gpt-x", "gpt-y").replace("taskPlain", "taskOther"));
     let answer = project.run(["compare", "./logs", "--format", "json"]).json();
     assert_eq!(answer["comparisons"][0]["arms"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_word_is_a_folder_unless_a_run_goes_by_it() {
+    let project = project();
+    assert_eq!(project.run(["leaderboard", "logs", "--format", "csv"]).passed(), ["1/2", "3/4"]);
+    assert_eq!(project.run(["compare", "logs/a"]).code, project.run(["compare", "./logs/a"]).code);
+    // Once a suite has the name of the folder, the suite is meant.
+    assert_eq!(project.run(["import", "logs/a/plain.json", "--set", "suite=logs"]).code, 0);
+    assert_eq!(project.run(["leaderboard", "logs", "--format", "csv"]).passed(), ["3/4"]);
+    let said = project.run(["leaderboard", "nowhere"]);
+    assert!(said.refusal().contains("no suite `nowhere`"), "{}", said.stderr);
+    for arguments in [["import", "s3://bucket/a.csv"], ["leaderboard", "s3://bucket/a"]] {
+        let said = project.run(arguments);
+        assert!(
+            said.code == 2 && format!("{}{}", said.stdout, said.stderr).contains("mount the object store"),
+            "{}{}",
+            said.stdout,
+            said.stderr
+        );
+    }
 }
 
 #[test]

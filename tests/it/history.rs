@@ -105,5 +105,5 @@ fn runs_of_unknown_time_are_counted_and_left_out() {
     project.result(&result("undated", "s", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2, "suite_version": "v1"})));
     assert_eq!(history(&project)["undated"], 1);
     let table = project.run(["history", "s", "--nights", "1"]);
-    assert!(table.answer().contains("1 run of unknown time") && table.answer().contains("1 earlier nights not shown"), "{}", table.stdout);
+    assert!(table.answer().contains("1 run of unknown time") && table.answer().contains("1 earlier night hidden"), "{}", table.stdout);
 }

@@ -202,7 +202,7 @@ fn set_replaces_what_the_map_says() {
     assert_eq!(output.code, 0, "{}", output.stdout);
     let row = &project.run(["leaderboard", "other", "--format", "csv"]).rows()[0];
     assert_eq!(row["model"], "big");
-    for (set, message) in [("suit=x", "`suit` cannot be set from outside"), ("nothing", "--set `nothing` has no `=`")] {
+    for (set, message) in [("suit=x", "`suit` cannot be set from outside"), ("nothing", "`nothing` has no `=`")] {
         assert!(project.run(["import", "table.csv", "--map", "map.yaml", "--set", set]).refusal().contains(message));
     }
 }

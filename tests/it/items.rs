@@ -254,3 +254,45 @@ fn a_new_run_keeps_the_addresses_of_items() {
         }
     }
 }
+
+#[test]
+fn the_map_is_read_with_the_keys_and_leads_to_the_items() {
+    let project = Project::new();
+    let ends = |arm: usize, item: usize| if (item * 7 + arm * 5) % 12 < 3 + 3 * arm { "pass" } else { "fail" };
+    for (arm, name) in ["weak", "middle", "strong"].into_iter().enumerate() {
+        project.result(&result(name, "s", name, json!({})));
+        project.items(name, &(0..60).map(|item| question(&format!("q{item:02}"), 1, ends(arm, item))).collect::<Vec<_>>());
+    }
+    assert_eq!(project.run(["build"]).code, 0);
+    let page = project.path("site/suites/s/items/index.html");
+    let browser = Browser::start();
+    browser.open(&page);
+    let drawn = "const rows = [...document.querySelectorAll('#map tbody tr')];
+        return [rows.map(row => row.cells[0].textContent), document.querySelectorAll('#map-box [tabindex], #map-box a').length,
+            rows.slice(1).every(row => row.cells[1].getAttribute('data-cells').split(' ').length === 60)]";
+    assert_eq!(browser.evaluate(drawn), json!([["All arms", "strong", "middle", "weak"], 0, true]));
+    // The easiest item is at the left, and its outcome by the leader is read out.
+    let key = |name: &str| {
+        let press = format!(
+            "const box = document.getElementById('map-box'); box.focus();
+             box.dispatchEvent(new KeyboardEvent('keydown', {{key: '{name}', bubbles: true}}));
+             return document.getElementById('map-read').textContent"
+        );
+        browser.evaluate(&press).as_str().unwrap_or_default().to_owned()
+    };
+    let home = key("Home");
+    assert!(home.contains(", strong: passed. All arms: "), "{home}");
+    let last = key("End");
+    assert!(last.contains(", strong: ") && last != key("ArrowLeft"), "{last}");
+    assert!(key("ArrowDown").contains(", middle: "));
+    // What a colour says is said by the word as well, and the cell leads to its item.
+    let name = key("End").split(',').next().unwrap_or_default().to_owned();
+    key("Enter");
+    let arrived = format!("return location.hash === '#i-{name}'");
+    let started = std::time::Instant::now();
+    while browser.evaluate(&arrived) != true && started.elapsed().as_secs() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(browser.evaluate(&arrived), true, "{name}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

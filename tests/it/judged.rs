@@ -215,7 +215,7 @@ fn every_criterion_has_its_rates_and_what_was_said_run_by_run() {
     );
     let search = project.read("site/search.html");
     assert!(search.contains("suites/s/criteria/0001.html#i-saves-notes"), "{search}");
-    assert!(project.read("site/suites/s/index.html").contains("1 criterion; arms part on 1"));
+    assert!(project.read("site/suites/s/index.html").contains("1 criterion; arms disagree on 1"));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn arms_are_compared_by_criteria_of_one_judge_and_by_outcomes() {
     run(&project, "b-2", "b", "haiku", "fail", "done_partial");
     let output = project.run_in(["compare", "s", "--explain"], &[("COLUMNS", "240")]);
     assert!(
-        output.answer().contains("Criteria: not comparable, they were judged by claude:haiku #01234567 and by claude:opus #01234567."),
+        output.answer().contains("Criteria not compared: different judges (claude:haiku #01234567, claude:opus #01234567)."),
         "{}",
         output.stdout
     );

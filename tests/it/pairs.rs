@@ -138,7 +138,7 @@ fn answers_stand_side_by_side_with_the_words_marked_that_one_has_alone() {
     assert_eq!(sides.iter().map(|side| side["item"].as_str()).collect::<Vec<_>>(), [Some("q1"), Some("q5"), Some("q3")]);
     assert_eq!((&sides[1]["first"]["reply"], sides[1]["second"].get("reply")), (&json!(HOSTILE), None));
     assert!(page.contains("&#60;/pre&#62;&#60;script&#62;window.pwned=1&#60;/script&#62;\\u{202e}␛]8;;x&#60;ins&#62;"), "{page}");
-    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<script").count(), 2);
 }
 
 #[test]

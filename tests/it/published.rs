@@ -100,3 +100,66 @@ fn aider_polyglot_leaderboard() {
     let gemini = entries.iter().find(|entry| entry["model"] == "Gemini 2.0 Pro exp-02-05").expect("a row with cost 0");
     assert!(gemini["cost"].is_null() && gemini["cost_per_solved_usd"].is_null());
 }
+
+/// The entries of a suite's board: model, passed and n.
+fn counts(suite: &str) -> Vec<(String, Option<u64>, Option<u64>)> {
+    let answer = answer(&["leaderboard", suite]);
+    let entries = answer["suites"][0]["entries"].as_array().expect("entries").iter();
+    let count = |entry: &Value, key: &str| entry["pass_rate"][key].as_u64();
+    entries.map(|entry| (entry["model"].as_str().expect("a model").to_owned(), count(entry, "passed"), count(entry, "total"))).collect()
+}
+
+/// Counted from the published answers by another program.
+#[test]
+fn mmlu_pro_subjects() {
+    let counted = [
+        ("mmlu-pro-business", "gemini-1.5-flash-002", 563, 788),
+        ("mmlu-pro-history", "Meta-Llama-3_1-70B-Instruct", 252, 381),
+        ("mmlu-pro-computer-science", "Meta-Llama-3_1-70B-Instruct", 272, 410),
+        ("mmlu-pro-psychology", "Meta-Llama-3-70B", 570, 798),
+    ];
+    for (suite, model, passed, total) in counted {
+        assert_eq!(counts(suite)[0], (model.to_owned(), Some(passed), Some(total)), "{suite}");
+    }
+    let winner = |suite: &str| {
+        let answer = answer(&["leaderboard", suite]);
+        answer["suites"][0]["evidence"]["winner"].clone()
+    };
+    assert!(!winner("mmlu-pro-business").is_null() && !winner("mmlu-pro-history").is_null());
+    assert!(winner("mmlu-pro-computer-science").is_null());
+}
+
+/// Published: pass^1 to pass^4 of 0.420, 0.273, 0.220 and 0.200.
+#[test]
+fn tau_bench_airline() {
+    let answer = answer(&["leaderboard", "tau-bench-airline"]);
+    let chances = answer["suites"][0]["entries"][0]["reliability"].as_array().expect("chances").clone();
+    let all_pass: Vec<f64> =
+        chances.iter().map(|chance| (chance["all_pass"].as_f64().expect("a share") * 1000.0).round() / 1000.0).collect();
+    assert_eq!(all_pass, [0.42, 0.273, 0.22, 0.2]);
+}
+
+/// The made nights are what their program writes now.
+#[test]
+fn made_nights_are_made_again() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let table = Command::new("python3").arg(root.join("suites/baselines/nights.py")).output().expect("python3 is installed");
+    std::fs::write(folder.path().join("nights.csv"), &table.stdout).expect("a writable folder");
+    let imported = Command::new(env!("CARGO_BIN_EXE_evalreport"))
+        .args(["import", "nights.csv", "--map"])
+        .arg(root.join("suites/baselines/nights.yaml"))
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary runs");
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    for entry in std::fs::read_dir(folder.path().join("results/imports")).expect("a store") {
+        let made = entry.expect("readable").path();
+        // The headers say which folder the table lay in.
+        if !made.to_string_lossy().ends_with(".items.jsonl.zst") {
+            continue;
+        }
+        let shipped = root.join("results/imports").join(made.file_name().expect("a name"));
+        assert!(std::fs::read(&made).ok() == std::fs::read(&shipped).ok(), "{} is not as shipped", made.display());
+    }
+}

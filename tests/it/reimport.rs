@@ -77,7 +77,7 @@ fn of_two_files_with_as_many_and_other_outcomes_the_first_stands_every_time() {
     project.file("logs/b.json", log(&[(1, "C"), (2, "C")]));
     for _ in 0..2 {
         let said = project.run(["import", "logs"]).stdout;
-        assert!(said.contains("`a.json` holds the same run with other results, and stands"), "{said}");
+        assert!(said.contains("`a.json` has the same run with other results and is kept"), "{said}");
         let board = project.run(["leaderboard", "--format", "json"]).json();
         let rate = &board["suites"][0]["entries"][0]["pass_rate"];
         assert_eq!((&rate["passed"], &rate["total"]), (&json!(1), &json!(2)));
@@ -308,7 +308,7 @@ fn what_was_retracted_is_read_anew_when_asked_for() {
     assert!(plain.stdout.contains("imported before"), "{}", plain.stdout);
     let (said, back) = import_file(&project, "t.csv", &rows, &["--map", "map.yaml", "--again"]);
     assert_eq!(back, [1, 2, 1], "{said}");
-    assert!(said.contains("was retracted, and is read anew"), "{said}");
+    assert!(said.contains("was retracted and is imported again"), "{said}");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn another_table_with_the_same_run_does_not_replace_it() {
     let (said, kept) =
         import_file(&project, "two/t.csv", &table(&[("3", "pass"), ("4", "pass"), ("5", "pass")], "1"), &["--map", "map.yaml"]);
     assert_eq!(kept, [1, 2, 1], "{said}");
-    assert!(said.contains("holds the same run with other results, and stands"), "{said}");
+    assert!(said.contains("has the same run with other results and is kept"), "{said}");
 }
 
 #[test]

@@ -215,7 +215,6 @@ fn arguments_that_do_not_fit_are_refused() {
     project.file("graded.json", tree().to_string()).file("map.yaml", "");
     for (arguments, expected) in [
         (vec!["import", "graded.json"], "--as rubric"),
-        (vec!["import", "graded.json", "--as", "table"], "--map"),
         (vec!["import", "graded.json", "--as", "rubric", "--map", "map.yaml"], "--map is for tables"),
         (vec!["import", "graded.json", "--as", "rubric", "--set", "modle=x"], "`modle` cannot be set"),
         (vec!["import", "graded.json", "--as", "rubric", "--set", "suite= "], "gives no name"),

@@ -119,7 +119,7 @@ fn kinds_of_mistakes_are_counted_and_explained() {
     assert_eq!(output.code, 0, "{}", output.stderr);
     let notes = said(&output, "note: quiz");
     let missing = "2 missing: no `<answer>` tag; the prompt asks for a reply that ends in `<answer>choice</answer>`";
-    let invalid = "1 invalid choice: the answer is none of the choices of the question";
+    let invalid = "1 invalid choice: the answer is not one of the choices";
     assert_eq!(notes, [format!("note: quiz bare/none, 3 outcomes: {missing}; {invalid} (such as q1)")]);
     let wrong = quiz(&script("wrong", "echo '<answer>one</answer>'")).run(["run", "quiz"]);
     assert!(said(&wrong, "note").is_empty(), "{}", wrong.stderr);
@@ -165,7 +165,7 @@ fn a_judge_that_nobody_named_is_a_warning_at_once_and_an_exit_code() {
     for suite in ["tested", "judged"] {
         let output = judged("").run(["run", suite]);
         assert_eq!(output.code, 3, "{}", output.stderr);
-        let warning = format!("warning: no judge decides about 5 acceptance criteria of `{suite}`");
+        let warning = format!("warning: no judge for 5 acceptance criteria of `{suite}`");
         assert!(output.stderr.starts_with(&warning), "{}", output.stderr);
         assert!(output.stderr.contains(&format!("not all was judged of {suite} a/none: no judge is configured")), "{}", output.stderr);
         let is_unmeasured = output.stderr.contains("nothing was measured of");

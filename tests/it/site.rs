@@ -211,7 +211,9 @@ fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
         first("search.html", ""),
         first("search/", ""),
         first("suites/", "history"),
-        first("suites/", "charts"),
+        first("suites/", "cost"),
+        first("suites/", "leaderboard"),
+        first("suites/", "runs"),
         first("compare/", "/index.html"),
         first("compare/", "/any.html"),
         first("arms/index", ""),
@@ -399,10 +401,10 @@ fn the_baseline_stands_second_and_every_arm_meets_it() {
     // The leader is the baseline: it stands second all the same, also in the table of newest batches.
     let (_, files, _) = configured("{baseline: oneshot}");
     assert_eq!(pair_pages(&files, "omega"), [["ralph", "oneshot"]]);
-    let suite = page(&files, "suites/omega/index.html");
+    let suite = page(&files, "suites/omega/leaderboard.html");
     let newest = &suite[suite.find("Newest batches side by side").expect("a table")..];
     assert!(newest.find("ralph").expect("an arm") < newest.find("oneshot").expect("an arm"));
-    let path = files.keys().find(|path| path.starts_with("compare/omega/")).expect("a pair");
+    let path = files.keys().find(|path| path.starts_with("compare/omega/") && path.contains("--")).expect("a pair");
     let pair = page(&files, path);
     let heading = pair.split("</h1>").nth(1).and_then(|rest| rest.split("</p>").next()).expect("both arms below the heading");
     assert!(heading.find("ralph").expect("an arm") < heading.find("oneshot").expect("an arm"), "{heading}");
@@ -422,7 +424,7 @@ fn a_suites_page_shows_what_sources_state_beside_what_their_counts_give() {
         result("r-2", "plain", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2})),
     ]);
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
-    let page = project.read("site/suites/s/index.html");
+    let page = project.read("site/suites/s/leaderboard.html");
     let table = page.split("<table id=\"stated-table\"").nth(1).and_then(|rest| rest.split("</table>").next()).expect("the table");
     let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
     let expected = [("differs", "60.0%", "50.0%", "differs beyond rounding"), ("alone", "70.0%", "no counts", "nothing to compare with")];
@@ -432,5 +434,5 @@ fn a_suites_page_shows_what_sources_state_beside_what_their_counts_give() {
         }
     }
     assert_eq!(rows.len(), 3);
-    assert!(!project.read("site/suites/plain/index.html").contains("stated-table"));
+    assert!(!project.read("site/suites/plain/leaderboard.html").contains("stated-table"));
 }

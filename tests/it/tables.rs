@@ -165,6 +165,95 @@ fn what_may_be_read_in_two_ways_names_the_option_that_decides() {
     assert_eq!(told.code, 0, "{}", told.stderr);
 }
 
+/// Imports a text as a table and returns passed and counted of each arm.
+fn counts_of(name: &str, text: &str, more: &[&str]) -> (Project, BTreeMap<String, (u64, u64)>) {
+    let project = Project::new();
+    project.file(name, text);
+    let said = project.run(["import", name, "--yes"].into_iter().chain(more.iter().copied()));
+    assert_eq!(said.code, 0, "{name}: {}", said.stderr);
+    let count = |runs: &Vec<Value>| (sum(runs, "shared_tests_passed"), sum(runs, "shared_tests_total"));
+    let counts = runs(&project).iter().filter(|(arm, _)| !arm.contains('@')).map(|(arm, runs)| (arm.clone(), count(runs))).collect();
+    (project, counts)
+}
+
+#[test]
+fn the_end_of_an_attempt_is_no_pass_where_a_grade_stands_beside_it() {
+    let text = "task,model,status,score\na,m1,completed,1\nb,m1,completed,0\nc,m1,error,0\nd,m1,timeout,\na,m2,completed,1\nb,m2,completed,1\n\
+        c,m2,completed,0\nd,m2,infra,0\n";
+    let (project, counts) = counts_of("t.csv", text, &[]);
+    assert_eq!(counts, BTreeMap::from([("m1".to_owned(), (1, 4)), ("m2".to_owned(), (2, 3))]));
+    let items = project.run(["sql", "select status from items order by status", "--format", "csv"]);
+    assert_eq!(items.column("status"), ["error", "fail", "fail", "infra", "limit", "pass", "pass", "pass"]);
+
+    // With the words of a verdict, and with answers to be compared.
+    let graded = text.replace(",1\n", ",richtig\n").replace(",0\n", ",falsch\n").replace("score", "Urteil").replace("completed", "ok");
+    let (_, counts) = counts_of("u.csv", &graded, &[]);
+    assert_eq!(counts["m1"], (1, 4));
+    let answers = "task,model,status,expected,answer\na,m1,success,x,x\nb,m1,success,y,x\nc,m1,error,z,\n";
+    let (_, counts) = counts_of("v.csv", answers, &[]);
+    assert_eq!(counts["m1"], (1, 3));
+
+    // A score without a bound for a pass has no pass rate, and an error must not make one of 0%.
+    let scores = "task,model,status,score\na,m1,completed,0.5\nb,m1,completed,0.25\nc,m1,error,\n";
+    let (project, counts) = counts_of("w.csv", scores, &[]);
+    assert_eq!(counts["m1"], (0, 0));
+    assert_eq!(runs(&project)["m1"][0]["scores"][0]["value"].as_f64(), Some(0.375));
+    // The user knows better.
+    assert_eq!(counts_of("t.csv", text, &["--passed", "status"]).1["m1"], (2, 4));
+}
+
+#[test]
+fn benchmarks_with_a_score_each_are_runs_however_their_jobs_ended() {
+    let text = "id,task,model,Best score (across scorers),job,Status\nx1,GPQA diamond,nova,0.85,j1,Success\nx2,GPQA diamond,nova,0.75,j2,Success\n\
+        x3,MATH level 5,nova,0.5,,Success\nx4,GPQA diamond,lyra,0.625,j4,Success\nx5,MATH level 5,lyra,0.25,j5,Success\n";
+    let (project, counts) = counts_of("runs.csv", text, &[]);
+    assert_eq!(counts, BTreeMap::from([("lyra".to_owned(), (0, 0)), ("nova".to_owned(), (0, 0))]));
+    let runs = runs(&project);
+    assert_eq!(runs["nova@GPQA diamond"].len(), 2);
+    assert_eq!(runs["lyra@MATH level 5"][0]["scores"][0]["value"].as_f64(), Some(0.25));
+}
+
+#[test]
+fn passed_and_failed_are_the_total() {
+    let (_, counts) = counts_of("t.csv", "agent,passed,failed\nx,41,19\ny,37,23\n", &[]);
+    assert_eq!(counts, BTreeMap::from([("x".to_owned(), (41, 60)), ("y".to_owned(), (37, 60))]));
+}
+
+#[test]
+fn what_may_be_no_outcome_is_asked_for() {
+    let facts = r#"{"rows": 9, "systems": {"a": {"rows": 3, "passed": 1, "score_mean": 0.5}, "b": {"rows": 3, "passed": 2, "score_mean": 0.25}},
+        "paired": {"a": {"b": {"won": 1, "lost": 2}}, "b": {"a": {"won": 2, "lost": 1}}}}"#;
+    for (name, text, part, option) in [
+        ("facts.json", facts, "", ""),
+        ("one.json", r#"{"name": "s", "score": 0.5, "size": 3, "nulls": 1}"#, "", ""),
+        (
+            "p.csv",
+            "q,model,passed,score\n1,a,true,0.5\n2,a,true,0.75\n1,b,true,1\n",
+            "`passed` is the same in every row",
+            "--passed passed (or --score score)",
+        ),
+        ("c.csv", "q,model,completed,score\n1,a,yes,0.5\n2,a,no,0.75\n1,b,yes,1\n", "no more than that an attempt ended", "--score score"),
+        ("s.csv", "task,agent,status\n1,a,completed\n2,a,error\n1,b,completed\n", "no column says whether they passed", "--passed status"),
+        ("b.csv", "task,agent,solved\n1,a,yes\n2,a,\n1,b,yes\n2,b,yes\n", "a blank cell may be a fail, or missing", "--value blank=fail"),
+        ("w.csv", "task,agent,result\n1,a,win\n2,a,loss\n1,b,win\n2,b,win\n", "against another answer", "--passed result"),
+        ("e.csv", "model,score,votes\na,1301,9\nb,1290,8\n", "may be a whole run", "--item"),
+        ("l.csv", "epoch,train_acc,val_acc,loss\n1,0.5,0.4,1.5\n2,0.6,0.5,1.25\n", "the rows may be no outcomes", "--item"),
+        ("d.csv", "test,2026-10-01,2026-10-02\na,pass,fail\nb,pass,pass\n", "times side by side", "--wide"),
+        ("x.csv", "q,model_a,model_b,passed\n1,m,n,1\n2,m,n,0\n", "compares `model_a` with `model_b`", "--passed"),
+        ("n.csv", "agent,passed\nx,41\ny,37\n", "may be a count or a percentage", "--map"),
+    ] {
+        let project = Project::new();
+        project.file(name, text);
+        let said = project.run(["import", name, "--yes"]);
+        assert_eq!(said.code, 2, "{name}: {}", said.stdout);
+        assert!(said.stderr.contains(part) && said.stderr.contains(option), "{name}: {}", said.stderr);
+        assert!(!project.path("results").exists(), "{name}");
+    }
+    let blank = "task,agent,solved\n1,a,yes\n2,a,\n1,b,yes\n2,b,yes\n";
+    assert_eq!(counts_of("b.csv", blank, &["--value", "blank=fail"]).1["a"], (1, 2));
+    assert_eq!(counts_of("b.csv", blank, &["--value", "blank=not_evaluated"]).1["a"], (1, 1));
+}
+
 #[test]
 fn a_board_from_a_table_takes_one_command_and_stores_nothing() {
     let project = Project::new();

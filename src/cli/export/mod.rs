@@ -20,7 +20,7 @@ use super::{exit_code, output, selection};
 pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure> {
     let filter = arguments.selection.filter()?;
     if arguments.slim && arguments.format != ExportAs::Bundle {
-        return Err(Failure::new("--slim is for bundles").with_hint("the other formats hold no messages and no files"));
+        return Err(Failure::new("--slim is for bundles").with_hint("other formats have no messages and files"));
     }
     if arguments.sign_key.is_some() && arguments.format != ExportAs::Bundle {
         return Err(Failure::new("--sign-key is for bundles").with_hint("`ssh-keygen -Y sign` signs any file"));

@@ -1,175 +1,58 @@
-//! JUnit XML, as pytest writes it and as everybody else does.
-//!
-//! No DTD is read, so no entity but the five of XML exists and none can grow. A report that breaks off keeps what it told until there,
-//! and a row says that it broke off.
-
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::Reader;
+//! The tests of a JUnit report, under the ids that their runner uses.
 
 use crate::domain::ItemStatus;
+use crate::junit::{self, Case, Halt, Told};
 
 use super::collect::Collector;
 use super::output::short;
 
 const MAX_BYTES: usize = 64 << 20;
-/// Suites in suites; real ones nest two or three deep.
-const MAX_DEPTH: usize = 64;
-/// Most of a failure's text that is kept while reading.
-const MAX_TEXT: usize = 4096;
 
-/// Adds the tests of a report. With `is_python`, ids are those that pytest itself uses (`file::Class::test[parameter]`).
+/// Adds the tests of a report. With `is_python`, ids are those that pytest itself uses (`file::Class::test[parameter]`). A report that
+/// breaks off keeps what it told until there, and a row says that it broke off.
 pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
-    let mut reading = Reading { suites: Vec::new(), case: None, is_python, tests };
-    let problem = match reading.read_all(&text) {
-        Err(problem) => problem,
-        Ok(()) if bytes.len() > MAX_BYTES => "the report is larger than 64 MiB; the rest was not read".to_owned(),
-        Ok(()) => return,
+    let kept = &bytes[..bytes.len().min(MAX_BYTES)];
+    let halt = junit::walk(kept, &|| (), &mut |told| {
+        if let Told::Case(case) = told {
+            add(&case, is_python, tests);
+        }
+        Ok::<(), ()>(())
+    });
+    let problem = match halt {
+        _ if bytes.len() > MAX_BYTES => "the report is larger than 64 MiB; the rest was not read".to_owned(),
+        Ok(()) | Err(Halt::Told(())) => return,
+        Err(Halt::CutOff) => format!("the report {}", junit::CUT_OFF),
+        Err(Halt::Damaged(message)) => format!("the report {message}"),
     };
     tests.push("(report)", ItemStatus::Error, None, Some(&problem));
 }
 
-struct Reading<'t, 'a> {
-    suites: Vec<String>,
-    case: Option<Case>,
-    is_python: bool,
-    tests: &'t mut Collector<'a>,
+fn add(case: &Case, is_python: bool, tests: &mut Collector) {
+    let file = Some(case.file()).filter(|file| !file.is_empty());
+    let id = if is_python { python_id(file, case.class(), case.name()) } else { id(case, file) };
+    let message = case.own().reason();
+    // pytest reports what broke after a failed test as a second case of the same name.
+    let is_second_part = is_python
+        && case.status() == ItemStatus::Error
+        && message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
+    if is_second_part {
+        tests.push_or_worsen(&id, case.status(), case.seconds(), message.as_deref());
+    } else {
+        tests.push(&id, case.status(), case.seconds(), message.as_deref());
+    }
 }
 
-struct Case {
-    id: String,
-    status: ItemStatus,
-    duration_seconds: Option<f64>,
-    message: Option<String>,
-    /// The text inside the element that decided the status, which is open.
-    text: Option<String>,
-}
-
-impl Reading<'_, '_> {
-    fn read_all(&mut self, text: &str) -> Result<(), String> {
-        let mut reader = Reader::from_str(text);
-        let mut depth = 0_usize;
-        let mut has_root = false;
-        loop {
-            let event = reader.read_event().map_err(|error| format!("the report is not XML: {error}"))?;
-            match event {
-                Event::Start(start) => {
-                    depth += 1;
-                    has_root = true;
-                    if depth > MAX_DEPTH {
-                        return Err(format!("the report nests deeper than {MAX_DEPTH} elements"));
-                    }
-                    self.open(&start);
-                }
-                Event::Empty(start) => {
-                    has_root = true;
-                    self.open(&start);
-                    self.close(start.local_name().as_ref());
-                }
-                Event::End(end) => {
-                    depth = depth.saturating_sub(1);
-                    self.close(end.local_name().as_ref());
-                }
-                Event::Text(text) => self.text(&String::from_utf8_lossy(&text)),
-                Event::CData(text) => self.text(&String::from_utf8_lossy(&text)),
-                Event::GeneralRef(reference) => {
-                    let name = format!("&{};", String::from_utf8_lossy(&reference));
-                    self.text(&unescaped(&name));
-                }
-                Event::DocType(_) => return Err("the report has a document type declaration, which is refused".to_owned()),
-                Event::Eof if depth > 0 => return Err("the report breaks off".to_owned()),
-                Event::Eof if !has_root => return Err("the report is empty".to_owned()),
-                Event::Eof => return Ok(()),
-                Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-            }
-        }
-    }
-
-    fn open(&mut self, start: &BytesStart) {
-        match start.local_name().as_ref() {
-            b"testsuite" => self.suites.push(short(&attribute(start, "name").unwrap_or_default()).to_owned()),
-            b"testcase" => self.case = Some(self.case(start)),
-            name @ (b"failure" | b"error" | b"skipped") => {
-                let Some(case) = &mut self.case else { return };
-                let status = match name {
-                    b"failure" => ItemStatus::Fail,
-                    b"error" => ItemStatus::Error,
-                    _ => ItemStatus::Skipped,
-                };
-                // A test that failed and broke is broken; one that was marked as skipped and failed has failed.
-                if status.severity() > case.status.severity() {
-                    case.status = status;
-                    case.message = attribute(start, "message").filter(|message| !message.trim().is_empty());
-                    case.text = Some(String::new());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        if let Some(kept) = self.case.as_mut().and_then(|case| case.text.as_mut()) {
-            let room = MAX_TEXT.saturating_sub(kept.len());
-            kept.extend(text.chars().take(room));
-        }
-    }
-
-    fn close(&mut self, name: &[u8]) {
-        match name {
-            b"testsuite" => {
-                self.suites.pop();
-            }
-            b"failure" | b"error" | b"skipped" => {
-                let Some(case) = &mut self.case else { return };
-                if let Some(text) = case.text.take()
-                    && case.message.is_none()
-                {
-                    case.message = text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
-                }
-            }
-            b"testcase" => {
-                let Some(case) = self.case.take() else { return };
-                // pytest reports what broke after a failed test as a second case of the same name.
-                let is_second_part = self.is_python
-                    && case.status == ItemStatus::Error
-                    && case.message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
-                let Case { id, status, duration_seconds, message, text: _ } = case;
-                if is_second_part {
-                    self.tests.push_or_worsen(&id, status, duration_seconds, message.as_deref());
-                } else {
-                    self.tests.push(&id, status, duration_seconds, message.as_deref());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn case(&self, start: &BytesStart) -> Case {
-        let name = attribute(start, "name").unwrap_or_default();
-        let class = attribute(start, "classname").unwrap_or_default();
-        let file = attribute(start, "file").filter(|file| !file.is_empty());
-        let id = if self.is_python { python_id(file.as_deref(), &class, &name) } else { self.id(file.as_deref(), &class, &name) };
-        let was_run = attribute(start, "status").is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
-        Case {
-            id,
-            status: if was_run { ItemStatus::Pass } else { ItemStatus::Skipped },
-            duration_seconds: attribute(start, "time").and_then(|time| time.trim().replace(',', "").parse().ok()),
-            message: None,
-            text: None,
-        }
-    }
-
-    /// Returns `class::name`, or the suites' names where the class says nothing.
-    fn id(&self, file: Option<&str>, class: &str, name: &str) -> String {
-        let named: Vec<&str> = self.suites.iter().map(String::as_str).filter(|suite| !suite.is_empty()).collect();
-        match (file, class) {
-            (Some(file), "") => format!("{file}::{name}"),
-            // What node writes everywhere.
-            (None, "" | "test") if !named.is_empty() => format!("{} > {name}", named.join(" > ")),
-            (_, "" | "test") => name.to_owned(),
-            (_, class) if name.is_empty() => class.to_owned(),
-            (_, class) => format!("{class}::{name}"),
-        }
+/// Returns `class::name`, or the suites' names where the class says nothing.
+fn id(case: &Case, file: Option<&str>) -> String {
+    let (class, name) = (case.class(), case.name());
+    let named: Vec<&str> = case.suites().iter().map(|suite| short(suite)).collect();
+    match (file, class) {
+        (Some(file), "") => format!("{file}::{name}"),
+        // What node writes everywhere.
+        (None, "" | "test") if !named.is_empty() => format!("{} > {name}", named.join(" > ")),
+        (_, "" | "test") => name.to_owned(),
+        (_, class) if name.is_empty() => class.to_owned(),
+        (_, class) => format!("{class}::{name}"),
     }
 }
 
@@ -198,14 +81,4 @@ fn python_id(file: Option<&str>, class: &str, name: &str) -> String {
         id.push_str(part);
     }
     id
-}
-
-fn attribute(start: &BytesStart, name: &str) -> Option<String> {
-    let found = start.attributes().with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
-    Some(unescaped(&String::from_utf8_lossy(&found.value)))
-}
-
-/// Returns the text with its references resolved, as it stands if one is unknown.
-fn unescaped(text: &str) -> String {
-    quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }

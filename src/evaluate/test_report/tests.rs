@@ -168,11 +168,11 @@ fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
     assert!(message(&report, "(report)").is_some_and(|message| message.contains("document type")));
     let deep = "<testsuite>".repeat(1000);
     for (xml, words) in [
-        ("<testsuites><testcase classname='a.test_b' name='c'/><testcase", "not XML"),
-        ("<testsuites><testcase classname='a.test_b' name='c'/>", "breaks off"),
-        ("{}", "empty"),
+        ("<testsuites><testcase classname='a.test_b' name='c'/><testcase", "is damaged"),
+        ("<testsuites><testcase classname='a.test_b' name='c'/>", "is cut off"),
+        ("{}", "holds no report"),
         (deep.as_str(), "nests deeper"),
-        ("<a></b>", "not XML"),
+        ("<a></b>", "is no JUnit report"),
     ] {
         let report = super::outcomes(&plan("pytest", Path::new("/r"), None), &Finished { report: Some(xml.as_bytes()), ..NONE });
         let last = report.outcomes.last().and_then(|outcome| outcome.message.clone()).unwrap_or_default();

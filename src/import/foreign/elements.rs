@@ -1,15 +1,12 @@
-//! The elements of a JSON list, one at a time, each as the bytes it is written in.
-//!
-//! A parser that is given a value whole is several times as fast as one that asks for one byte after another. So the list is taken apart
-//! here, by its brackets and quotes alone, and no more of it is in memory than the longest element and a block.
+//! The elements of a JSON list, one at a time, each as the type that an importer wants.
 
-use std::io::Read;
+use std::io::{BufReader, ErrorKind, Read};
 
-use memchr::{memchr_iter, memchr2};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::domain::Problem;
 
+use super::super::json_scanner::Scanner;
 use super::super::rows::{MOST_RECORD_BYTES, Stop};
 use super::json::{CUT_OFF, damaged, explain, parse};
 
@@ -17,15 +14,11 @@ const BLOCK_BYTES: usize = 64 << 10;
 
 /// A list being read. What is no list has no elements.
 pub(super) struct ElementReader<'l, R> {
-    reader: R,
+    scanner: Scanner<BufReader<R>>,
     label: &'l str,
-    /// What was read and not yet passed on, from `start` on.
-    buffer: Vec<u8>,
-    start: usize,
-    is_at_end: bool,
     state: State,
-    /// Line breaks before `start`.
-    lines: usize,
+    /// The element that was read last, as it is written.
+    element: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,17 +31,10 @@ enum State {
     After,
 }
 
-/// How far a scan has come in an element.
-#[derive(Default)]
-struct Scan {
-    place: usize,
-    depth: usize,
-    in_text: bool,
-}
-
 impl<'l, R: Read> ElementReader<'l, R> {
     pub fn of(reader: R, label: &'l str) -> Self {
-        Self { reader, label, buffer: Vec::new(), start: 0, is_at_end: false, state: State::Before, lines: 0 }
+        let scanner = Scanner::of(BufReader::with_capacity(BLOCK_BYTES, reader));
+        Self { scanner, label, state: State::Before, element: Vec::new() }
     }
 
     /// Returns the next element. None after the last.
@@ -57,132 +43,74 @@ impl<'l, R: Read> ElementReader<'l, R> {
             self.begin()?;
         }
         let State::Inside { is_first } = self.state else { return Ok(None) };
-        match self.first_byte()? {
+        match self.byte()? {
             Some(b']') => {
-                self.pass(1);
+                self.scanner.take();
                 self.state = State::After;
-                return if self.first_byte()?.is_none() { Ok(None) } else { Err(self.problem("is not valid JSON: trailing characters")) };
+                return if self.byte()?.is_none() { Ok(None) } else { Err(self.problem("is not valid JSON: trailing characters")) };
             }
-            Some(b',') if !is_first => self.pass(1),
+            Some(b',') if !is_first => self.scanner.take(),
             Some(_) if is_first => {}
             Some(_) => return Err(self.problem("is not valid JSON: expected `,` or `]`")),
             None => return Err(self.cut_off()),
         }
         self.state = State::Inside { is_first: false };
-        self.first_byte()?.ok_or_else(|| self.cut_off())?;
-        let end = self.end_of_element()?;
-        let given = parse(&self.buffer[self.start..end]).map_err(|error| {
+        match self.byte()? {
+            Some(b',' | b':' | b']' | b'}') => return Err(self.problem("is not valid JSON: expected value")),
+            Some(_) => {}
+            None => return Err(self.cut_off()),
+        }
+        let lines = usize::try_from(self.scanner.line - 1).unwrap_or(usize::MAX);
+        self.read_element()?;
+        let given = parse(&self.element).map_err(|error| {
             // The list goes on, so it is not the file that ends here.
-            if error.is_eof() { self.problem("is not valid JSON: expected value") } else { explain(self.label, self.lines, &error) }
+            if error.is_eof() { self.problem("is not valid JSON: expected value") } else { explain(self.label, lines, &error) }
         })?;
-        self.pass(end - self.start);
         Ok(Some(given))
     }
 
     /// Goes to the first element. What is no list is read as a value all the same, which may be damaged.
     fn begin(&mut self) -> Result<(), Stop> {
-        if self.first_byte()? == Some(b'[') {
-            self.pass(1);
+        if self.byte()? == Some(b'[') {
+            self.scanner.take();
             self.state = State::Inside { is_first: true };
             return Ok(());
         }
-        while self.fill()? {}
         self.state = State::After;
-        parse::<serde::de::IgnoredAny>(&self.buffer[self.start..]).map_err(|error| explain(self.label, self.lines, &error))?;
-        Ok(())
+        if self.byte()?.is_none() {
+            return Err(self.cut_off());
+        }
+        self.read_element()?;
+        parse::<IgnoredAny>(&self.element).map_err(|error| explain(self.label, 0, &error))?;
+        if self.byte()?.is_none() { Ok(()) } else { Err(self.problem("is not valid JSON: trailing characters")) }
     }
 
-    /// Finds where the element at `start` ends, reading on as needed.
-    fn end_of_element(&mut self) -> Result<usize, Stop> {
-        let mut scan = Scan { place: self.start, ..Scan::default() };
-        loop {
-            if let Some(end) = scan.end(&self.buffer) {
-                return Ok(end);
-            }
-            // What was read before moves to the front.
-            let before = self.start;
-            if !self.fill()? {
-                return Err(self.cut_off());
-            }
-            scan.place -= before - self.start;
+    fn read_element(&mut self) -> Result<(), Stop> {
+        self.element.clear();
+        match self.scanner.value(Some(&mut self.element)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.problem(&format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20))),
+            Err(error) => Err(self.unread(&error)),
         }
     }
 
-    /// Returns the first byte that is no space, and makes it the `start`.
-    fn first_byte(&mut self) -> Result<Option<u8>, Stop> {
-        loop {
-            let rest = &self.buffer[self.start..];
-            let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
-            let found = rest.get(spaces).copied();
-            self.pass(spaces);
-            if found.is_some() || !self.fill()? {
-                return Ok(found);
-            }
-        }
+    /// Returns the next byte that is no space, and leaves it there.
+    fn byte(&mut self) -> Result<Option<u8>, Stop> {
+        self.scanner.next().map_err(|error| self.unread(&error))
     }
 
-    fn pass(&mut self, count: usize) {
-        self.lines += memchr_iter(b'\n', &self.buffer[self.start..self.start + count]).count();
-        self.start += count;
-    }
-
-    /// Reads a block more. Says whether there was any.
-    fn fill(&mut self) -> Result<bool, Stop> {
-        if self.is_at_end {
-            return Ok(false);
-        }
-        self.buffer.drain(..self.start);
-        self.start = 0;
-        if self.buffer.len() as u64 > MOST_RECORD_BYTES {
-            return Err(self.problem(&format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20)));
-        }
-        let read = Read::by_ref(&mut self.reader).take(BLOCK_BYTES as u64).read_to_end(&mut self.buffer);
-        let read = read.map_err(|error| damaged(self.label, &error))?;
-        self.is_at_end = read == 0;
-        Ok(read > 0)
+    fn unread(&self, error: &std::io::Error) -> Stop {
+        // A packed file that breaks off says more of it than its kind.
+        if error.kind() == ErrorKind::UnexpectedEof && error.get_ref().is_none() { self.cut_off() } else { damaged(self.label, error) }
     }
 
     fn problem(&self, message: &str) -> Stop {
-        Problem::at_line(self.label, self.lines + 1, message).into()
+        Problem::at_line(self.label, usize::try_from(self.scanner.line).unwrap_or(usize::MAX), message).into()
     }
 
     fn cut_off(&self) -> Stop {
         let (message, hint) = CUT_OFF;
-        Problem::at_line(self.label, self.lines + 1, message).with_hint(hint).into()
-    }
-}
-
-impl Scan {
-    /// Goes on to the end of the element, which is before the comma or bracket that follows it. None where the bytes end first.
-    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
-        loop {
-            if self.in_text {
-                let Some(found) = memchr2(b'"', b'\\', bytes.get(self.place..)?).map(|found| self.place + found) else {
-                    self.place = bytes.len();
-                    return None;
-                };
-                if bytes[found] == b'\\' {
-                    // The byte after it is not looked at, and may not be there yet.
-                    if found + 1 >= bytes.len() {
-                        self.place = found;
-                        return None;
-                    }
-                    self.place = found + 2;
-                } else {
-                    self.place = found + 1;
-                    self.in_text = false;
-                }
-                continue;
-            }
-            match bytes.get(self.place)? {
-                b'"' => self.in_text = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' | b',' if self.depth == 0 => return Some(self.place),
-                b'}' | b']' => self.depth -= 1,
-                _ => {}
-            }
-            self.place += 1;
-        }
+        Problem::at_line(self.label, usize::try_from(self.scanner.line).unwrap_or(usize::MAX), message).with_hint(hint).into()
     }
 }
 
@@ -237,16 +165,6 @@ mod tests {
         let found = all(text.as_bytes()).expect("a list");
         assert_eq!((found.len(), found[0]["a"].as_str().map(str::len), &found[2]), (3, Some(3 * BLOCK_BYTES), &json!(2)));
         assert_eq!(found[1], found[0]["a"]);
-    }
-
-    #[test]
-    fn a_scan_goes_on_where_the_bytes_ended() {
-        let text = br#"{"a\\\"": ["\\", "}]"], "b": -1.5},"#;
-        for cut in 0..text.len() {
-            let mut scan = Scan::default();
-            let end = scan.end(&text[..cut]).or_else(|| scan.end(text));
-            assert_eq!(end, Some(text.len() - 1), "{cut}");
-        }
     }
 
     #[test]

@@ -8,7 +8,6 @@
 mod agent_skills;
 mod aider;
 mod attempts;
-mod attribute;
 mod claim;
 mod claude_code;
 mod codex;
@@ -193,6 +192,9 @@ fn import_source(
         parts.push(source.name.as_bytes());
     }
     parts.extend(names.parts());
+    if names.are_one_arm {
+        parts.push(b"one arm");
+    }
     parts.extend(source.superseded_by.as_ref().map(|id| id.as_str().as_bytes()));
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());

@@ -151,7 +151,11 @@ impl<'a> Sink<'a> {
             parts.extend(names.iter().map(String::as_str));
         }
         // Models that nobody names are no one model: each is that of its source.
-        let unknown = format!("unknown ({})", clip(&self.origin, MOST_NAME_CHARS / 2));
+        let unknown = if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
+            "unknown".to_owned()
+        } else {
+            format!("unknown ({})", clip(&self.origin, MOST_NAME_CHARS / 2))
+        };
         let own =
             [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));

@@ -9,10 +9,10 @@ pub(super) struct Unread {
     pub hint: &'static str,
 }
 
-const AS_TABLE: &str = "a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md";
-const EVENTS: &str = "a map reads its events as a table and keeps those of the type `match`; see docs/import/tables.md";
-const AS_JSON: &str = "promptfoo writes the same as JSON: `promptfoo export eval ID -o results.json`, or `-o results.json` when it runs";
-const JUDGE_FIRST: &str = "they are answers that nobody has judged: import the report that swebench.harness.run_evaluation makes of them";
+const AS_TABLE: &str = "read its rows as a table: --map MAP, with `list` as their place; see docs/import/tables.md";
+const EVENTS: &str = "read its events as a table with a map that keeps the type `match`; see docs/import/tables.md";
+const AS_JSON: &str = "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
+const JUDGE_FIRST: &str = "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 
 /// Names what the file is.
 pub(super) fn recognise(peek: &Peek) -> Option<Unread> {

@@ -10,6 +10,7 @@ use crate::domain::Problem;
 use crate::results::begins_bundle;
 
 use super::super::report::Unrecognised;
+use super::super::source::unreadable;
 use super::claim::Claim;
 use super::format::ForeignFormat;
 use super::peek::{Content, Peek};
@@ -45,17 +46,16 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     let mut files: Vec<(PathBuf, bool)> = Vec::new();
     for path in paths {
         let path = path.as_ref();
-        let problem = |message: String| Problem::in_file(shown(path), message);
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
             Ok(metadata) if metadata.is_file() => files.push((path.to_owned(), true)),
             Ok(_) => {
                 walked.is_known += 1;
-                walked.problems.push(problem("is not a regular file".to_owned()));
+                walked.problems.push(Problem::in_file(shown(path), "is not a regular file"));
             }
             Err(error) => {
                 walked.is_known += 1;
-                walked.problems.push(problem(format!("cannot be read: {error}")));
+                walked.problems.push(unreadable(shown(path), &error));
             }
         }
     }
@@ -132,7 +132,7 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
     match unread {
         None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
-        Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet")).with_hint(*hint),
+        Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
         // Too little of it is left to see what it was.
         None if peek.name.ends_with(".bundle") => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")

@@ -3,7 +3,7 @@
 use super::draft::{Draft, constant, file_stem, list, quoted};
 use super::look::{Look, Question};
 use super::summary::{Column, Kind};
-use super::words::{Role, is_model};
+use super::words::{Role, is_benchmark, is_model};
 
 /// Values of a column that may name approaches.
 pub(super) const MOST_APPROACHES: usize = 60;
@@ -43,6 +43,15 @@ impl<'l> Arms<'l> {
         let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
         let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
         let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
+        // A column that is titled as one of tasks, with names of benchmarks.
+        let are_benchmarks = |column: &Column| {
+            is_name(column)
+                && is_other(column)
+                && column.values.len() <= MOST_APPROACHES
+                && column.values.keys().filter(|text| is_benchmark(text)).count() * 3 >= column.values.len()
+        };
+        let is_item = |column: &Column| look.hints.item.as_ref().is_some_and(|item| *item == column.name);
+        let suite = suite.or_else(|| look.best(Role::Item, 2, |column| are_benchmarks(column) && !is_item(column)).first().copied());
         let approach = match hinted(&look.hints.approach, "--approach COLUMN")? {
             Some(column) => vec![column],
             None => {

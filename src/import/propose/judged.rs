@@ -1,10 +1,12 @@
 //! What says how the items of a table came out.
 
-use super::draft::quoted;
+use super::draft::list;
+use super::ended::{is_ended, says_no_more_than_ended, unless};
 use super::look::{Look, Question, shell, text};
+use super::statuses::status;
 use super::summary::{Column, Kind};
-use super::verdict::{is_plain, status_name, verdict};
-use super::words::Role;
+use super::verdict::{Verdict, is_of_pair, is_plain, status_name, verdict};
+use super::words::{Role, words_of};
 
 /// A longer answer is judged by more than its being the same.
 const LONGEST_ANSWER: usize = 40;
@@ -16,21 +18,144 @@ pub(super) enum Judged<'l> {
     Score(&'l Column),
 }
 
+/// What says how items came out, and beside it how their attempts ended.
+pub(super) struct Judgement<'l> {
+    pub by: Judged<'l>,
+    pub ended: Option<&'l Column>,
+}
+
+impl<'l> Judgement<'l> {
+    pub fn columns(&self) -> Vec<&'l Column> {
+        let by = match &self.by {
+            Judged::By(column) | Judged::Score(column) => vec![*column],
+            Judged::Equal(expected, given) => vec![*expected, *given],
+        };
+        by.into_iter().chain(self.ended).collect()
+    }
+
+    /// Writes the status of an item; nothing where a score is all that is known.
+    pub fn status(&self, look: &Look<'_>) -> Result<Option<String>, Question> {
+        let form = match &self.by {
+            Judged::By(column) => status(look, column)?,
+            Judged::Equal(expected, given) => format!("equal: {}", list([&expected.name, &given.name])),
+            Judged::Score(_) => return Ok(None),
+        };
+        let unless = match self.ended {
+            Some(column) => unless(look, column)?,
+            None => None,
+        };
+        Ok(Some(format!("{{{}}}", std::iter::once(form).chain(unless).collect::<Vec<_>>().join(", "))))
+    }
+
+    /// Says how the column with the ends of attempts is read.
+    pub fn note(&self) -> Option<String> {
+        let name = &self.ended?.name;
+        Some(match self.by {
+            Judged::Score(_) => {
+                format!("`{name}` says how attempts ended, which a score without a pass rate does not show: it is not read")
+            }
+            Judged::By(_) | Judged::Equal(..) => format!("`{name}` says how attempts ended, and not whether they passed"),
+        })
+    }
+}
+
 /// Finds what says how items came out.
-pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judged<'l>>, Question> {
+pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Question> {
     let hint = |name: &Option<String>, option: &str| match name {
         None => Ok(None),
         Some(name) => look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned())),
     };
+    let endings: Vec<&Column> = look.summary.columns.iter().filter(|column| is_ended(column)).collect();
+    let beside = |by: Judged<'l>| {
+        let mut found = Judgement { by, ended: None };
+        let judges = found.columns();
+        found.ended = endings.iter().copied().find(|column| judges.iter().all(|judge| judge.name != column.name));
+        found
+    };
     if let Some(column) = hint(&look.hints.passed, "--passed COLUMN")? {
-        return Ok(Some(Judged::By(column)));
+        return Ok(Some(beside(Judged::By(column))));
     }
     if let Some(column) = hint(&look.hints.score, "--score COLUMN")? {
-        return Ok(Some(Judged::Score(column)));
+        return Ok(Some(beside(Judged::Score(column))));
     }
-    let may_judge = |column: &Column| column.is_outcomes() || is_nearly_outcomes(column, look);
+    check_pairs(look)?;
+    let grade = grade(look, &|column| !column.name.starts_with("$.") && endings.iter().all(|ended| ended.name != column.name))?;
+    let varies = |column: &Column| column.numbers().is_some_and(|numbers| numbers.least < numbers.most);
+    let Some(ended) = endings.first() else {
+        if let Some(Judged::By(column)) = &grade {
+            check_verdict(look, column, varies)?;
+        }
+        return Ok(grade.map(beside));
+    };
+    match grade {
+        Some(Judged::Score(column)) if column.clarity(Role::Score).max(column.clarity(Role::Rate)) < 2 => {
+            let text = format!("`{}` says how attempts ended, and `{}` may say how good they were", ended.name, column.name);
+            Err(Question::new(text, format!("--passed {} (or --score {})", shell(&ended.name), shell(&column.name))))
+        }
+        Some(Judged::Score(column)) if !varies(column) => judged_by_end(look, ended).map(Some),
+        Some(grade) => Ok(Some(beside(grade))),
+        None => judged_by_end(look, ended).map(Some),
+    }
+}
+
+/// Without a grade, the end of an attempt may be all that there is; whether it means a pass is known where words for both are used.
+fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>, Question> {
+    let is_told = ended.values.keys().any(|text| look.hints.values.contains_key(text));
+    if !is_told && (says_no_more_than_ended(ended) || ended.values.len() == 1) {
+        let text = format!("`{}` says how attempts ended, and no column says whether they passed", ended.name);
+        return Err(Question::new(
+            text,
+            format!("--passed COLUMN or --score COLUMN (--passed {} counts each good end as a pass)", shell(&ended.name)),
+        ));
+    }
+    Ok(Judgement { by: Judged::By(ended), ended: None })
+}
+
+/// Asks where a verdict may be no verdict of the items: it is the same for all, or only says that they ended, beside a score that varies.
+fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> bool) -> Result<(), Question> {
+    let only_passes = column.values.keys().all(|text| verdict(text) == Some(Verdict::Pass));
+    let scores = look.best(Role::Score, 2, |score| score.name != column.name && !score.name.starts_with("$.") && varies(score));
+    if let Some(score) = scores.first()
+        && (only_passes || says_no_more_than_ended(column))
+    {
+        let why = if only_passes { "is the same in every row" } else { "may say no more than that an attempt ended" };
+        let text = format!("`{}` {why}, and `{}` varies", column.name, score.name);
+        return Err(Question::new(text, format!("--passed {} (or --score {})", shell(&column.name), shell(&score.name))));
+    }
+    if column.values.keys().any(|text| is_of_pair(text)) {
+        let text = format!("`{}` has wins and losses against another answer, which are no outcomes of one answer", column.name);
+        return Err(Question::new(text, format!("--passed {}", shell(&column.name))));
+    }
+    Ok(())
+}
+
+/// Asks where each row compares two answers: `model_a` and `model_b`.
+fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
+    const SIDES: [(&str, &str); 6] = [("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected"), ("x", "y")];
+    let parts = |column: &Column| words_of(&column.name);
+    for first in look.summary.columns.iter().filter(|column| column.clarity(Role::Model).max(column.clarity(Role::Approach)) > 0) {
+        for (one, other) in SIDES {
+            let words = parts(first);
+            let Some(place) = words.iter().position(|word| word == one) else { continue };
+            let mut opposite = words.clone();
+            other.clone_into(&mut opposite[place]);
+            if words.len() > 1
+                && let Some(second) = look.summary.columns.iter().find(|column| parts(column) == opposite)
+            {
+                let text = format!("each row compares `{}` with `{}`, and is no outcome of one answer", first.name, second.name);
+                return Err(Question::new(text, "--passed COLUMN or --score COLUMN"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds what says how good the answers were, among the columns that may.
+fn grade<'l>(look: &'l Look<'_>, may_grade: &dyn Fn(&Column) -> bool) -> Result<Option<Judged<'l>>, Question> {
+    let may_judge = |column: &Column| may_grade(column) && (column.is_outcomes() || is_nearly_outcomes(column, look));
     let clear = look.best(Role::Passed, 2, may_judge);
-    let found = if clear.is_empty() { look.best(Role::Passed, 1, Column::is_outcomes) } else { clear };
+    let is_grade = |column: &Column| may_grade(column) && column.is_outcomes();
+    let found = if clear.is_empty() { look.best(Role::Passed, 1, is_grade) } else { clear };
     if let Some(column) = one_of(look, &found)? {
         return Ok(Some(Judged::By(column)));
     }
@@ -42,12 +167,15 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judged<'l>>, Quest
         }
     }
     let plain: Vec<&Column> =
-        look.summary.columns.iter().filter(|column| column.is_outcomes() && column.values.keys().any(|text| is_plain(text))).collect();
+        look.summary.columns.iter().filter(|column| is_grade(column) && column.values.keys().any(|text| is_plain(text))).collect();
     if plain.len() == 1 {
         return Ok(Some(Judged::By(plain[0])));
     }
-    let scores = look.best(Role::Score, 1, |column| column.numbers().is_some());
-    Ok(scores.first().map(|column| Judged::Score(column)))
+    let scores = look.best(Role::Score, 1, |column| may_grade(column) && column.numbers().is_some());
+    // `result` in percent is a score.
+    let is_share = |column: &Column| may_grade(column) && column.numbers().is_some_and(|numbers| numbers.has_percent);
+    let score = scores.first().copied().or_else(|| look.best(Role::Passed, 2, is_share).first().copied());
+    Ok(score.map(Judged::Score))
 }
 
 /// Says whether the column is clearly about outcomes, and has words beside those that are known.
@@ -67,7 +195,7 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
         };
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
-            let text = format!("{} may each say whether an item passed, and they differ", names.join(" and "));
+            let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
             return Err(Question::new(text, format!("--passed {}", shell(&first.name))));
         }
     }
@@ -86,26 +214,4 @@ pub(super) fn compared<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column
         }
         _ => None,
     }
-}
-
-/// Writes what each word of the column stands for.
-pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
-    let mut values = Vec::new();
-    let mut unknown = Vec::new();
-    for (text, count) in &column.values {
-        match (look.hints.values.get(text), verdict(text)) {
-            (Some(given), _) => values.push(format!("{}: {}", quoted(text), quoted(given))),
-            (None, Some(found)) => values.push(format!("{}: {}", quoted(text), status_name(found).unwrap_or("null"))),
-            (None, None) => unknown.push((text, count)),
-        }
-    }
-    if let Some((text, count)) = unknown.first() {
-        let question =
-            format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
-        return Err(Question::new(
-            question,
-            format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text)),
-        ));
-    }
-    Ok(format!("{{column: {}, values: {{{}}}}}", quoted(&column.name), values.join(", ")))
 }

@@ -2,7 +2,7 @@
 
 use super::arms::{Arms, MOST_APPROACHES};
 use super::draft::{Draft, constant, list, quoted};
-use super::judged::{Judged, judged, status};
+use super::judged::{Judged, judged};
 use super::look::{Look, Question, shell};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
@@ -16,12 +16,9 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
-            return Err(vec![Question::new("no column says how an item came out", "--passed COLUMN or --score COLUMN")]);
+            return Err(vec![Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN")]);
         };
-        let mut used: Vec<&Column> = match &judged {
-            Judged::By(column) | Judged::Score(column) => vec![column],
-            Judged::Equal(expected, given) => vec![expected, given],
-        };
+        let mut used = judged.columns();
         let mut arms = Arms::of(look, &used).map_err(one)?;
         used.extend(arms.columns());
         let mut item = items(look, &used).map_err(one)?;
@@ -31,6 +28,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
             item.retain(|column| !arms.approach.iter().any(|arm| arm.name == column.name));
         }
         used.extend(&item);
+        check_rows(look, &judged.by, &arms, &item).map_err(one)?;
 
         let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
         if item.is_empty() {
@@ -43,19 +41,15 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         };
         draft.item.push(("id", id));
         draft.item.push(("kind", constant(kind_of(&item))));
-        let status = match &judged {
-            Judged::By(column) => Some(status(look, column).map_err(one)?),
-            Judged::Equal(expected, given) => Some(format!("{{equal: {}}}", list([&expected.name, &given.name]))),
-            Judged::Score(_) => None,
-        };
-        draft.item.extend(status.map(|status| ("status", status)));
+        draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
+        notes.extend(judged.note());
         if let Some(run) = repeats.run {
             draft.run.push(("identity", list([&run.name])));
         }
         draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
-        measures(look, &judged, &mut used, &mut draft, &mut notes);
-        texts(look, &judged, &item, &mut used, &mut draft);
+        measures(look, &judged.by, &mut used, &mut draft, &mut notes);
+        texts(look, &judged.by, &item, &mut used, &mut draft);
         let used: Vec<String> = used.iter().map(|column| column.name.clone()).collect();
         (arms.names(), used)
     };
@@ -63,6 +57,25 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
+}
+
+/// Asks where nothing says that the rows are outcomes of items: without names of items or arms scores may be anything, and where each
+/// approach or model has one row, the rows may be whole runs.
+fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Column]) -> Result<(), Question> {
+    if !item.is_empty() {
+        return Ok(());
+    }
+    let columns = arms.columns();
+    if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
+        let text = "no column names an item, an approach or a model: the rows may be no outcomes";
+        return Err(Question::new(text, "--item COLUMN, --approach COLUMN or --model COLUMN"));
+    }
+    if !columns.is_empty() && look.is_unique(&columns) {
+        let names: Vec<String> = columns.iter().map(|column| format!("`{}`", column.name)).collect();
+        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names.join(" and "));
+        return Err(Question::new(text, "--item COLUMN"));
+    }
+    Ok(())
 }
 
 /// Finds the columns that name an item.

@@ -4,11 +4,13 @@
 
 mod arms;
 mod draft;
+mod ended;
 mod judged;
 mod long;
 mod look;
 mod measures;
 mod runs;
+mod statuses;
 mod summary;
 mod verdict;
 mod wide;
@@ -32,7 +34,8 @@ pub(super) struct Reading {
     pub rows: usize,
 }
 
-/// Proposes a map for one of the tables that a file may be, or says what has to be decided. `suite` is the suite's name where no column has it.
+/// Proposes a map for one of the tables that a file may be, or says what has to be decided: nothing where
+/// no part of the file is a table. `suite` is the suite's name where no column has it.
 pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
     let is_meant = |sample: &&Sample| {
         let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
@@ -54,6 +57,9 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         }
     }
     if readings.is_empty() && questions.is_empty() {
+        if hints.list.is_none() && hints.sheet.is_none() {
+            return Err(Vec::new());
+        }
         let name = |sample: &Sample| sample.layout.sheet.clone().or_else(|| sample.layout.list.clone());
         let names: Vec<String> = samples.iter().filter_map(name).map(|name| format!("`{name}`")).collect();
         let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };

@@ -2,7 +2,7 @@
 
 use super::super::notation::Decimal;
 use super::arms::Arms;
-use super::draft::{Draft, quoted};
+use super::draft::{Draft, list, quoted};
 use super::look::{Look, Question, WideAre};
 use super::measures::{metric_of, spent, timestamp};
 use super::summary::{Column, Kind, read_number};
@@ -22,34 +22,110 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     }
     let may_be_item =
         |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
-    let has_items = look.best(Role::Item, 2, may_be_item).iter().any(|column| !is_rank(column));
+    let items = look.best(Role::Item, 2, may_be_item);
+    // With a suite, a number that no other row has is of the row: runs of one arm are few.
+    let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
+    let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
+    let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
     let dated: Vec<&Column> = columns
         .iter()
         .copied()
         .chain(look.best(Role::Time, 2, Column::may_name))
         .chain(look.best(Role::Run, 2, Column::may_name))
+        .chain(row_ids(look))
         .collect();
     !has_items && look.is_unique(&dated) && (counts(look).is_some() || !rates(look).is_empty())
+}
+
+fn is_id(column: &Column) -> bool {
+    matches!(words_of(&column.name).as_slice(), [word] if matches!(word.as_str(), "id" | "uid" | "uuid" | "key"))
+}
+
+/// Columns that name each row.
+fn row_ids<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
+    look.summary.columns.iter().filter(|column| is_id(column) && column.values.len() == look.rows.len()).collect()
 }
 
 fn is_rank(column: &Column) -> bool {
     words_of(&column.name).iter().any(|word| matches!(word.as_str(), "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"))
 }
 
-/// Passed and total, where every row has passed no more than there were.
-fn counts<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
+/// How many passed, of how many.
+struct Counts<'l> {
+    passed: &'l Column,
+    /// One column with the total, or those that add up to it.
+    total: Vec<&'l Column>,
+}
+
+impl Counts<'_> {
+    /// Writes the total as a field of a map.
+    fn total(&self) -> String {
+        match self.total.as_slice() {
+            [one] => quoted(&one.name),
+            several => format!("{{sum: {}}}", list(several.iter().map(|column| &column.name))),
+        }
+    }
+}
+
+/// Passed and total, where every row has passed no more than there were; or passed and failed, which are the total.
+fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
     let is_count = |column: &Column| {
         column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
     };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
-    let total = *look.best(Role::Total, 2, |column| is_count(column) && column.name != passed.name).first()?;
     let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
+    // A total of the whole document may be of more than the row counts.
+    let is_beside = |column: &Column| is_count(column) && !column.name.starts_with("$.");
+    let Some(total) = look.best(Role::Total, 2, |column| is_beside(column) && column.name != passed.name).first().copied() else {
+        let failed = *look.best(Role::FailedCount, 3, is_count).first()?;
+        // A third count, such as of errors, may be part of the total or of the failed.
+        let is_other =
+            |column: &&Column| column.name != passed.name && column.name != failed.name && counts_ends(column) && is_count(column);
+        let is_alone = !look.summary.columns.iter().any(|column| is_other(&column));
+        return is_alone.then(|| Counts { passed, total: vec![passed, failed] });
+    };
     let fits = look.rows.iter().all(|row| match (value(row, passed), value(row, total)) {
         (Some(passed), Some(total)) => passed <= total,
         _ => true,
     });
-    fits.then_some((passed, total))
+    fits.then(|| Counts { passed, total: vec![total] })
+}
+
+/// Says whether the title is of attempts that ended otherwise than in a pass or a fail.
+fn counts_ends(column: &Column) -> bool {
+    let is_end = |word: &String| {
+        matches!(
+            word.as_str(),
+            "error"
+                | "errors"
+                | "errored"
+                | "skipped"
+                | "timeout"
+                | "timeouts"
+                | "crashed"
+                | "crashes"
+                | "pending"
+                | "partial"
+                | "unresolved"
+        )
+    };
+    words_of(&column.name).iter().any(is_end)
+}
+
+/// Asks whether whole numbers below a title such as `passed` are counts or percentages, where no total and no sign says so.
+fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Question> {
+    let is_unclear = |column: &Column| {
+        column.numbers().is_some_and(|numbers| numbers.are_whole && !numbers.has_percent && !numbers.is_mixed && numbers.most > 1.0)
+            && !column.name.contains('%')
+    };
+    match look.best(Role::PassedCount, 3, is_unclear).first() {
+        Some(column) if counted.is_none() => {
+            let text = format!("`{}` may be a count or a percentage, and no column has the total", column.name);
+            Err(Question::new(text, "--map MAP (with total: {constant: …}, or a score of the unit percent)"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
@@ -80,11 +156,14 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
     let (names, used) = {
         let look = &*look;
         let counted = counts(look);
-        let mut used: Vec<&Column> = counted.iter().flat_map(|(passed, total)| [*passed, *total]).collect();
+        if side.is_none() {
+            check_counts(look, counted.as_ref()).map_err(|question| vec![question])?;
+        }
+        let mut used: Vec<&Column> = counted.iter().flat_map(|counts| counts.total.iter().copied().chain([counts.passed])).collect();
         let arms = Arms::of(look, &used).map_err(|question| vec![question])?;
         used.extend(arms.columns());
-        if let Some((passed, total)) = counted {
-            draft.run.extend([("passed", quoted(&passed.name)), ("total", quoted(&total.name)), ("counted", "task".to_owned())]);
+        if let Some(counts) = &counted {
+            draft.run.extend([("passed", quoted(&counts.passed.name)), ("total", counts.total()), ("counted", "task".to_owned())]);
         }
         let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
         for column in rates(look).into_iter().chain(side.and_then(|_| look.named("score"))) {
@@ -117,12 +196,12 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 format!(", standard_error: {}", quoted(&error.name))
             });
             let value = format!("{{value: {}, unit: {unit}, direction: up{n}{error}}}", quoted(&column.name));
-            if let Some((passed, total)) = counted.filter(|_| unit != "points") {
+            if let Some(counts) = counted.as_ref().filter(|_| is_rate && unit != "points") {
                 let stated = format!(
                     "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
                     quoted(&column.name),
-                    quoted(&passed.name),
-                    quoted(&total.name)
+                    quoted(&counts.passed.name),
+                    counts.total()
                 );
                 draft.stated.push((metric, stated));
             } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
@@ -138,7 +217,9 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         }
         let arms_alone = arms.columns();
         if !look.is_unique(&arms_alone) {
-            let more = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name)).next();
+            let named = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name));
+            let is_whole = |column: &&Column| column.filled == look.rows.len();
+            let more = row_ids(look).into_iter().chain(named).find(is_whole);
             if let Some(column) = more {
                 used.push(column);
                 draft.run.push((

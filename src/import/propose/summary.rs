@@ -263,6 +263,31 @@ fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<&'stati
     None
 }
 
+/// Says whether the text is a date or a time, or names a day, a week or a month.
+pub(super) fn is_time(text: &str) -> bool {
+    const NAMES: [&str; 9] = ["day", "night", "week", "month", "sprint", "tag", "nacht", "woche", "monat"];
+    #[rustfmt::skip]
+    const MONTHS: [&str; 23] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "january", "february", "march", "april", "june", "july", "august",
+        "september", "october", "november", "december",
+    ];
+    if time_format(&BTreeMap::from([(text.to_owned(), 1)])).is_some() {
+        return true;
+    }
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_year = |word: &str| is_number(word) && word.len() == 4 && word.starts_with("20");
+    // `2026-W40` and `2026-Q3`.
+    let is_part = |word: &str| is_number(word.trim_start_matches("kw").trim_start_matches(['w', 'q']));
+    let words = words_of(text);
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [month, number] if MONTHS.contains(month) => is_number(number),
+        [number, month] if MONTHS.contains(month) => is_number(number),
+        [first, second] => (NAMES.contains(first) && is_number(second)) || (is_year(first) && is_part(second)),
+        [only] => is_year(only) || MONTHS[12..].contains(only),
+        _ => false,
+    }
+}
+
 /// Forms are few, and each is made once.
 fn known(format: &str) -> Option<&'static str> {
     static KNOWN: std::sync::OnceLock<Vec<String>> = std::sync::OnceLock::new();

@@ -18,8 +18,8 @@ const WORDS: [(Verdict, &[&str]); 7] = [
     (
         Verdict::Pass,
         &[
-            "1", "pass", "passed", "passing", "true", "t", "yes", "y", "ok", "okay", "correct", "right", "success", "succeeded", "successful", "solved", "resolved", "completed", "accepted", "ac", "c", "win", "✓",
-            "✔", "✔️", "✅", "☑", "☑️", "🟢", "ja", "j", "richtig", "bestanden", "erfolgreich", "erfolg", "korrekt", "wahr", "gelöst", "erfüllt", "oui", "vrai", "réussi", "succès", "juste", "sí", "si", "verdadero",
+            "1", "pass", "passed", "passing", "true", "t", "yes", "y", "ok", "okay", "correct", "right", "success", "succeeded", "successful", "solved", "resolved", "completed", "complete", "finished", "done", "accepted", "ac", "c", "win", "good", "○", "◯", "✓",
+            "✔", "✔️", "✅", "☑", "☑️", "🟢", "ja", "j", "richtig", "bestanden", "erfolgreich", "erfolg", "abgeschlossen", "beendet", "fertig", "korrekt", "wahr", "gelöst", "erfüllt", "oui", "vrai", "réussi", "succès", "juste", "sí", "si", "verdadero",
             "correcto", "correcta", "aprobado", "vero", "corretto", "corretta", "superato", "sim", "verdadeiro", "aprovado", "correto", "waar", "juist", "goed", "geslaagd", "tak", "prawda", "zaliczone", "是", "正确", "通过", "对",
             "はい", "正解", "合格", "да", "верно", "правильно",
         ],
@@ -27,7 +27,7 @@ const WORDS: [(Verdict, &[&str]); 7] = [
     (
         Verdict::Fail,
         &[
-            "0", "fail", "failed", "failing", "false", "f", "no", "n", "wrong", "incorrect", "failure", "unsolved", "unresolved", "rejected", "wa", "i", "loss", "✗", "✘", "✕", "❌", "❎", "☒", "🔴", "nein", "falsch", "nicht bestanden",
+            "0", "fail", "failed", "failing", "false", "f", "no", "n", "wrong", "incorrect", "failure", "unsolved", "unresolved", "rejected", "wa", "i", "loss", "bad", "✗", "×", "✘", "✕", "❌", "❎", "☒", "🔴", "nein", "falsch", "nicht bestanden",
             "durchgefallen", "fehlgeschlagen", "nicht gelöst", "nicht erfüllt", "ungelöst", "non", "faux", "échec", "échoué", "incorrecto", "incorrecta", "falso", "fallido", "suspenso", "errato", "sbagliato", "fallito", "não", "nao",
             "errado", "incorreto", "reprovado", "nee", "onwaar", "fout", "gezakt", "nie", "fałsz", "niezaliczone", "否", "错误", "失败", "不通过", "错", "いいえ", "不正解", "不合格", "нет", "неверно", "not passed", "not solved", "not resolved",
         ],
@@ -64,12 +64,38 @@ pub(super) fn verdict(text: &str) -> Option<Verdict> {
 
 /// Says whether the word needs no name of its column to be taken for an outcome: `bestanden` does not, `ja` and `1` do.
 pub(super) fn is_plain(text: &str) -> bool {
-    const ANYTHING: [&str; 34] = [
+    const ANYTHING: [&str; 40] = [
         "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
-        "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed",
+        "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed", "good", "bad", "win", "loss",
+        "○", "×",
     ];
     let word = text.trim().to_lowercase();
-    !ANYTHING.contains(&word.as_str()) && word.parse::<f64>().is_err() && matches!(verdict(text), Some(Verdict::Pass | Verdict::Fail))
+    !ANYTHING.contains(&word.as_str())
+        && !is_neutral_ending(text)
+        && word.parse::<f64>().is_err()
+        && matches!(verdict(text), Some(Verdict::Pass | Verdict::Fail))
+}
+
+/// Words for an attempt that came to its end, whatever it came to.
+#[rustfmt::skip]
+const NEUTRAL_ENDINGS: [&str; 7] = ["completed", "complete", "finished", "done", "abgeschlossen", "beendet", "fertig"];
+/// Words for a good end, which may be of the attempt or of its answer.
+#[rustfmt::skip]
+const GOOD_ENDINGS: [&str; 9] = ["success", "succeeded", "successful", "ok", "okay", "erfolg", "erfolgreich", "succès", "succes"];
+
+/// Says whether the word may mean that an attempt came to its end, and no more.
+pub(super) fn is_ending(text: &str) -> bool {
+    is_neutral_ending(text) || GOOD_ENDINGS.contains(&text.trim().to_lowercase().as_str())
+}
+
+/// Says whether the word means that an attempt came to its end, and no more.
+pub(super) fn is_neutral_ending(text: &str) -> bool {
+    NEUTRAL_ENDINGS.contains(&text.trim().to_lowercase().as_str())
+}
+
+/// Says whether the word is of a comparison with another answer.
+pub(super) fn is_of_pair(text: &str) -> bool {
+    ["win", "loss", "won", "lost", "tie", "draw"].contains(&text.trim().to_lowercase().as_str())
 }
 
 pub(super) fn is_nothing(text: &str) -> bool {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::super::sample::Sample;
 use super::draft::WideDraft;
+use super::ended::is_ended;
 use super::look::{Look, Question, WideAre};
-use super::summary::{Column, Kind};
+use super::summary::{Column, Kind, is_time};
 use super::words::{Role, is_benchmark, is_model, is_numbered, is_total, words_of};
 
 /// A wide table made long, as the map will make it, for the rest to be found as in any long table.
@@ -29,8 +30,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         return Ok(Some(found));
     }
     let is_value = |column: &&Column| !is_total(&column.name) || column.is_outcomes();
-    let outcomes: Vec<&Column> =
-        look.summary.columns.iter().filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column)).collect();
+    let outcomes: Vec<&Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column) && !is_ended(column))
+        .collect();
     let numbers: Vec<&Column> =
         look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column)).filter(is_value).collect();
     let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2)
@@ -63,10 +68,17 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         .iter()
         .filter(|column| column.kind == Kind::Text && !columns.iter().any(|value| value.name == column.name))
         .collect();
+    if hints.wide.is_none() && columns.iter().filter(|column| is_time(&column.name)).count() * 2 > columns.len() {
+        let text = format!(
+            "`{}`, `{}` and others are times side by side, which are no approaches, items or suites",
+            columns[0].name, columns[1].name
+        );
+        return Err(Question::new(text, "--wide approaches (or items, or suites), or --map MAP"));
+    }
     let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
         let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
         let more = if columns.len() > 4 { ", …" } else { "" };
-        let text = format!("{}{more} stand side by side, and may be approaches, items, or suites with a rate each", names.join(", "));
+        let text = format!("{}{more} are side by side: approaches, items, or suites with rates?", names.join(", "));
         return Err(Question::new(text, "--wide approaches (or items, or suites)"));
     };
     let (name, value) = match are {

@@ -14,6 +14,7 @@ pub(super) enum Role {
     /// A share that is published of a whole run.
     Rate,
     PassedCount,
+    FailedCount,
     Total,
     Attempt,
     Seed,
@@ -33,7 +34,7 @@ pub(super) enum Role {
 
 /// Names in small letters without accents, their words joined by `_`.
 #[rustfmt::skip]
-const NAMES: [(Role, &[&str]); 24] = [
+const NAMES: [(Role, &[&str]); 25] = [
     (
         Role::Approach,
         &[
@@ -102,6 +103,13 @@ const NAMES: [(Role, &[&str]); 24] = [
         &[
             "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "n_passed", "num_passed", "successes", "wins", "passes",
             "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
+        ],
+    ),
+    (
+        Role::FailedCount,
+        &[
+            "failed", "failures", "fails", "wrong", "incorrect", "unsolved", "n_failed", "num_failed", "n_wrong", "n_incorrect", "losses", "tests_failed",
+            "nicht_bestanden", "falsch", "durchgefallen", "echoues", "faux", "fallidos", "incorrectos", "falliti", "errati",
         ],
     ),
     (
@@ -231,6 +239,8 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     }
     let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
     let whole = words.join("_");
+    // `Best score (across scorers)` is a score.
+    let before = column.split('(').next().map(own_name).map_or_else(Vec::new, |name| words_of(&name));
     let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
     let bare = bare.join("_");
     let clarity = |names: &[&str]| -> u8 {
@@ -240,7 +250,15 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
             2
         } else {
             // The last word is the noun.
-            u8::from(words.iter().rev().take(1).chain(words.first()).any(|word| word.len() > 1 && names.contains(&word.as_str())))
+            u8::from(
+                words
+                    .iter()
+                    .rev()
+                    .take(1)
+                    .chain(words.first())
+                    .chain(before.last())
+                    .any(|word| word.len() > 1 && names.contains(&word.as_str())),
+            )
         }
     };
     let is_kept = |role: Role| !is_opposite || !matches!(role, Role::Passed | Role::PassedCount | Role::Rate | Role::Score);
@@ -249,10 +267,10 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
 
 /// Benchmarks that people put into the columns of a table.
 #[rustfmt::skip]
-const BENCHMARKS: [&str; 40] = [
+const BENCHMARKS: [&str; 43] = [
     "mmlu", "mmlu_pro", "gsm8k", "humaneval", "human_eval", "math", "hellaswag", "arc", "arc_c", "arc_challenge", "arc_e", "truthfulqa", "winogrande", "bbh", "gpqa",
     "gpqa_diamond", "ifeval", "mbpp", "swe_bench", "swe_bench_verified", "aime", "aime_2024", "aime_2025", "livecodebench", "drop", "mgsm", "piqa", "boolq", "squad",
-    "musr", "mmmu", "terminal_bench", "tau_bench", "webarena", "gaia", "osworld", "humaneval_plus", "aider_polyglot", "simpleqa", "math500",
+    "musr", "mmmu", "terminal_bench", "tau_bench", "webarena", "gaia", "osworld", "humaneval_plus", "aider_polyglot", "simpleqa", "math500", "frontiermath", "swe_bench_pro", "otis_mock_aime",
 ];
 
 pub(super) fn is_benchmark(name: &str) -> bool {

@@ -18,20 +18,27 @@ const MOST: usize = 12;
 /// Arms that the finding names.
 const SAID: usize = 4;
 
-/// Draws a distribution. `what` is the amount, as the axis calls it.
-pub fn ecdf(distribution: &Distribution, id: &str, what: &str, name: &dyn Fn(&Arm) -> String) -> Chart {
+/// Draws a distribution. `what` is the amount, as the axis calls it; `colour` gives the number of an arm's colour, if it has one.
+pub fn ecdf(
+    distribution: &Distribution,
+    id: &str,
+    what: &str,
+    name: &dyn Fn(&Arm) -> String,
+    colour: &dyn Fn(&Arm) -> Option<u8>,
+) -> Chart {
+    let place = |arm: &ArmSpread| colour(&arm.arm).and_then(|colour| Place::new(usize::from(colour)));
     let unit = distribution.unit;
     let drawn = &distribution.arms[..distribution.arms.len().min(MOST)];
     let ends = drawn.iter().flat_map(|arm| [arm.smallest, arm.largest]);
     let (x, y) = (Axis::amounts(what, unit, ends), Axis::shares("Share of runs", [0.0, 1.0]));
-    let mut notes = vec!["A line further left is better; where it is steep, the runs are alike. The sign stands at the median.".to_owned()];
+    let mut notes = vec!["A line further left is better; a steep line means similar runs. The sign marks the median.".to_owned()];
     if x.is_log() {
         notes.push("The amount is on a logarithmic scale: equal distances are equal factors.".to_owned());
     }
     let many = |number: u64| format::integer(number);
     if distribution.arms.len() > drawn.len() {
         notes.push(format!(
-            "The first {} arms are drawn, of {}; the table has all.",
+            "Showing the first {} of {} arms; the table has all.",
             many(drawn.len() as u64),
             many(distribution.arms.len() as u64)
         ));
@@ -50,27 +57,27 @@ pub fn ecdf(distribution: &Distribution, id: &str, what: &str, name: &dyn Fn(&Ar
     let frame = Frame::new(&sheet, x, y);
     // The first arms on top.
     let mut names = Names::within(&frame);
-    for (index, arm) in drawn.iter().enumerate().rev() {
+    for arm in drawn.iter().rev() {
         let line = steps(&frame, arm);
         names.avoid_line(&line);
-        sheet.group(&about(arm, distribution, name), None, || frame.line(Ink::series(index), line));
+        sheet.group(&about(arm, distribution, name), None, || frame.line(Ink::series(colour(&arm.arm)), line));
     }
-    let middles: Vec<(usize, Point)> = (0..).zip(drawn).map(|(index, arm)| (index, frame.at(arm.median, 0.5))).collect();
+    let middles: Vec<(&ArmSpread, Point)> = drawn.iter().map(|arm| (arm, frame.at(arm.median, 0.5))).collect();
     for (_, at) in &middles {
         names.avoid(*at, 6 * UNIT);
     }
-    for (index, at) in middles {
-        if let Some(place) = Place::new(index) {
+    for (arm, at) in middles {
+        if let Some(place) = place(arm) {
             sign(&frame, place, at);
-            names.write(&frame, Ink::Name, &name(&drawn[index].arm), at);
+            names.write(&frame, Ink::Name, &name(&arm.arm), at);
         }
     }
     drop(frame);
-    let key = |(index, arm): (usize, &ArmSpread)| {
-        let place = Place::new(index);
+    let key = |arm: &ArmSpread| {
+        let place = place(arm);
         Key { sign: place.map_or("—", Place::sign), class: place.map_or("c-grest", Place::sign_class), name: name(&arm.arm) }
     };
-    let key = drawn.iter().enumerate().map(key).collect();
+    let key = drawn.iter().map(key).collect();
     let svg = sheet.finish(About { id, title: &title, finding: &finding });
     Chart { id: id.to_owned(), svg, key, notes, table: table(distribution, name), title, finding }
 }

@@ -92,9 +92,9 @@ const FIRST_SERIES: u8 = 100;
 const FIRST_SIGN: u8 = 200;
 
 impl Ink {
-    /// The ink of the arm at a place on the board.
-    pub fn series(index: usize) -> Self {
-        Place::new(index).map_or(Self::Rest, Self::Series)
+    /// The ink of the arm whose colour has this number.
+    pub fn series(colour: Option<u8>) -> Self {
+        colour.and_then(|colour| Place::new(usize::from(colour))).map_or(Self::Rest, Self::Series)
     }
 
     pub fn class(self) -> &'static str {
@@ -165,9 +165,13 @@ mod tests {
 
     #[test]
     fn every_ink_survives_being_a_colour() {
-        for ink in PLAIN.into_iter().chain((0..SERIES).map(Ink::series)).chain((0..SERIES).filter_map(Place::new).map(Ink::SeriesSign)) {
+        for ink in PLAIN
+            .into_iter()
+            .chain((0..6).map(|colour| Ink::series(Some(colour))))
+            .chain((0..SERIES).filter_map(Place::new).map(Ink::SeriesSign))
+        {
             assert_eq!(Ink::from_code(ink.code()), Some(ink));
         }
-        assert_eq!((Ink::series(SERIES), Ink::from_code(99), Ink::from_code(255)), (Ink::Rest, None, None));
+        assert_eq!((Ink::series(Some(6)), Ink::from_code(99), Ink::from_code(255)), (Ink::Rest, None, None));
     }
 }

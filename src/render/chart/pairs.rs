@@ -29,7 +29,7 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     let net = drawn.iter().map(|pair| pair.net() as f64).chain(disagreements.curve.first().map(|point| point.net as f64));
     let y = Axis::amounts("Lead, in items", Unit::Count, net.chain([0.0]));
     let (widest, tallest) = (x.high, y.high);
-    let title = "All pairs: differences against inconsistencies".to_owned();
+    let title = "All pairs: differences and inconsistencies".to_owned();
     let said: Vec<String> = names.iter().map(|name| brief(name)).collect();
     let finding = finding(disagreements, &said);
     let sheet = Sheet::new(760, 380);
@@ -69,7 +69,7 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     )];
     let many = |number: u64| format::integer(number);
     if disagreements.pairs.len() > drawn.len() {
-        notes.push(format!("The clearest {} of {} pairs are drawn.", many(drawn.len() as u64), many(disagreements.pairs.len() as u64)));
+        notes.push(format!("Showing the clearest {} of {} pairs.", many(drawn.len() as u64), many(disagreements.pairs.len() as u64)));
     }
     match disagreements.left_out {
         0 => {}

@@ -82,7 +82,7 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
         notes.push(format!("{} of {} points carry their name; the table has all.", many(written), many(drawn.len())));
     }
     if pareto.points.len() > drawn.len() {
-        notes.push(format!("The {} arms with the best pass rate are drawn, of {}.", many(drawn.len()), many(pareto.points.len())));
+        notes.push(format!("Showing the {} arms with the best pass rate, of {}.", many(drawn.len()), many(pareto.points.len())));
     }
     if !pareto.unplaced.is_empty() {
         let count = pareto.unplaced.len();
@@ -152,7 +152,7 @@ fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     let front: Vec<&ParetoPoint> = pareto.points.iter().filter(|point| is_on_front(point)).collect();
     let placed = format::integer(pareto.points.len() as u64);
     if front.is_empty() {
-        return format!("None of {placed} arms is known to be on the front: the costs are lower bounds, or no run completed.");
+        return format!("No arm of {placed} is known to be on the front: costs are lower bounds, or no run completed.");
     }
     let said: Vec<String> = front
         .iter()
@@ -165,7 +165,7 @@ fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     };
     let verb = if front.len() == 1 { "is" } else { "are" };
     format!(
-        "{} of {placed} arms with a known cost {verb} on the front, where nobody is both better and cheaper: {}{more}.",
+        "{} of {placed} arms with a known cost {verb} on the Pareto front: {}{more}.",
         format::integer(front.len() as u64),
         said.join(", ")
     )

@@ -138,7 +138,9 @@ fn all(arms: usize, nights: u64, name: &dyn Fn(&Arm) -> String) -> Vec<Chart> {
     let history = made_history(nights);
     vec![
         pareto(&made_pareto(arms), "p", name, &|one, _| Some(format!("../{}.html", name(one)))),
-        ecdf(&made_distribution(arms, arms.min(100)), "e", "Duration of a run", name),
+        ecdf(&made_distribution(arms, arms.min(100)), "e", "Duration of a run", name, &|arm| {
+            arm.model.bytes().last().map(|letter| letter % 6)
+        }),
         pairs(&of, "a", &names, &|first, second| Some(format!("../{first}--{second}.html?\"<"))),
         trend(&history, "t", &name(&history.arm), usize::MAX, &[0.4]).expect("many nights"),
     ]

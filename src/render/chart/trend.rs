@@ -34,7 +34,7 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
     }
     if rated.len() > shown.len() {
         notes.push(format!(
-            "The newest {} of {} nights; the data files have all.",
+            "Showing the newest {} of {} nights; the data files have all.",
             format::integer(shown.len() as u64),
             format::integer(rated.len() as u64)
         ));

@@ -12,12 +12,12 @@ use crate::domain::visible;
 use crate::render::{format, verdicts, words};
 use crate::views::{Arm, OverviewSuite, PairCell, PairTable, PairWay, SiteContext};
 
-use super::SiteFile;
 use super::base64::base64;
 use super::items::item_href_at;
 use super::plan::{Plan, SuitePlace};
-use super::search::literal;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
+use super::{SiteFile, shard};
 
 /// Outcomes that a browser is asked to load: four megabytes of bits.
 const MOST_OUTCOMES: usize = 12_000_000;
@@ -85,8 +85,9 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let path = place.any_pair_path();
     let title = format!("Any two arms of {} · {}", place.label, context.title);
     let about = format!("Compare any two arms of {} item by item.", place.label);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).of_arms().comparing();
-    let crumbs = vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("index.html", "Pairs")];
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
+    let bar = bar(suite, place, &shell.root, Tab::Pairs);
+    let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
     let parts = [outcomes(plan, suite, place, table), names(suite, place)];
     let page = AnyPairPage {
         suite: Text::new(&place.label),
@@ -94,7 +95,7 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         items: format!("{}suites/{}/i/", shell.root, place.segment),
         arms: format!("{}arms/", shell.root),
         outcomes: format::integer((table.arms.len() * table.columns) as u64),
-        shell: shell.crumbs(crumbs),
+        shell,
     };
     [SiteFile::page(path, &page)].into_iter().chain(parts).collect()
 }
@@ -149,12 +150,8 @@ fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
     part(place, 1, &Names { names: suite.items.items.iter().enumerate().map(name).collect() })
 }
 
-/// A script that hands its part over, because nothing else can be loaded from a disk.
 fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile {
-    let json = serde_json::to_string(content).expect("texts and numbers can be written");
-    let name = format!("pairs-{}", place.segment);
-    let text = format!("evalreportShard({},{number},JSON.parse({}));\n", literal(&name), literal(&json));
-    SiteFile { path: place.outcomes_path(number), bytes: text.into_bytes() }
+    shard::file(&format!("pairs-{}", place.segment), number, content)
 }
 
 /// Packs outcomes as tightly as they can be: returns the bits of a number, and the bytes.

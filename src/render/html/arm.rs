@@ -6,7 +6,7 @@ use crate::render::{chart, format, verdicts, words};
 use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState};
 
 use super::SiteFile;
-use super::arms::spent_words;
+use super::arm_list::spent_words;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
@@ -90,7 +90,7 @@ fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
     let headline = headline(plan, arm, &name);
     let title = format!("Arm {name} · {}", overview.context.title);
     let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Below, title, headline.clone());
-    let shell = shell.of_arms().crumbs(vec![Crumb::new("index.html", "Arms")]).foot(&overview.context);
+    let shell = shell.styled(&plan.assets.pair).crumbs(vec![Crumb::new("index.html", "Arms")]).foot(&overview.context);
     let root = shell.root.as_str();
     let shown = &arm.runs[..arm.runs.len().min(MAX_RUNS)];
     let listed = &arm.suites[..arm.suites.len().min(MAX_SUITES)];

@@ -1,68 +1,203 @@
-//! The list of all arms.
+//! The arms of a suite, a row each: their rates drawn on one axis, and beside them what they differ by, cost and take.
 
-use askama::Template;
+use crate::domain::Unit;
+use crate::render::sparkline::MOST_POINTS;
+use crate::render::{format, nights, verdicts, words};
+use crate::views::{Against, Arm, Entry, Estimate, OverviewSuite, Scale};
 
-use crate::render::{format, words};
-use crate::views::{ArmPage, Lead, Overview};
+use super::any_pair;
+use super::arm_name::{ArmName, linked};
+use super::bars::{self, Bars};
+use super::plan::{Plan, SuitePlace};
+use super::shell::Text;
+use super::strip::{self, Axis, Mark};
 
-use super::SiteFile;
-use super::arm_links::link_arms;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::plan::Plan;
-use super::runs::Pager;
-use super::shell::{Here, Shell};
+/// Tables with fewer rows need no filter.
+const FILTER_FROM: usize = 12;
+/// From so many rows on, a row has one line.
+const DENSE_FROM: usize = 25;
+/// With more arms than this the page on the nights alone draws trends.
+const MOST_TRENDS: usize = 60;
+/// A rate is written at the right end of its interval, unless that is beyond this share of the width.
+const RIGHT: f64 = 0.86;
 
-/// Arms on one page.
-const PER_PAGE: usize = 300;
-
-#[derive(Template)]
-#[template(path = "arms.html")]
-struct ArmsPage {
-    shell: Shell,
-    heading: String,
-    about: String,
-    grid: Grid,
-    pager: Option<Pager>,
+/// The table.
+pub(super) struct Arms {
+    pub ticks: Vec<Tick>,
+    /// How many steps the axis has, for the lines behind the marks.
+    pub steps: usize,
+    /// The leader's interval: its left end and its width.
+    pub band: Option<(String, String)>,
+    /// What the rates are: `Pass rate`.
+    pub measure: Text,
+    /// Whom all are held against: `the leader`, or the baseline's name.
+    pub reference: Text,
+    pub has: Has,
+    pub has_filter: bool,
+    /// Rows of one line.
+    pub is_dense: bool,
+    /// Address of the page that compares any two of them.
+    pub any_pair: Option<String>,
+    pub rows: Vec<Row>,
 }
 
-pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
-    let arms = overview.arm_pages();
-    let name = |page: u64| if page == 1 { "index.html".to_owned() } else { format!("index-p{page:04}.html") };
-    let chunks: Vec<&[ArmPage<'_>]> = if arms.is_empty() { vec![&[]] } else { arms.chunks(PER_PAGE).collect() };
-    let count = chunks.len() as u64;
-    let page = |(page, chunk): (u64, &[ArmPage<'_>])| {
-        let path = format!("arms/{}", name(page));
-        let heading = if page == 1 { "All arms".to_owned() } else { format!("All arms, page {page}") };
-        let title = format!("{heading} · {}", overview.context.title);
-        let about = "Every arm with the suites that it ran on, by name.";
-        let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Arms, title, about).foot(&overview.context);
-        let mut grid = Grid::new("arms-table", "Arms by name");
-        let counts = |of: &dyn Fn(&ArmPage<'_>) -> usize| chunk.iter().map(|arm| Cell::count(of(arm) as u64)).collect::<Vec<Cell>>();
-        let led = |arm: &ArmPage<'_>, lead: Lead| arm.suites.iter().filter(|on| on.lead == lead).count();
-        grid.column(Column::new("Arm", Look::Key, Sort::Ascending), chunk.iter().map(|arm| Cell::head(words::arm_name(arm.arm))));
-        grid.column(Column::new("Suites", Look::Number, Sort::Descending), counts(&|arm| arm.suites.len()));
-        grid.column(Column::new("Wins", Look::Number, Sort::Descending).sub("suites"), counts(&|arm| led(arm, Lead::Wins)));
-        grid.column(
-            Column::new("Leads", Look::Number, Sort::Descending).sub("suites, no winner yet"),
-            counts(&|arm| led(arm, Lead::Leads)),
-        );
-        grid.column(Column::new("Runs", Look::Number, Sort::Descending), counts(&|arm| arm.runs.len()));
-        let spent = chunk.iter().map(|arm| Cell::maybe(arm.spent.map(|(usd, is_less)| (spent_words(usd, is_less), usd))));
-        grid.column(Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"), spent);
-        link_arms(&mut grid, 0, chunk.iter().map(|arm| arm.arm), plan, &shell.root);
-        let html = ArmsPage {
-            about: format!("{}.", words::count_of(arms.len() as u64, "arms")),
-            grid: grid.filtered(if count > 1 { "on this page" } else { "" }),
-            pager: Pager::new(page, count, name),
-            heading,
-            shell,
-        };
-        SiteFile::page(path, &html)
+/// Which columns are not empty.
+pub(super) struct Has {
+    pub trend: bool,
+    pub cost: bool,
+    pub time: bool,
+}
+
+/// A number at a place of an axis.
+pub(super) struct Tick {
+    pub x: String,
+    pub label: String,
+    pub anchor: &'static str,
+}
+
+/// One arm.
+pub(super) struct Row {
+    /// Its place on the board, which links it with its point in other pictures.
+    pub place: usize,
+    /// The arm as addresses have it, by which two rows are ticked.
+    pub segment: String,
+    pub name: ArmName,
+    pub rank: Text,
+    pub rank_key: String,
+    pub leads: bool,
+    /// The rate with its interval, in words.
+    pub about: Text,
+    pub rate: Option<Rate>,
+    pub against: Difference,
+    pub cost: Option<(String, Text)>,
+    pub time: Option<(String, Text)>,
+    pub trend: Option<Bars>,
+}
+
+pub(super) struct Rate {
+    pub mark: Mark,
+    pub text: Text,
+    /// Where the text stands, and on which side of the interval.
+    pub x: String,
+    pub is_left: bool,
+}
+
+/// How far an arm is from the one that all are held against.
+pub(super) struct Difference {
+    /// What it sorts by; empty where there is none.
+    pub key: String,
+    pub text: Text,
+    pub interval: Text,
+    /// Whether the evidence tells the two apart.
+    pub is_clear: bool,
+}
+
+/// Lays the arms out; nothing where no arm has a figure.
+pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<Arms> {
+    let board = &suite.board;
+    let is_share = board.primary.unit == Unit::Fraction;
+    let axis = axis(board.entries.iter().filter_map(|entry| entry.primary.as_ref()), is_share)?;
+    let name = linked(board, place, plan, root);
+    let ticks = axis.ticks();
+    let steps = ticks.len().saturating_sub(1);
+    let labelled = |(at, tick): (usize, f64)| Tick {
+        x: axis.at(tick),
+        label: format!("{}{}", strip::end(if is_share { tick * 100.0 } else { tick }), if is_share && at == steps { "%" } else { "" }),
+        anchor: if at == 0 {
+            "start"
+        } else if at == steps {
+            "end"
+        } else {
+            "middle"
+        },
     };
-    (1..).zip(chunks).map(page).collect()
+    let leader = suite.leader();
+    let band = board
+        .entries
+        .iter()
+        .find(|entry| Some(&entry.arm) == leader)
+        .and_then(|entry| entry.primary.as_ref()?.interval)
+        .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
+    let history = suite.history.as_ref().filter(|_| board.entries.len() <= MOST_TRENDS);
+    let scale = history.and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
+    let rows: Vec<Row> = board
+        .entries
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| row(suite, at, entry, axis, scale, (name(&entry.arm), plan.arms.segment(&entry.arm))))
+        .collect();
+    Some(Arms {
+        ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
+        steps,
+        band,
+        measure: Text::from(words::metric_label(&board.primary)),
+        reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
+        has: Has {
+            trend: rows.iter().any(|row| row.trend.is_some()),
+            cost: rows.iter().any(|row| row.cost.is_some()),
+            time: rows.iter().any(|row| row.time.is_some()),
+        },
+        has_filter: rows.len() >= FILTER_FROM,
+        is_dense: rows.len() >= DENSE_FROM,
+        any_pair: any_pair::href(suite, place, root),
+        rows,
+    })
 }
 
-/// A sum of costs, of which a part may be unknown.
-pub(super) fn spent_words(usd: f64, is_less: bool) -> String {
-    if is_less { format!("≥ {}", format::money(usd)) } else { format::money(usd) }
+/// An axis that holds the rates and their intervals.
+pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool) -> Option<Axis> {
+    let ends = |rate: &Estimate| rate.interval.into_iter().flat_map(|ends| [ends.low, ends.high]).chain([rate.value]).collect::<Vec<f64>>();
+    Axis::around(&rates.flat_map(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))
+}
+
+fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Option<bars::Scale>, (name, segment): (ArmName, String)) -> Row {
+    let metric = &suite.board.primary;
+    let rate = entry.primary.as_ref();
+    let about =
+        rate.map_or_else(|| "unknown".to_owned(), |rate| format!("{}, {}", words::figure_with_interval(metric, rate), words::basis(rate)));
+    let standing = entry.standing.as_ref();
+    Row {
+        place: at,
+        segment,
+        name,
+        rank: Text::from(standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank))),
+        rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),
+        leads: crate::render::board::has_leaders(&suite.board) && standing.is_some_and(|standing| standing.is_leading),
+        about: Text::from(about),
+        rate: rate.map(|rate| {
+            let mark = axis.mark(rate.value, rate.interval);
+            let (low, high) = mark.ends.clone().unwrap_or_else(|| (mark.x.clone(), mark.x.clone()));
+            let is_left = axis.share(rate.interval.map_or(rate.value, |ends| ends.high)) > RIGHT;
+            Rate { text: Text::from(words::figure(metric, rate)), x: if is_left { low } else { high }, is_left, mark }
+        }),
+        against: against(suite, &entry.arm),
+        cost: entry.cost_per_solved_usd.map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
+        time: entry.duration.as_ref().map(|spread| (spread.median.to_string(), Text::from(format::seconds(spread.median)))),
+        trend: scale.and_then(|scale| Bars::of(&rates(suite, &entry.arm), scale)),
+    }
+}
+
+/// The arm's pass rates over its nights, of which there are two at least.
+fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
+    let history = suite.history.as_ref().and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
+    history.map(nights::rates).filter(|rates| rates.len() > 1).unwrap_or_default()
+}
+
+fn against(suite: &OverviewSuite, arm: &Arm) -> Difference {
+    let only = |text: &str| Difference { key: String::new(), text: Text::from(text), interval: Text::default(), is_clear: false };
+    match suite.against(arm) {
+        Against::Itself => only(if suite.baseline.is_some() { "baseline" } else { "leader" }),
+        Against::Unknown => only("–"),
+        Against::Other(row, pair) => {
+            let Some(found) = pair.difference.filter(|found| found.scale != Scale::Ratio) else { return only("–") };
+            let text = verdicts::change_of(&row.metric, &pair).unwrap_or_default();
+            let (text, interval) = text.split_once(" [").map_or((text.as_str(), String::new()), |(text, ends)| (text, format!("[{ends}")));
+            Difference {
+                key: found.value.to_string(),
+                text: Text::from(text),
+                interval: Text::from(interval),
+                is_clear: pair.verdict.better().is_some(),
+            }
+        }
+    }
 }

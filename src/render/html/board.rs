@@ -48,7 +48,7 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes = verdicts::board_notes(board);
     notes.extend(details::entry_notes(board));
     if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
-        let cost = "Cost is weighed per run. An arm is dominated where another is at least as good on both figures shown and better on one";
+        let cost = "Cost is per run. An arm is dominated if another is at least as good on both figures and better on one";
         notes.push(format!("{cost}; a cost known in part dominates nothing."));
     }
     notes.extend(board::methods(board));

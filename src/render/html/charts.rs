@@ -2,62 +2,56 @@
 
 use askama::Template;
 
-use crate::render::{chart, words};
-use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, SiteContext};
+use crate::render::{board, chart, words};
+use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::chart_data::ChartOf;
 use super::figure::{self, Figure};
-use super::grid::{Kind, Look, Sort};
+use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
-use super::shell::{Crumb, Here, Shell, Text};
-
-/// An arm of fewer runs has no line that could be read: at least one arm must have so many.
-const MIN_RUNS: u64 = 3;
-
-/// With more arms than this the leaderboard fills its page, and the charts get their own.
-const MOST_BESIDE: usize = 30;
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 
 #[derive(Template)]
-#[template(path = "charts.html")]
+#[template(path = "suite_cost.html")]
 struct ChartsPage {
     shell: Shell,
     suite: Text,
+    costs: Option<Grid>,
+    said: Vec<Text>,
     figures: Vec<Figure>,
 }
 
-/// Says whether a suite's charts have a page of their own.
-pub(super) fn have_page(suite: &OverviewSuite) -> bool {
-    let charts = &suite.charts;
-    let is_drawn = charts.pareto.is_some() || is_spread(charts.cost.as_ref()) || is_spread(charts.duration.as_ref());
-    suite.board.entries.len() > MOST_BESIDE && is_drawn
-}
-
-/// The page of a large suite's charts.
+/// What a suite's arms cost, and its charts; nothing where neither is known.
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
-    if !have_page(suite) {
+    if !Tab::Cost.is_there(suite) {
         return None;
     }
-    let path = place.charts_path();
-    let title = format!("Charts of {} · {}", place.label, context.title);
-    let about = format!("Pass rate over cost, and how the runs of {} are spread.", place.label);
+    let path = place.cost_path();
+    let title = format!("Cost of {} · {}", place.label, context.title);
+    let about = format!("What the arms of {} cost, what more money buys, and how runs are spread.", place.label);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
-    let back = format!("{}{}", shell.root, place.path());
-    let figures = of_suite(suite, place, &shell.root);
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).download(&format!("{}.json", place.data("suites")), "JSON");
-    Some(SiteFile::page(path, &ChartsPage { suite: Text::new(&place.label), figures, shell }))
-}
-
-fn is_spread(of: Option<&Distribution>) -> bool {
-    of.is_some_and(|of| of.arms.iter().any(|arm| arm.coverage.known >= MIN_RUNS))
+    let bar = bar(suite, place, &shell.root, Tab::Cost);
+    let shell = shell.of_suite(bar).download(&format!("{}.json", place.data("suites")), "JSON");
+    let priced: Vec<&Entry> = suite.board.entries.iter().filter(|entry| entry.cost.is_some()).collect();
+    let table = board::costs(&suite.board, priced.iter().copied(), suite.charts.spent.as_ref());
+    let page = ChartsPage {
+        suite: Text::new(&place.label),
+        costs: (!priced.is_empty()).then(|| Grid::of(&table, "costs", "Arms by pass rate").filtered("")),
+        said: table.notes.into_iter().map(Text::from).collect(),
+        figures: of_suite(suite, place, &shell.root),
+        shell,
+    };
+    Some(SiteFile::page(path, &page))
 }
 
 /// The charts of a suite.
-pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
+fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
-        let of = of.as_ref().filter(|of| is_spread(Some(of)))?;
-        let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name));
+        let of = of.as_ref().filter(|of| of.can_be_drawn())?;
+        let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name, &|arm| place.colour(arm)));
         Some(figure.csv(format!("{root}{}", which.path(place))))
     };
     [

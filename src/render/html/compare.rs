@@ -20,6 +20,7 @@ use super::link::{ItemLink, Link};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::sides::{self, Sides};
+use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 use super::{SiteFile, matrix, metrics, state};
 
@@ -128,7 +129,12 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.of_arms().crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&format!("data/{stem}"));
+    let bar = bar(suite, place, &shell.root, Tab::Pairs);
+    let shell = shell
+        .crumbs(vec![Crumb::new(back, place.label.as_str())])
+        .of_suite(bar)
+        .styled(&plan.assets.pair)
+        .downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
         links: arm

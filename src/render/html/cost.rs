@@ -44,7 +44,7 @@ struct Part {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "cost.html";
     let context = &overview.context;
-    let shell = Shell::new(context, &plan.assets, path, Here::Cost, format!("Cost · {}", context.title), "What every suite and arm cost.")
+    let shell = Shell::new(context, &plan.assets, path, Here::Cost, format!("Cost · {}", context.title), "Cost by suite and arm.")
         .downloads("data/cost")
         .foot(context);
     let all = || overview.suites.iter().zip(&plan.suites);
@@ -60,7 +60,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         suites.push(part(number, suite, place, plan, most, figure));
     }
     let free: Vec<&str> = all().filter(|(suite, _)| suite.charts.spent.is_none()).map(|(_, place)| place.label.as_str()).collect();
-    let unknown = (!free.is_empty()).then(|| Text::from(format!("No run of these says what it cost: {}.", free.join(", "))));
+    let unknown = (!free.is_empty()).then(|| Text::from(format!("No known cost: {}.", free.join(", "))));
     SiteFile::page(path.to_owned(), &CostPage { bill: bill(shown), suites, unknown, shell })
 }
 

@@ -19,6 +19,7 @@ use super::link::Link;
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 
 /// Criteria of one table of the index, and cells of it.
@@ -105,8 +106,8 @@ pub(super) fn index(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let title = format!("{}: criteria · {}", place.label, context.title);
     let description = format!("How often each arm met each criterion of {}.", place.label);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description).downloads(&place.data("criteria"));
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]);
+    let bar = bar(suite, place, &shell.root, Tab::Criteria);
+    let shell = shell.of_suite(bar);
     let tables = (1..).zip(&suite.criteria).map(|(number, table)| judged(number, table, place, &shell.root)).collect();
     Some(SiteFile::page(path, &Index { suite: Text::new(&place.label), tables, shell }))
 }
@@ -156,7 +157,7 @@ pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> 
     let (all, some) = (suite.criterion_keys.len() as u64, parting.len() as u64);
     let criteria = if all == 1 { "criterion" } else { "criteria" };
     let said = format!(
-        "{} {criteria}; arms part on {}: some meet it in more than half of their runs, and others do not.",
+        "{} {criteria}; arms disagree on {}: some meet it in more than half of their runs, others do not.",
         format::integer(all),
         format::integer(some)
     );
@@ -184,13 +185,14 @@ pub(super) fn pages<'a>(
             several => format!("Criteria {} to {} of {}", integer(first + 1), integer(first + several), integer(all)),
         };
         let title = format!("{heading} · {} · {}", place.label, context.title);
-        let about = format!("Which arms met single criteria of {}, and what was said about it.", place.label);
+        let about = format!("Single criteria of {} by arm, with the judge's reasoning.", place.label);
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("criteria"));
         let crumbs = vec![
             Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()),
             Crumb::new(format!("{}{}", shell.root, place.criteria_path()), "Criteria"),
         ];
-        let shell = shell.crumbs(crumbs);
+        let bar = bar(suite, place, &shell.root, Tab::Criteria);
+        let shell = shell.crumbs(crumbs).of_suite(bar);
         let page = Page { plan, suite, place, root: &shell.root, bytes: PAGE_BYTES / chunk.len() };
         let criteria = (first..).zip(chunk).map(|(index, key)| criterion(&page, index, key)).collect();
         let pager = Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX)));
@@ -249,9 +251,9 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, ab
     let fitting = links.iter().take(MOST_PAIRS).take_while(fits).count();
     links.truncate(fitting);
     let pairs_said = if all > links.len() {
-        format!("{} of {} pairs of arms that part on it, side by side:", links.len(), format::integer(all as u64))
+        format!("{} of {} pairs of arms that disagree, side by side:", links.len(), format::integer(all as u64))
     } else {
-        "Arms that part on it, side by side:".to_owned()
+        "Pairs of arms that disagree, side by side:".to_owned()
     };
     let (verdicts, untold) = verdicts(page, row, &labels, (id, about), told);
     Part {
@@ -325,7 +327,7 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&
     if shown.is_empty() {
         return (None, untold);
     }
-    let mut grid = Grid::new(format!("verdicts-{id}"), format!("What was said of {on}, run by run"));
+    let mut grid = Grid::new(format!("verdicts-{id}"), format!("Judgements of {on}, run by run"));
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|(arm, ..)| Cell::head(labels[*arm].as_str())));
     let outcome = |verdict: &CriterionVerdict| {
         let cell = Cell { text: Text::from(outcome_word(&verdict.status)), ..Cell::item_status(&verdict.status) };

@@ -32,11 +32,7 @@ impl Beside {
     /// Marks the words of two texts that the other has not.
     pub fn of(first: &str, second: &str) -> Self {
         if first == second {
-            return Self {
-                first: pieces([(first, false)]),
-                second: pieces([(second, false)]),
-                note: Some("Both are the same, word for word."),
-            };
+            return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note: Some("Both texts are identical.") };
         }
         let words = [first, second].map(DiffableStr::tokenize_unicode_words);
         if common(&words) < LEAST_ALIKE {

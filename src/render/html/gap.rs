@@ -49,7 +49,6 @@ impl Gap {
         let said = verdicts::change_of(&row.metric, pair).unwrap_or_default();
         let (value, inner) = said.split_once(" [").unwrap_or((&said, ""));
         let inner: Vec<&str> = inner.trim_end_matches(']').split(", ").collect();
-        let left = axis.share(-margin.unwrap_or_default());
         let is_lower_better = row.metric.direction == crate::domain::Direction::Down;
         let better = |place: usize| Text::from(format!("{} is better", names[place]));
         Some(Self {
@@ -62,8 +61,8 @@ impl Gap {
             mark: axis.mark(found.value, found.interval),
             zero: axis.at(0.0),
             band: margin.map(|margin| {
-                let width = format!("{:.2}", axis.share(margin) - left);
-                (format!("{left:.2}"), width, Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))))
+                let width = strip::percent(axis.share(margin) - axis.share(-margin));
+                (axis.at(-margin), width, Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))))
             }),
             is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, Verdict::DeterministicDifference { .. }),
             low: Text::from(end(axis.low)),
@@ -76,8 +75,8 @@ impl Gap {
 impl Label {
     fn at(axis: &Axis, value: f64, text: &str) -> Self {
         let anchor = match axis.share(value) {
-            share if share < 8.0 => "start",
-            share if share > 92.0 => "end",
+            share if share < 0.08 => "start",
+            share if share > 0.92 => "end",
             _ => "middle",
         };
         Self { x: axis.at(value), anchor, text: Text::new(text) }

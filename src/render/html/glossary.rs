@@ -45,64 +45,61 @@ const GROUPS: &[Group] = &[
         anchor: "parts",
         heading: "What is evaluated",
         terms: &[
-            term(
-                "suite",
-                "Suite",
-                "What is asked, with the tests, criteria or questions that decide. Elsewhere: task, data set, benchmark.",
-            ),
+            term("suite", "Suite", "A fixed set of items with a name and versions. Elsewhere: benchmark, task, data set."),
             term(
                 "item",
                 "Item",
-                "The smallest thing that is passed, failed or scored: a question, a task, a test, a criterion or a check. Elsewhere: sample, instance.",
+                "The smallest thing that passes or fails: a question, task, test, criterion or check. Elsewhere: sample, instance.",
             ),
-            term("cluster", "Cluster", "Items that are not independent of each other, such as questions about one passage or tasks in one repository."),
+            term("cluster", "Cluster", "Items that depend on each other, such as questions about one passage or tasks in one repository."),
             term("category", "Category", "A subject, language or tag of items. Reported, and never the unit of a test."),
-            term("agent", "Agent", "What answers a prompt: a program, a service, or a recording of one."),
+            term("agent", "Agent", "A program, an API or a recording that answers a prompt."),
+            term("approach", "Approach", "A way of working: how an agent turns requirements into a result. Elsewhere: scaffold, harness."),
+            term("arm", "Arm", "An approach combined with a model. The unit that is compared."),
+            term("baseline", "Baseline", "The approach or the earlier runs that others are compared with."),
+            term("run", "Run", "One execution of an arm on a suite."),
+            term("attempt", "Attempt", "One execution of an item within a run, usually one per item. Elsewhere: epoch, trial."),
+            term("batch", "Batch", "Runs started by one command."),
             term(
-                "approach",
-                "Approach",
-                "The way from a suite's demands to a result with an agent and a model. Elsewhere: scaffold, harness.",
+                "evaluator",
+                "Evaluator",
+                "A program or a judge that turns results into outcomes and scores. Elsewhere: scorer, grader, verifier.",
             ),
-            term("arm", "Arm", "One approach with one model, as one side of a comparison."),
-            term("baseline", "Baseline", "The approach that the others are compared to, where one was named."),
-            term("run", "Run", "One go of one arm at one suite."),
-            term("attempt", "Attempt", "One go at one item. A run usually has one for each item. Elsewhere: epoch, trial."),
-            term("batch", "Batch", "Runs that were started together, by one plan."),
-            term("evaluator", "Evaluator", "What turns a finished result into outcomes and scores. Elsewhere: scorer, grader, verifier."),
             term(
                 "judge",
                 "Judge",
-                "A model that decides about criteria. Another model, or other words to it, is another judge and another measure.",
+                "A model that decides criteria. With a different model or prompt it is a different judge, and scores are not compared.",
             ),
-            term("criterion", "Criterion", "A demand that a judge decides to be met or not."),
-            term("verification", "Verification", "Running a project's own checks to see whether what was made does what was asked for."),
-            term("transcript", "Transcript", "What an agent was told, said and did in a run."),
+            term("criterion", "Criterion", "A requirement that a judge decides to be met or not."),
+            term("verification", "Verification", "A run of the project's own checks, to see whether a change meets its goal."),
+            term("transcript", "Transcript", "The messages and tool calls of an agent in a run."),
         ],
     },
     Group {
         anchor: "endings",
-        heading: "How things end",
+        heading: "Outcomes",
         terms: &[
-            term("outcome", "Outcome", "How one attempt at one item ended: one of the seven statuses below.").see("statuses", "Statuses"),
+            term("outcome", "Outcome", "The result of one attempt at an item: one of the seven statuses below.")
+                .see("statuses", "Statuses"),
             term("pass", "Pass", "The evaluator accepted the result."),
-            term("fail", "Fail", "The evaluator refused it; counted, as not passed."),
-            term("error", "Error", "The agent broke down; counted, as not passed."),
-            term("limit", "Limit", "Time or budget ran out; counted, as not passed."),
-            term("infra", "Infra", "A service or the harness failed, which says nothing about the agent; missing."),
+            term("fail", "Fail", "The evaluator rejected the result; counted as not passed."),
+            term("error", "Error", "The agent crashed; counted as not passed."),
+            term("limit", "Limit", "Time or budget ran out; counted as not passed."),
+            term("infra", "Infra", "An outage or harness failure, not the agent's; missing."),
             term("not-evaluated", "Not evaluated", "Not run, or the evaluator failed; missing."),
-            term("skipped", "Skipped", "Meant not to be asked; outside of every figure."),
+            term("skipped", "Skipped", "Deliberately not asked; in no figure."),
             term("counted", "Counted", "In the denominator of a pass rate: pass, fail, error and limit."),
             term(
                 "missing",
                 "Missing",
-                "Asked for, but without an answer about the agent: infra and not evaluated. Not in the denominator, and always said.",
+                "Expected, but without an outcome: infra and not evaluated. Not in the pass rate, but reported beside it.",
             ),
             term(
                 "excluded",
                 "Excluded item",
-                "Known to be broken and taken out of every figure, with its reason; the figures with it are said beside.",
+                "A broken item, removed from every figure with a reason; comparisons also show the result with it.",
             ),
-            term("retracted", "Retracted run", "Hidden by its owner, with a reason. The pages say how many there are."),
+            term("retracted", "Retracted run", "A run hidden by its owner, with a reason. The pages give the number."),
             term("unknown", "Unknown", "Not measured. Never the same as 0; a sum with an unknown part is a lower bound (≥)."),
         ],
     },
@@ -110,121 +107,104 @@ const GROUPS: &[Group] = &[
         anchor: "figures",
         heading: "Figures",
         terms: &[
-            term("metric", "Score, metric", "A named number with a unit and, where there is one, a better end."),
+            term("metric", "Score, metric", "A named number with a unit and, for most, a better direction."),
             term("pass-rate", "Pass rate", "Passed outcomes over counted outcomes.").see("rates", "Pass rates"),
-            term("n", "n", "How many of what a figure rests on: items, clusters or runs, as its label says."),
-            term("estimate", "Estimate", "A value with its interval, what it was counted over, and what was left out."),
+            term("n", "n", "Sample size. The label gives the unit: items, clusters or runs."),
+            term("estimate", "Estimate", "A value with its interval, its sample size, and the number of missing outcomes."),
             term(
                 "interval",
                 "Interval, 95% CI",
-                "The values that the data are compatible with: a method that gives such intervals covers the truth 95 times in 100.",
+                "95% confidence interval. Intervals made this way contain the true value about 95% of the time.",
             )
             .see("rates", "Which interval"),
             term("pp", "pp", "Percentage points: from 40% to 50% is 10 pp, and 25 percent."),
-            term("solved", "Cost per solved item", "What the runs cost together, over the outcomes they passed.").see("amounts", "Amounts"),
-            term("stated", "Stated", "As the source published it, where its own counts are not known.").see("stated", "Stated figures"),
-            term("first-in-resamples", "First in resamples", "How often an arm comes first if the items are drawn anew. No verdict."),
+            term("solved", "Cost per solved item", "Total cost of the runs over passed outcomes.").see("amounts", "Amounts"),
+            term("stated", "Stated", "Published by the source, without its counts.").see("stated", "Stated figures"),
             term(
-                "rank",
-                "Rank",
-                "The places that the evidence leaves open: behind all that are surely better, before all that are surely worse.",
+                "first-in-resamples",
+                "First in resamples",
+                "Share of bootstrap samples of the items in which the arm ranks first. Not a verdict.",
             ),
-            term("leading-group", "Leading group", "The arm with the best rate and every arm that the evidence does not put behind it."),
-            term("letters", "Letters", "Arms that share a letter cannot be told apart."),
+            term("rank", "Rank", "Range of ranks that the pairwise tests cannot rule out."),
+            term("leading-group", "Leading group", "The leader and every arm that is not significantly worse."),
+            term("letters", "Letters", "Arms that share a letter do not differ significantly."),
         ],
     },
     Group {
         anchor: "comparisons",
         heading: "Comparisons and verdicts",
         terms: &[
-            term("comparison", "Comparison", "Two or more arms on one suite, item by item where they share items.")
-                .see("arms", "What stands beside what"),
-            term(
-                "difference",
-                "Difference",
-                "How far one arm is from another: the first less the second, or for amounts the first over the second.",
-            ),
-            term(
-                "paired",
-                "Paired difference",
-                "A difference made item by item on what both arms have, so that hard and easy items weigh on both alike.",
-            ),
+            term("comparison", "Comparison", "Two or more arms on one suite, item by item if they share items.")
+                .see("arms", "Which runs are compared"),
+            term("difference", "Difference", "The first arm minus the second; for amounts the first divided by the second."),
+            term("paired", "Paired difference", "A difference over the items that both arms have, so that hard items affect both alike."),
             term(
                 "comparability",
                 "Comparability",
                 "Whether two arms were measured alike, from A (no known differences) to F (no item is shared).",
             )
             .see("comparability", "Is the comparison fair?"),
-            term("flip", "Flip", "An item, or a criterion, that one arm passes and the other does not."),
+            term("flip", "Flip", "An item or criterion that only one of two arms passes."),
             term(
                 "p-value",
                 "p, p-value",
-                "How often chance alone would give a difference at least this large if there were none, adjusted for all pairs of a table.",
+                "Probability of a difference at least this large if the arms were equal, adjusted for all pairs of a table.",
             ),
             term(
                 "margin",
                 "Margin",
-                "A difference smaller than this does not matter, as declared beforehand. Without one nothing is called equivalent, and decisions take 2 pp of \
-                 quality and 10% of cost and time.",
+                "The largest unimportant difference, declared beforehand. Without it no arms are called equivalent, and decisions use 2 pp for rates and 10% \
+                 for cost and time.",
             ),
-            term(
-                "winner",
-                "Winner",
-                "The arm that a verdict names: better than the other beyond chance, after adjustment. With the better number alone it leads.",
-            )
-            .see("verdict", "Verdicts"),
+            term("winner", "Winner", "The arm that is better beyond chance, after adjustment. An arm with only the better number leads.")
+                .see("verdict", "Verdicts"),
             term("equivalent", "Equivalent", "The whole interval of the difference lies within the declared margin."),
-            term("tie", "Tie", "Exactly equal numbers; never a difference that failed to show."),
+            term("tie", "Tie", "Exactly equal numbers. An open comparison is not a tie."),
             term(
                 "not-enough-evidence",
                 "Open, not enough evidence",
-                "The data fit too many differences to say. Never that the arms are equal.",
+                "The data cannot rule out either direction. It does not mean that the arms are equal.",
             ),
             term(
                 "decision",
                 "Decision",
-                "What to do, from quality, cost and time together: ship, keep, choose by price, measure more, or cannot be settled by this suite.",
+                "Advice from quality, cost and time together: ship, keep, choose by price, measure more, or cannot be settled by this suite.",
             ),
-            term("runs-vary", "Runs vary", "Whole runs of an arm differ by more than their items explain. It is part of the interval."),
+            term(
+                "runs-vary",
+                "Runs vary",
+                "Whole runs of an arm differ more than their items explain. The interval includes this variation.",
+            ),
             term(
                 "not-comparable",
                 "Not comparable",
-                "Another question was asked: no shared items, another judge, own tests, no better side.",
+                "No shared items, different judges, own tests, or a metric without a better direction.",
             ),
             term("no-data", "No data", "An arm has no value."),
-            term(
-                "deterministic",
-                "Fixed result",
-                "Every run of an arm has the same outcomes, so repeats add nothing. The difference holds for these items.",
-            ),
-            term("detectable", "So much data can show …", "The smallest difference that this much data would show four times out of five."),
-            term("second-look", "For a second look", "Figures of another method beside the verdict. They decide nothing."),
+            term("deterministic", "Fixed result", "All runs of each arm have identical outcomes, so more runs change nothing."),
+            term("detectable", "Smallest detectable difference", "The smallest true difference that this design finds with 80% power."),
+            term("second-look", "Other methods", "Figures of other methods beside the verdict. They decide nothing."),
         ],
     },
     Group {
         anchor: "charts",
         heading: "Charts and time",
         terms: &[
-            term("pareto", "Pareto front", "The arms that no other beats on both figures of a chart, pass rate and price.")
-                .see("drawings", "Charts"),
+            term("pareto", "Pareto front", "The arms that no other beats on both pass rate and cost.").see("drawings", "Charts"),
             term("dominated", "Dominated", "Another arm is at least as good on both figures, and better on one."),
-            term("ecdf", "Cumulative share (ECDF)", "For every amount, the share of runs that took at most so much."),
+            term("ecdf", "Cumulative share (ECDF)", "For every amount, the share of runs at or below it."),
             term(
                 "inconsistencies",
                 "Differences and inconsistencies",
-                "Of the items on which two arms differ: how far they favour one arm, against how many there are. Much of the second and little of the \
-                 first is noise.",
+                "For two arms: how many items they differ on (inconsistencies), and how far those favour one arm (difference). Many inconsistencies with \
+                 little difference are noise.",
             ),
             term("whisker", "Dot and whisker", "The dot is the value, the line its interval; a hollow dot has none."),
             term("night", "Night", "The runs of one arm on one day."),
-            term("change-point", "Change point", "The night from which on a series has another level than before, beyond chance."),
-            term("duel", "Duel", "Two arms on the items that both have, night by night; its e-value holds however often one looks."),
-            term("flaky", "Flaky item", "An item that most probably neither always passes nor always fails for one arm."),
-            term(
-                "discrimination",
-                "Discrimination",
-                "How far an item goes with the rest of its suite: whether better runs are those that pass it.",
-            ),
+            term("change-point", "Change point", "The night from which a series differs from before, beyond chance."),
+            term("duel", "Duel", "Two arms compared by night on shared items. Its e-value is valid under repeated looks."),
+            term("flaky", "Flaky item", "An item that passes in some runs of an arm and fails in others."),
+            term("discrimination", "Discrimination", "Correlation of an item with the rest of its suite: high if better runs pass it."),
         ],
     },
 ];
@@ -232,7 +212,8 @@ const GROUPS: &[Group] = &[
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "glossary.html";
     let title = format!("Glossary · {}", overview.context.title);
-    let shell = Shell::new(&overview.context, &plan.assets, path, Here::Glossary, title, "The words of these pages, each in one sense.");
+    let shell =
+        Shell::new(&overview.context, &plan.assets, path, Here::Glossary, title, "The terms of these pages, each with one meaning.");
     SiteFile::page(path.to_owned(), &GlossaryPage { shell, groups: GROUPS })
 }
 

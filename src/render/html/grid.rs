@@ -39,11 +39,13 @@ pub(super) struct Column {
     pub sub: Text,
     pub look: Look,
     pub sort: Sort,
+    /// Stands back where scripts let a reader choose columns.
+    pub is_more: bool,
 }
 
 impl Column {
     pub fn new(name: impl Into<Text>, look: Look, sort: Sort) -> Self {
-        Self { name: name.into(), sub: Text::default(), look, sort }
+        Self { name: name.into(), sub: Text::default(), look, sort, is_more: false }
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {
@@ -267,6 +269,14 @@ impl Grid {
 
     pub fn ranked(mut self) -> Self {
         self.is_ranked = true;
+        self
+    }
+
+    /// Lets all columns stand back but the first and those that are kept, by the names in their heads.
+    pub fn chosen(mut self, kept: &[&str]) -> Self {
+        for column in self.columns.iter_mut().skip(1) {
+            column.is_more = column.look != Look::Scale && !kept.iter().any(|name| column.name.to_string().starts_with(name));
+        }
         self
     }
 

@@ -10,11 +10,15 @@ use super::arm_links::link_arms;
 use super::bars::{Bars, Scale};
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 
 /// Arms with a chart.
 const MOST_ARMS: usize = 12;
+/// Arms with a small picture, side by side.
+const MOST_PANES: usize = 6;
 /// Nights of all charts together, so that the page keeps its budget.
 const MOST_NIGHTS: usize = 240;
 /// Arms in the table.
@@ -31,6 +35,7 @@ struct HistoryPage {
     suite: Text,
     sentences: Vec<Text>,
     notes: Vec<Text>,
+    panes: Option<Panes>,
     levels: Grid,
     arms: Vec<ArmPart>,
     duels: Option<Grid>,
@@ -51,8 +56,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let sentences = sentences(history, &labels, followed.len());
     let title = format!("History of {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&place.data("history"));
+    let bar = bar(suite, place, &shell.root, Tab::History);
+    let shell = shell.of_suite(bar).downloads(&place.data("history"));
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
     let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
@@ -64,6 +69,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .chain(nights::scale(history).map(nights::scale_note))
             .map(Text::from)
             .collect(),
+        panes: panes::nights(suite, place, MOST_PANES, plan, &shell.root, true),
         levels: levels(history, &labels, plan, &shell.root),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),
@@ -96,22 +102,22 @@ fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<Strin
         return changes;
     }
     let arms = format!("{} {}", format::integer(followed as u64), if followed == 1 { "arm" } else { "arms" });
-    vec![format!("No change of level found in {arms} with two nights or more; one needs five nights on each side of a change.")]
+    vec![format!("No change point in {arms} with at least two nights. Change points need five nights on each side.")]
 }
 
 fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if drawn < followed {
         let (some, all) = (format::integer(drawn as u64), format::integer(followed as u64));
-        notes.push(format!("{some} of {all} arms with two nights or more are shown here; the data files have all."));
+        notes.push(format!("Showing {some} of {all} arms with at least two nights; the data files have all."));
     }
     let single = history.arms.len() - followed;
     if single > 0 {
         let word = if single == 1 { "arm has" } else { "arms have" };
-        notes.push(format!("{} {word} one night with a pass rate, or none, and nothing to follow.", format::integer(single as u64)));
+        notes.push(format!("{} {word} fewer than two nights with a pass rate.", format::integer(single as u64)));
     }
     if history.undated > 0 {
-        notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
+        notes.push(format!("{} of unknown time not shown.", words::count_runs(history.undated)));
     }
     notes
 }
@@ -123,7 +129,7 @@ fn levels(history: &History, labels: &[String], plan: &Plan, root: &str) -> Grid
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
     let scale = nights::scale(history).map(|ends| Scale::new(ends, longest));
     let rate = |rate: Option<&&Estimate>| Cell::maybe(rate.map(|rate| (format::estimate(rate), rate.value)));
-    let mut grid = Grid::new("levels-table", "Arms over their nights").fits();
+    let mut grid = Grid::new("levels-table", "Arms by night").fits();
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.iter().take(arms.len()).map(|label| Cell::head(label.as_str())));
     link_arms(&mut grid, 0, arms.iter().map(|arm| &arm.arm), plan, root);
     grid.column(Column::new("Nights", Look::Number, Sort::Descending), arms.iter().map(|arm| Cell::count(arm.nights.len() as u64)));
@@ -144,7 +150,7 @@ fn duels(history: &History, labels: &[String]) -> Option<Grid> {
     if duels.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("duels-table", "Pairs of arms, night by night").fits();
+    let mut grid = Grid::new("duels-table", "Pairs of arms by night").fits();
     let pair = duels.iter().map(|duel| Cell::head(format!("{} against {}", labels[duel.first], labels[duel.second])));
     grid.column(Column::new("Pair", Look::Key, Sort::Ascending), pair);
     grid.column(Column::new("Better", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.won)));

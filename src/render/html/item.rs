@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
+use crate::render::run_title::run_turn;
 use crate::render::shown::other_scores;
 use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
@@ -13,6 +14,7 @@ use super::mark::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::suite_tabs::{Tab, bar};
 
 /// Arms with a row of their own for an item; the data have all.
 const MOST_ARMS: usize = 24;
@@ -20,7 +22,7 @@ const MOST_ARMS: usize = 24;
 const MOST_LINKS: usize = 24;
 /// What a page is to weigh with all its items, and what it weighs without any.
 const PAGE_BYTES: usize = 58_000;
-const FRAME_BYTES: usize = 4_000;
+const FRAME_BYTES: usize = 6_000;
 /// What an item, an arm of it, a link to an outcome, and an answer with its reason weigh without their texts and addresses.
 const ITEM_BYTES: usize = 1_250;
 const ARM_BYTES: usize = 140;
@@ -135,7 +137,8 @@ pub(super) fn pages<'a>(
             .download(&format!("{}.csv", place.data("items")), "CSV");
         let crumbs =
             vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
-        let shell = shell.crumbs(crumbs);
+        let bar = bar(suite, place, &shell.root, Tab::Items);
+        let shell = shell.crumbs(crumbs).of_suite(bar);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
         let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
         let page = ItemPages {
@@ -279,7 +282,7 @@ fn said(page: &Page<'_>, note: &ItemNote, label: &str, told: Told) -> Note {
     let transcript = note.transcript.as_ref().zip(page.plan.run_segment(&note.run));
     Note {
         arm: Text::new(label),
-        run: Text::new(&note.run),
+        run: Text::from(page.plan.run_turn(&note.run).map_or_else(|| note.run.clone(), run_turn)),
         href: page.run_href(&note.run),
         class,
         sign,

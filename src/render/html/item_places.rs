@@ -62,6 +62,10 @@ impl ItemPlaces {
         place.map(|(_, _, index)| *index)
     }
 
+    pub fn count(&self) -> usize {
+        self.slugs.len()
+    }
+
     /// Returns where an item stands on its page.
     pub fn anchor(&self, index: usize) -> String {
         format!("i-{}", self.slugs[index])

@@ -17,6 +17,11 @@ pub(super) struct Mark {
     pub key: Option<f64>,
 }
 
+/// Returns how much passed, in `steps` from nothing: the ends are for nothing and everything alone.
+pub(super) fn shade(passed: u32, counted: u32, steps: u32) -> u32 {
+    if passed == 0 { 0 } else { (passed * steps / counted.max(1)).max(1) }
+}
+
 /// How one arm fared on an item.
 pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
     let ItemCell { passed, counted, broken, missing, skipped } = cell;

@@ -7,20 +7,24 @@ use crate::render::{format, words};
 use crate::views::{ItemLine, ItemMatrix, OverviewSuite, SiteContext};
 
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::heat::{self, Heat};
 use super::item::sign_word;
+use super::item_order::Order;
 use super::mark::{Mark, mark};
 use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, SitePart};
 
 /// Arms that have a column; the data have all.
 const MOST_ARMS: usize = 16;
 /// Pages of an order beside the one by name, which has all items.
 const MOST_PAGES: usize = 10;
-/// What the rows of a page may weigh, and about what a cell and the rest of a row do.
+/// What the rows of a page may weigh, also where a map stands above them, and about what a cell and the rest of a row do.
 const PAGE_BYTES: usize = 120_000;
+const BYTES_BELOW_MAP: usize = 80_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
 /// Items on one short list.
@@ -33,10 +37,13 @@ const LONGEST_NAME: usize = 120;
 struct MatrixPage {
     shell: Shell,
     suite: Text,
+    /// What the hardest and the easiest of its items pass.
+    headline: Option<String>,
     finding: Vec<Text>,
     /// Where the other orders are: address, words, and whether it is this page's.
     orders: Vec<(String, String, bool)>,
     about: String,
+    map: Option<Heat>,
     picture: Option<Shown>,
     pager: Option<Pager>,
     caption: String,
@@ -74,75 +81,9 @@ struct Row {
     notes: String,
 }
 
-/// Which items a page lists, in which order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    Name,
-    Hardest,
-    Discriminating,
-    Differing,
-    Suspect,
-}
-
-impl Order {
-    const ALL: [Self; 5] = [Self::Name, Self::Hardest, Self::Discriminating, Self::Differing, Self::Suspect];
-
-    fn stem(self) -> &'static str {
-        match self {
-            Self::Name => "index",
-            Self::Hardest => "hardest",
-            Self::Discriminating => "discriminating",
-            Self::Differing => "differing",
-            Self::Suspect => "suspect",
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Name => "all, by name",
-            Self::Hardest => "hardest first",
-            Self::Discriminating => "most discriminating first",
-            Self::Differing => "arms differ",
-            Self::Suspect => "worth a second look",
-        }
-    }
-
-    fn about(self) -> &'static str {
-        match self {
-            Self::Name => "Every item, by name.",
-            Self::Hardest => "The items that pass least often come first. Each arm weighs the same, however many runs it has.",
-            Self::Discriminating => {
-                "The items come first that runs pass the more often the better they do on all other items: the correlation of the two, over the runs."
-            }
-            Self::Differing => "Items that some arms pass in more than half of their outcomes and others do not.",
-            Self::Suspect => "Items with something odd about them, the oddest first. None of it is a verdict: look at the item.",
-        }
-    }
-
-    /// The items, by index.
-    fn items(self, matrix: &ItemMatrix) -> Vec<usize> {
-        match self {
-            Self::Name => (0..matrix.items.len()).collect(),
-            Self::Hardest => matrix.orders.hardest.clone(),
-            Self::Discriminating => matrix.orders.discriminating.clone(),
-            Self::Differing => matrix.orders.differing.clone(),
-            Self::Suspect => matrix.orders.suspect.clone(),
-        }
-    }
-
-    fn name(self, page: u64) -> String {
-        match (self, page) {
-            (Self::Name, 1) => "index.html".to_owned(),
-            (Self::Name, page) => format!("p{page:04}.html"),
-            (_, 1) => format!("{}.html", self.stem()),
-            (_, page) => format!("{}-{page:04}.html", self.stem()),
-        }
-    }
-}
-
 /// Addresses of a suite's matrix: where each order begins, from the root.
 pub(super) fn path(place: &SuitePlace) -> String {
-    format!("suites/{}/items/index.html", place.segment)
+    format!("suites/{}/items/{}", place.segment, Order::Name.name(1))
 }
 
 /// A short list of items for the suite's page.
@@ -159,7 +100,7 @@ pub(super) struct Shortlist {
 pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Shortlist> {
     let matrix = &suite.items;
     let list = |(order, said): (Order, fn(&ItemLine) -> String)| {
-        let items = order.items(matrix);
+        let items = order.items(suite);
         let entry = |index: &usize| {
             let line = &matrix.items[*index];
             (format!("{root}{}", place.item_path(*index)), name(line), said(line))
@@ -191,29 +132,44 @@ pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a Ove
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());
     }
-    let picture = picture::of(matrix);
-    let image = SiteFile { path: format!("suites/{}/items/{}", place.segment, picture::NAME), bytes: picture.picture.png() };
-    let per_page = rows_per_page(matrix.arms.len());
-    let pages = Order::ALL.into_iter().flat_map(move |order| {
-        let items = order.items(matrix);
-        let all = items.len();
-        let most = if order == Order::Name { usize::MAX } else { MOST_PAGES * per_page };
-        let items: Vec<usize> = items.into_iter().take(most).collect();
-        let count = items.len().div_ceil(per_page).max(1) as u64;
-        let strips = (order == Order::Name).then(|| (picture.strips.clone(), picture.picture.width, picture.picture.height()));
-        (1..=count).zip((0..).step_by(per_page)).map(move |(number, start): (u64, usize)| {
-            let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
-            let of = Part { order, number, count, first: start + 1, all, listed: items.len() };
-            let shown =
-                strips.as_ref().filter(|_| number == 1).map(|(strips, width, height)| shown(matrix, suite, strips, *width, *height));
-            page(context, plan, suite, place, &of, chunk, shown)
-        })
-    });
-    Box::new(std::iter::once(image).chain(pages))
+    let has_map = heat::fits(matrix.items.len(), matrix.arms.len());
+    let picture = (!has_map).then(|| picture::of(matrix));
+    let image = picture
+        .as_ref()
+        .map(|drawn| SiteFile { path: format!("suites/{}/items/{}", place.segment, picture::NAME), bytes: drawn.picture.png() });
+    let per_page = rows_per_page(matrix.arms.len(), if has_map { BYTES_BELOW_MAP } else { PAGE_BYTES });
+    let lists: Vec<(Order, Vec<usize>)> = Order::ALL.into_iter().map(|order| (order, order.items(suite))).collect();
+    let links: Vec<(Order, usize)> =
+        lists.iter().map(|(order, items)| (*order, items.len())).filter(|(order, count)| *order != Order::Category || *count > 0).collect();
+    let pages =
+        lists.into_iter().filter(|(order, items)| *order != Order::Category || !items.is_empty()).flat_map(move |(order, items)| {
+            let map_order = if order == Order::Name { suite.items.easiest() } else { items.clone() };
+            let all = items.len();
+            let most = if order == Order::Name { usize::MAX } else { MOST_PAGES * per_page };
+            let items: Vec<usize> = items.into_iter().take(most).collect();
+            let count = items.len().div_ceil(per_page).max(1) as u64;
+            let drawn = picture.as_ref().filter(|_| order == Order::Name);
+            let strips = drawn.map(|drawn| (drawn.strips.clone(), drawn.picture.width, drawn.picture.height()));
+            let links = links.clone();
+            (1..=count).zip((0..).step_by(per_page)).map(move |(number, start): (u64, usize)| {
+                let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
+                let is_first = number == 1;
+                let of = Part { order, number, count, first: start + 1, all, listed: items.len(), links: &links };
+                let drawings = Drawings {
+                    map: if is_first && has_map { heat::of(suite, place, &map_order, order.across()) } else { None },
+                    picture: strips
+                        .as_ref()
+                        .filter(|_| is_first)
+                        .map(|(strips, width, height)| shown(matrix, suite, strips, *width, *height)),
+                };
+                page(context, plan, suite, place, &of, chunk, drawings)
+            })
+        });
+    Box::new(image.into_iter().chain(pages))
 }
 
-fn rows_per_page(arms: usize) -> usize {
-    let fitting = PAGE_BYTES / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+fn rows_per_page(arms: usize, bytes: usize) -> usize {
+    let fitting = bytes / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
 
@@ -224,7 +180,7 @@ type Note = fn(&ItemLine) -> String;
 type Count = fn(&Strip) -> u64;
 
 /// Which part of an order a page is.
-struct Part {
+struct Part<'a> {
     order: Order,
     number: u64,
     count: u64,
@@ -233,6 +189,14 @@ struct Part {
     /// Items of the order, and those that its pages list.
     all: usize,
     listed: usize,
+    /// All orders that have pages, with their items.
+    links: &'a [(Order, usize)],
+}
+
+/// What stands above the rows of an order's first page.
+struct Drawings {
+    map: Option<Heat>,
+    picture: Option<Shown>,
 }
 
 fn page(
@@ -240,9 +204,9 @@ fn page(
     plan: &Plan,
     suite: &OverviewSuite,
     place: &SuitePlace,
-    part: &Part,
+    part: &Part<'_>,
     items: &[usize],
-    picture: Option<Shown>,
+    drawings: Drawings,
 ) -> SiteFile {
     let matrix = &suite.items;
     let path = format!("suites/{}/items/{}", place.segment, part.order.name(part.number));
@@ -254,7 +218,9 @@ fn page(
         .download(&format!("{}.csv", place.data("items")), "CSV");
     let back = Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str());
     let crumbs = if part.order == Order::Name && part.number == 1 { vec![back] } else { vec![back, Crumb::new("index.html", "Items")] };
-    let shell = shell.crumbs(crumbs);
+    let bar = bar(suite, place, &shell.root, Tab::Items);
+    let shell = shell.crumbs(crumbs).of_suite(bar);
+    let shell = if drawings.map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
     let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let runs: Vec<Option<String>> = matrix
         .arms
@@ -274,9 +240,11 @@ fn page(
     let page = MatrixPage {
         suite: Text::new(&place.label),
         finding: if part.number == 1 { finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
-        orders: orders(matrix, part),
+        headline: headline(matrix).filter(|_| part.number == 1),
+        orders: orders(part),
         about: part.order.about().to_owned(),
-        picture,
+        map: drawings.map,
+        picture: drawings.picture,
         pager: Pager::new(part.number, part.count, |number| part.order.name(number)),
         caption: match items.len() {
             0 => "No items".to_owned(),
@@ -296,12 +264,22 @@ fn page(
     SiteFile::page(path, &page)
 }
 
-fn orders(matrix: &ItemMatrix, part: &Part) -> Vec<(String, String, bool)> {
-    let of = |order: Order| {
-        let count = order.items(matrix).len();
-        (order.name(1), format!("{} ({})", order.word(), format::integer(count as u64)), order == part.order)
+fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
+    let of = |(order, count): &(Order, usize)| {
+        (order.name(1), format!("{} ({})", order.word(), format::integer(*count as u64)), *order == part.order)
     };
-    Order::ALL.into_iter().map(of).collect()
+    part.links.iter().map(of).collect()
+}
+
+/// The answer of the page: what the hardest and the easiest item pass.
+fn headline(matrix: &ItemMatrix) -> Option<String> {
+    let [hardest, easiest] = [matrix.orders.hardest.first()?, matrix.orders.hardest.last()?].map(|index| &matrix.items[*index]);
+    if hardest == easiest {
+        return None;
+    }
+    let rate = |item: &ItemLine| Some(format::percent(item.rate?, u64::from(item.counted)));
+    let items = words::count_of(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
+    Some(format!("the hardest of {items} passes in {} of its outcomes, the easiest in {}", rate(hardest)?, rate(easiest)?))
 }
 
 /// What the matrix says, before anything is looked at.

@@ -23,7 +23,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         path,
         Here::Method,
         title,
-        "How each figure is made, what it leaves out, and what it cannot say.",
+        "How each figure is computed, which runs it counts, and what it does not show.",
     )
     .foot(&overview.context);
     SiteFile::page(path.to_owned(), &MethodPage { shell })

@@ -8,12 +8,15 @@ mod any_pair;
 mod areas;
 mod arm;
 mod arm_links;
+mod arm_list;
+mod arm_name;
 mod arm_places;
 mod arms;
 mod assets;
 mod bars;
 mod base64;
 mod board;
+mod categories;
 mod chart_data;
 mod charts;
 mod compare;
@@ -23,30 +26,40 @@ mod criteria;
 mod cut;
 mod data;
 mod diff;
+mod embed;
 mod figure;
 mod forest;
+mod frontier;
 mod gap;
 mod glossary;
 mod grid;
+mod heat;
 mod hero;
 mod history;
 mod item;
+mod item_order;
 mod item_places;
 mod items;
 mod judged;
+mod leaderboard;
+mod leading;
 mod link;
 mod mark;
 mod matrix;
 mod method;
 mod metrics;
 mod overview;
+mod pairs;
+mod panes;
 mod picture;
 mod plan;
 mod publish;
 mod run;
 mod runs;
+mod said;
 mod score_details;
 mod search;
+mod shard;
 mod shell;
 mod sides;
 mod single;
@@ -56,6 +69,8 @@ mod state;
 mod stated;
 mod strip;
 mod suite;
+mod suite_runs;
+mod suite_tabs;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -88,7 +103,7 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
     vec![
         part(|| search::pages(overview, plan)),
         part(|| runs::pages(overview, plan)),
-        part(|| arms::pages(overview, plan)),
+        part(|| arm_list::pages(overview, plan)),
         part(|| arm::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
         part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
@@ -102,12 +117,17 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
     let mut parts: Vec<SitePart<'a>> = vec![
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
+        part(move || embed::files(context, plan, suite, place)),
+        part(move || said::of_suite(suite, place)),
         part(move || data::items(suite, place)),
         part(move || any_pair::files(context, plan, suite, place)),
-        part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))),
+        part(move || {
+            let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
+            pages.into_iter().chain(pairs::page(context, plan, suite, place))
+        }),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
-        part(move || charts::page(context, plan, suite, place)),
+        part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
         part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];
@@ -137,7 +157,7 @@ pub fn run_files(
 ) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
+    files.extend(transcript::pages(&overview.context, plan, place, page, items, transcripts));
     files.push(data::run(place, page, items));
     files
 }

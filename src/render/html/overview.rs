@@ -2,15 +2,14 @@
 
 use askama::Template;
 
-use crate::domain::COST_PER_SOLVED;
-use crate::render::{format, summary, verdicts, words};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Interval, LevelChange, Overview, OverviewSuite, Scale, SuiteState};
+use crate::render::{format, verdicts, words};
+use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
+use super::leading::{Leading, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::state::{self, Sign, sign};
-use super::strip::{self, Axis, Mark};
 
 /// Sentences on this page: who leads, and what that is worth. The suite's page has all.
 const SENTENCES: usize = 2;
@@ -56,45 +55,10 @@ struct Row {
     label: Text,
     href: String,
     about: Text,
-    leader: Text,
-    next: Text,
-    rates: Option<Rates>,
-    difference: Option<Difference>,
-    cost: Option<Amount>,
-    time: Option<Amount>,
-    deed: Text,
-    why: Text,
+    leading: Leading,
     pair: Option<String>,
     /// Where the pages of the leader and the next arm are.
     arms: [String; 2],
-}
-
-/// The leading two arms on an axis of their own.
-struct Rates {
-    low: String,
-    high: String,
-    /// Both figures with their intervals.
-    about: Text,
-    first: Mark,
-    second: Mark,
-}
-
-/// How far apart they are, with zero on the axis.
-struct Difference {
-    key: String,
-    text: Text,
-    interval: Text,
-    /// Whether the interval is clear of zero, or nothing varies.
-    is_clear: bool,
-    zero: String,
-    mark: Option<Mark>,
-}
-
-/// What the leader takes, beside the next arm.
-struct Amount {
-    key: String,
-    text: Text,
-    beside: Text,
 }
 
 /// A suite with its state and its place in the site.
@@ -211,35 +175,18 @@ fn change(plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Cha
 }
 
 fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan) -> Row {
-    let top = suite.top.as_ref();
-    let labels = top.map(|top| names(suite, top)).unwrap_or_default();
-    let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
-    let advice = top.and_then(|top| summary::advice(top, &labels, None));
-    let (deed, why) = advice.map(|advice| (capital(&advice.deed), advice.why)).unwrap_or_default();
+    let arm = |at: usize| Some(plan.arm_href("", &suite.top.as_ref()?.arms.get(at)?.arm));
     let settled = SuiteState::settled(suite);
-    let only = suite.board.entries.first().map(|entry| words::names_on(&suite.board)(&entry.arm)).filter(|_| top.is_none());
     Row {
         sign: sign(state),
         beside: if settled == state { "" } else { state::word(settled) },
         label: Text::new(&place.label),
         href: place.path(),
         about: Text::from(about(suite)),
-        leader: only.map_or_else(|| name(0), Text::from),
-        next: name(1),
-        rates: top.and_then(|top| rates(top, &labels)),
-        difference: top.and_then(difference),
-        cost: top.and_then(|top| amount(top, COST_PER_SOLVED, format::money, ["the cost", "dearer", "cheaper"])),
-        time: top.and_then(|top| amount(top, "duration_seconds", format::seconds, ["the time", "slower", "faster"])),
-        deed: Text::from(deed),
-        why: Text::from(why),
-        pair: top.and_then(|top| place.pair_path(top)),
-        arms: [0, 1].map(|at| top.and_then(|top| top.arms.get(at)).map_or_else(String::new, |compared| plan.arm_href("", &compared.arm))),
+        leading: Leading::of(suite),
+        pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
+        arms: [0, 1].map(|at| arm(at).unwrap_or_default()),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// `225 tasks, 69 arms`.
@@ -251,66 +198,6 @@ fn about(suite: &OverviewSuite) -> String {
     items.into_iter().chain([words::count_of(board.entries.len() as u64, "arms")]).collect::<Vec<_>>().join(", ")
 }
 
-fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
-    let row = top.primary()?;
-    let figures: Vec<(f64, Option<Interval>)> = row
-        .cells
-        .iter()
-        .take(2)
-        .filter_map(|cell| {
-            let figure = cell.figure.as_ref().map(|figure| (figure.summary.mean, figure.interval));
-            cell.estimate.as_ref().map(|estimate| (estimate.value, estimate.interval)).or(figure)
-        })
-        .collect();
-    let [(first, of_first), (second, of_second)] = figures.as_slice() else { return None };
-    let ends = [of_first, of_second].into_iter().flatten().flat_map(|ends| [ends.low, ends.high]);
-    let is_share = row.metric.unit == crate::domain::Unit::Fraction;
-    let axis = Axis::around(&[*first, *second].into_iter().chain(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))?;
-    let end = |number: f64| strip::end(if is_share { number * 100.0 } else { number });
-    let figure = |cell: &Cell| {
-        cell.estimate.as_ref().map_or_else(|| words::cell(&row.metric, cell), |estimate| words::figure_with_interval(&row.metric, estimate))
-    };
-    let about: Vec<String> = labels.iter().zip(&row.cells).map(|(label, cell)| format!("{label} {}", figure(cell))).collect();
-    Some(Rates {
-        low: end(axis.low),
-        high: format!("{}{}", end(axis.high), if is_share { "%" } else { "" }),
-        about: Text::from(about.join(", ")),
-        first: axis.mark(*first, *of_first),
-        second: axis.mark(*second, *of_second),
-    })
-}
-
-fn difference(top: &Comparison) -> Option<Difference> {
-    let row: &ComparisonRow = top.primary()?;
-    let pair = row.evidence.pairs.first()?;
-    let found = pair.difference?;
-    let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
-    let axis =
-        Axis::around(&[0.0, found.value].into_iter().chain(ends).collect::<Vec<f64>>(), None).filter(|_| found.scale != Scale::Ratio);
-    let text = verdicts::difference(row);
-    let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
-    let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}"));
-    Some(Difference {
-        key: format!("{}", found.value),
-        text: Text::from(text),
-        interval: Text::from(interval),
-        is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, crate::views::Verdict::DeterministicDifference { .. }),
-        zero: axis.map(|axis| axis.at(0.0)).unwrap_or_default(),
-        mark: axis.map(|axis| axis.mark(found.value, found.interval)),
-    })
-}
-
-fn amount(top: &Comparison, metric: &str, shown: fn(f64) -> String, [times, more, less]: [&str; 3]) -> Option<Amount> {
-    let row = top.rows.iter().find(|row| row.metric.name == metric)?;
-    let value = row.cells.first()?.value?;
-    let ratio = row.evidence.pairs.first().and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Ratio);
-    let beside = ratio.map(|found| match found.value {
-        ratio if ratio > 0.95 && ratio < 1.05 => "about equal".to_owned(),
-        ratio => words::than(ratio, times, more, less),
-    });
-    Some(Amount { key: format!("{value}"), text: Text::from(shown(value)), beside: Text::from(beside.unwrap_or_default()) })
-}
-
 fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {
     let (mark, sentences) = verdict(suite);
     Sentence {
@@ -320,35 +207,4 @@ fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {
         verdict: Text::from(sentences.iter().take(SENTENCES).map(String::as_str).collect::<Vec<&str>>().join(" ")),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
     }
-}
-
-/// The sentences on the leading two, and their mark.
-pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
-    match (&suite.top, suite.board.entries.as_slice()) {
-        (Some(top), entries) => {
-            let mut sentences = summary::summary_sentences_naming(top, &names(suite, top));
-            if entries.len() > 2 {
-                // With more than two arms the question is who leads them all; the leading two come after.
-                sentences.splice(0..0, verdicts::board_sentence(&suite.board));
-            }
-            (state::mark(SuiteState::settled(suite)), sentences)
-        }
-        (None, []) => (state::mark(SuiteState::NothingToCompare), vec!["No runs.".to_owned()]),
-        (None, [only, ..]) => {
-            let name = words::arm_name(&only.arm);
-            let rate = only.pass_rate.as_ref().map_or_else(
-                || "its pass rate is unknown".to_owned(),
-                |rate| format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate)),
-            );
-            (state::mark(SuiteState::NothingToCompare), vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
-        }
-    }
-}
-
-/// The arms of a comparison by the names they have on the suite's board.
-pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
-    let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
-    let name = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(|| words::arm_name(arm), |at| labels[at].clone());
-    comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
 }

@@ -4,6 +4,8 @@ use crate::domain::ItemStatus;
 use crate::render::png::Picture;
 use crate::views::{Go, ItemMatrix};
 
+use super::mark::shade;
+
 /// The picture's file name beside the matrix.
 pub(super) const NAME: &str = "matrix.png";
 
@@ -56,9 +58,7 @@ pub(super) struct Drawn {
 
 /// Draws a matrix that has items.
 pub(super) fn of(matrix: &ItemMatrix) -> Drawn {
-    // Easiest first; items that nobody tried are last.
-    let mut order: Vec<usize> = matrix.orders.hardest.iter().rev().copied().collect();
-    order.extend((0..matrix.items.len()).filter(|item| matrix.items[*item].rate.is_none()));
+    let order = matrix.easiest();
     let across = order.len().div_ceil(MOST_COLUMNS);
     let down = matrix.goes.len().div_ceil(MOST_ROWS).max(1);
     let by_arm: Vec<Vec<&Go>> = (0..matrix.arms.len()).map(|arm| matrix.goes.iter().filter(|go| go.arm == arm).collect()).collect();
@@ -98,9 +98,7 @@ fn colour(goes: &[&Go], items: &[usize]) -> u8 {
         _ if 2 * broken > counted => BROKEN,
         _ => {
             let steps = u32::from(EVERYTHING - NOTHING);
-            // The ends are for nothing and everything alone.
-            let step = if passed == 0 { 0 } else { (passed * steps / counted).max(1) };
-            NOTHING + u8::try_from(step).unwrap_or(EVERYTHING - NOTHING)
+            NOTHING + u8::try_from(shade(passed, counted, steps)).unwrap_or(EVERYTHING - NOTHING)
         }
     }
 }

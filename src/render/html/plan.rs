@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::render::words;
-use crate::views::{Arm, Comparison, Overview, SuiteBoard};
+use crate::views::{Arm, ArmColours, Comparison, Overview, OverviewSuite, RunTurn, SuiteBoard};
 
 use super::arm_places::ArmPlaces;
 use super::assets::Assets;
@@ -35,6 +35,8 @@ pub(super) struct SuitePlace {
     /// The suite's name, with its version where an older one stands beside the newest.
     pub label: String,
     arms: BTreeMap<Arm, String>,
+    /// Of the arms that have one.
+    colours: BTreeMap<Arm, u8>,
     pub items: ItemPlaces,
     pub criteria: ItemPlaces,
 }
@@ -45,12 +47,15 @@ pub(super) struct RunPlace {
     pub segment: String,
     /// Index into the overview's suites.
     pub suite: usize,
+    /// Which of the suite's runs it is.
+    pub turn: RunTurn,
 }
 
 impl Plan {
     pub fn new(overview: &Overview) -> Self {
         let labels: Vec<String> = suite_labels(&overview.suites.iter().map(|suite| &suite.board).collect::<Vec<_>>());
         let suite_segments = segments(labels.iter().map(String::as_str), LONGEST);
+        let colours = ArmColours::of(&overview.suites);
         let suites = overview
             .suites
             .iter()
@@ -58,18 +63,25 @@ impl Plan {
             .map(|(suite, label)| {
                 let paired = suite.pairs.iter().chain(&suite.top).flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
                 let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| &entry.arm).chain(paired).cloned().collect();
+                let colours = arms.iter().filter_map(|arm| Some((arm.clone(), colours.get(arm)?))).collect();
                 let names: Vec<String> = arms.iter().map(words::arm_name).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
                 let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
                 let (items, criteria) = (ItemPlaces::of_items(&suite.items), ItemPlaces::of_criteria(&suite.criterion_keys));
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, items, criteria }
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours, items, criteria }
             })
             .collect();
-        let ids: Vec<(usize, &str)> =
-            (0..).zip(&overview.suites).flat_map(|(index, suite)| suite.runs.iter().map(move |run| (index, run.id.as_str()))).collect();
-        let run_segments = segments(ids.iter().map(|(_, id)| *id), LONGEST);
-        let runs =
-            ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
+        let of_suite = |(index, suite): (usize, &OverviewSuite)| {
+            let turns = suite.turns();
+            suite.runs.iter().zip(turns).map(|(run, turn)| (run.id.clone(), index, turn)).collect::<Vec<_>>()
+        };
+        let ids: Vec<(String, usize, RunTurn)> = (0..).zip(&overview.suites).flat_map(of_suite).collect();
+        let run_segments = segments(ids.iter().map(|(id, _, _)| id.as_str()), LONGEST);
+        let place = |(id, suite, turn): (String, usize, RunTurn)| {
+            let segment = run_segments[id.as_str()].clone();
+            (id, RunPlace { segment, suite, turn })
+        };
+        let runs = ids.iter().cloned().map(place).collect();
         let on_boards = overview.suites.iter().flat_map(|suite| suite.board.entries.iter().map(|entry| &entry.arm));
         let of_runs = overview.suites.iter().flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
         Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), runs }
@@ -78,6 +90,11 @@ impl Plan {
     /// Returns what a run's pages have in their addresses.
     pub fn run_segment(&self, id: &str) -> Option<&str> {
         self.runs.get(id).map(|place| place.segment.as_str())
+    }
+
+    /// Returns which of its suite's runs a run is: its page is titled by it.
+    pub fn run_turn(&self, id: &str) -> Option<RunTurn> {
+        self.runs.get(id).map(|place| place.turn)
     }
 
     /// Returns the place in the overview of a run's suite.
@@ -108,21 +125,42 @@ impl SuitePlace {
 
     /// Returns what the pages of the suite's runs are made of: they link to the suite and its items, not to pairs of arms.
     pub fn for_runs(&self) -> impl Serialize + '_ {
-        let Self { segment, label, arms: _, items, criteria } = self;
+        let Self { segment, label, arms: _, colours: _, items, criteria } = self;
         (segment, label, items, criteria)
     }
 
     /// Returns what all pages of the suite have of it.
     pub fn for_suite(&self) -> impl Serialize + '_ {
-        (self.for_runs(), self.arms.iter().collect::<Vec<_>>())
+        (self.for_runs(), self.arms.iter().collect::<Vec<_>>(), self.colours.values().collect::<Vec<_>>())
+    }
+
+    /// The number of an arm's colour, the same on all pages of the site.
+    pub fn colour(&self, arm: &Arm) -> Option<u8> {
+        self.colours.get(arm).copied()
     }
 
     pub fn criteria_path(&self) -> String {
         format!("suites/{}/criteria.html", self.segment)
     }
 
-    pub fn charts_path(&self) -> String {
-        format!("suites/{}/charts.html", self.segment)
+    pub fn leaderboard_path(&self) -> String {
+        format!("suites/{}/leaderboard.html", self.segment)
+    }
+
+    pub fn cost_path(&self) -> String {
+        format!("suites/{}/cost.html", self.segment)
+    }
+
+    pub fn categories_path(&self) -> String {
+        format!("suites/{}/categories.html", self.segment)
+    }
+
+    pub fn items_path(&self) -> String {
+        format!("suites/{}/items/index.html", self.segment)
+    }
+
+    pub fn runs_path(&self) -> String {
+        format!("suites/{}/runs.html", self.segment)
     }
 
     pub fn history_path(&self) -> String {
@@ -136,11 +174,6 @@ impl SuitePlace {
     /// Returns the path of the page that compares any two arms in the browser.
     pub fn any_pair_path(&self) -> String {
         format!("compare/{}/{}", self.segment, ANY_PAIR)
-    }
-
-    /// Returns the path of a part of what that page loads.
-    pub fn outcomes_path(&self, part: usize) -> String {
-        format!("d/pairs-{}-{part}.js", self.segment)
     }
 
     /// Returns the name, without extension, of what belongs to a pair.

@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning, score_label};
+use crate::render::run_title::{run_title, short_id};
 use crate::render::table::{Seen, Table};
 use crate::render::{format, reasons as render_reasons, shown, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
@@ -21,7 +22,9 @@ use super::{stated, transcript};
 #[template(path = "run.html")]
 struct RunHtml {
     shell: Shell,
+    title: Text,
     id: Text,
+    short_id: Text,
     arm: Text,
     arm_href: String,
     suite: Text,
@@ -48,8 +51,7 @@ struct RunHtml {
 #[template(path = "items.html")]
 struct ItemsHtml {
     shell: Shell,
-    id: Text,
-    arm: Text,
+    title: Text,
     suite: Text,
     heading: String,
     grid: Grid,
@@ -90,6 +92,7 @@ pub(super) fn pages(
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.arm);
+    let run_name = run_title(&run.line.arm, place.turn);
     let mut grids = item_grids(run, items, transcripts, suite).into_iter();
     let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
     let shell = |page: u64, title: String, description: String| {
@@ -97,15 +100,17 @@ pub(super) fn pages(
         let crumb = Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str());
         let mut crumbs = vec![crumb];
         if page > 1 {
-            crumbs.push(Crumb::new("index.html", format!("Run {}", run.line.id)));
+            crumbs.push(Crumb::new("index.html", run_name.as_str()));
         }
         shell.crumbs(crumbs).download(&format!("data/runs/{}.json", place.segment), "JSON")
     };
     let first = items.first();
-    let title = format!("Run {}: {arm} on {} · {}", run.line.id, suite.label, context.title);
+    let title = format!("{run_name} on {} · {}", suite.label, context.title);
     let shell_of_run = shell(1, title, format!("One run of {arm} on {}: totals, provenance and items.", suite.label));
     let page = RunHtml {
+        title: Text::new(&run_name),
         id: Text::new(&run.line.id),
+        short_id: Text::from(short_id(&run.line.id)),
         arm: Text::new(&arm),
         arm_href: plan.arm_href(&shell_of_run.root, &run.line.arm),
         suite: Text::new(&suite.label),
@@ -130,11 +135,10 @@ pub(super) fn pages(
     let mut files = vec![SiteFile::page(path(1), &page)];
     for (page, grid) in items.iter().skip(1).zip(grids) {
         let heading = heading(page);
-        let title = format!("{heading} of run {} · {}", run.line.id, context.title);
+        let title = format!("{heading} of {run_name} on {} · {}", suite.label, context.title);
         let html = ItemsHtml {
             shell: shell(page.page, title, format!("{heading} of one run of {arm} on {}.", suite.label)),
-            id: Text::new(&run.line.id),
-            arm: Text::new(&arm),
+            title: Text::new(&run_name),
             suite: Text::new(&suite.label),
             heading,
             grid,
@@ -194,7 +198,11 @@ fn totals(run: &RunPage) -> Vec<Fact> {
 
 fn provenance(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
-    let mut facts = vec![Fact::new("Approach", line.arm.approach.as_str()), Fact::new("Model", line.arm.model.as_str())];
+    let mut facts = vec![
+        Fact::new("Id of the run", line.id.as_str()),
+        Fact::new("Approach", line.arm.approach.as_str()),
+        Fact::new("Model", line.arm.model.as_str()),
+    ];
     let known = [
         ("Agent", run.agent.clone()),
         ("Model, as the agent reports it", run.reported_model.clone()),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::render::run_title::{run_title, short_id};
 use crate::render::{format, tables};
 use crate::views::{Overview, RunLine};
 
@@ -88,7 +89,13 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
     let mut grid = Grid::of(&table, id, caption);
     for (row, run) in grid.rows.iter_mut().zip(runs) {
         if let Some(head) = row.first_mut() {
-            *head = Cell::head(run.id.as_str()).link(plan.run_path(&run.id).map(|path| format!("{root}{path}")));
+            let link = plan.run_path(&run.id).map(|path| format!("{root}{path}"));
+            *head = match plan.run_turn(&run.id) {
+                // A suite's own page, which may list hundreds, has no room for the ids.
+                Some(turn) if of == Of::OneSuite => Cell::head(run_title(&run.arm, turn)).link(link),
+                Some(turn) => Cell::head(run_title(&run.arm, turn)).sub(short_id(&run.id)).link(link),
+                None => Cell::head(run.id.as_str()).link(link),
+            };
         }
         if let (Of::AllSuites, Some(suite)) = (of, row.get_mut(1)) {
             let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);

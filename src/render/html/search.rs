@@ -6,6 +6,7 @@ use askama::Template;
 use serde::Serialize;
 
 use crate::domain::{beginning, visible};
+use crate::render::run_title::run_title;
 use crate::render::{format, words};
 use crate::views::{ArmPage, Overview};
 
@@ -13,6 +14,8 @@ use super::SiteFile;
 use super::items::{criterion_href, item_href};
 use super::plan::Plan;
 use super::runs::Pager;
+use super::said;
+use super::shard::{self, literal};
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 
 /// Bytes of one list on the search page itself, and of all; further and longer ones have pages of their own.
@@ -103,6 +106,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let lists = lists(overview, plan);
     let (mut files, indexed) = shards(&lists);
     let shards: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    files.push(said::parts(plan, &shards));
     let path = "search.html";
     let title = format!("Search · {}", overview.context.title);
     let about = "Suites, arms, runs, criteria and items from A to Z.";
@@ -166,7 +170,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     }
     let run = |run: &&crate::views::RunLine| {
         let place = plan.runs.get(&run.id)?;
-        let about = format!("{} on {}", words::arm_name(&run.arm), plan.suites[place.suite].label);
+        let about = format!("{} on {}", run_title(&run.arm, place.turn), plan.suites[place.suite].label);
         Some(Named { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
     };
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
@@ -281,7 +285,10 @@ fn split(name: &Named) -> (Shared<'_>, &str) {
 /// Bytes of a name in the index, as escaped as they are there.
 fn row_length(name: &Named) -> usize {
     let escaped = |text: &str| literal(&literal(text)).len();
-    escaped(&visible(&name.name)) + escaped(split(name).1) + 10
+    let ((sort, about, folder), rest) = split(name);
+    // No two runs share what is said about them.
+    let own = if sort == Sort::Run { escaped(&visible(about)) + escaped(folder) + 10 } else { 0 };
+    escaped(&visible(&name.name)) + escaped(rest) + 10 + own
 }
 
 fn shard(number: usize, names: &[&Named]) -> SiteFile {
@@ -295,16 +302,7 @@ fn shard(number: usize, names: &[&Named]) -> SiteFile {
         })
         .collect();
     let groups = groups.iter().map(|(sort, about, folder)| (*sort, visible(about), *folder)).collect();
-    let json = serde_json::to_string(&Shard { groups, names }).expect("texts and numbers can be written");
-    // A JSON string is a string of the script too; read as JSON it is faster than a literal.
-    let text = format!("evalreportShard(\"search\",{number},JSON.parse({}));\n", literal(&json));
-    SiteFile { path: format!("d/search-{number}.js"), bytes: text.into_bytes() }
-}
-
-/// Writes a text as a string of a script. `<` could end the script or begin a comment.
-pub(super) fn literal(text: &str) -> String {
-    let literal = serde_json::to_string(text).expect("a text can be written");
-    literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    shard::file("search", number, &Shard { groups, names })
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use crate::domain::visible;
 use crate::render::format;
 use crate::views::SiteContext;
 
-use super::assets::Assets;
+use super::assets::{Assets, Extra};
+use super::state::Sign;
 
 /// Foreign text with its control characters made visible. Templates still escape it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +92,22 @@ pub(super) struct Download {
     pub label: &'static str,
 }
 
+/// The bar that stays in sight on all pages of a suite: its name, its state and its pages.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub label: Text,
+    pub href: String,
+    pub signs: Vec<Sign>,
+    pub tabs: Vec<Tab>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Tab {
+    pub word: &'static str,
+    pub href: String,
+    pub is_here: bool,
+}
+
 /// Facts about the data as a whole. Pages of one suite leave them out: a run of another must not change them.
 #[derive(Clone, Debug)]
 pub(super) struct Foot {
@@ -115,13 +132,13 @@ pub(super) struct Shell {
     pub site: Text,
     pub version: Text,
     pub assets: Assets,
+    /// What this page loads beside what all do.
+    pub extras: Vec<Extra>,
     pub here: Here,
     pub crumbs: Vec<Crumb>,
     pub downloads: Vec<Download>,
     pub foot: Option<Foot>,
-    /// Style sheets and scripts beyond those of every page, from the site's root.
-    pub sheets: Vec<String>,
-    pub scripts: Vec<String>,
+    pub bar: Option<Bar>,
 }
 
 impl Shell {
@@ -143,30 +160,36 @@ impl Shell {
             site: Text::new(&context.title),
             version: Text::new(&context.version),
             assets: assets.clone(),
+            extras: Vec::new(),
             here,
             crumbs: Vec::new(),
             downloads: Vec::new(),
             foot: None,
-            sheets: Vec::new(),
-            scripts: Vec::new(),
+            bar: None,
         }
     }
 
-    /// Gives the page the style sheet of pages about one arm or two.
-    pub fn of_arms(mut self) -> Self {
-        self.sheets.push(self.assets.pair_css.clone());
-        self
-    }
-
-    /// Gives the page the script that compares any two arms.
-    pub fn comparing(mut self) -> Self {
-        self.scripts.push(self.assets.pair_js.clone());
-        self
+    /// Puts the page among those of a suite, with their own style sheet and script.
+    pub fn of_suite(mut self, bar: Bar) -> Self {
+        self.bar = Some(bar);
+        let own = self.assets.suite.clone();
+        self.with(own)
     }
 
     pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {
         self.crumbs = crumbs;
         self
+    }
+
+    /// Loads a sheet and a script that other pages do without.
+    pub fn with(mut self, extra: Extra) -> Self {
+        self.extras.push(extra);
+        self
+    }
+
+    /// Loads the sheet of these alone: the script is for other pages.
+    pub fn styled(self, extra: &Extra) -> Self {
+        self.with(Extra { js: String::new(), ..extra.clone() })
     }
 
     /// Offers the page's numbers in every form: `stem` is their path without extension.

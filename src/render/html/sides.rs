@@ -2,6 +2,7 @@
 
 use crate::domain::beginning;
 use crate::render::format;
+use crate::render::run_title::run_turn;
 use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
 
 use super::diff::{Beside, Piece};
@@ -113,7 +114,7 @@ fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: 
     let text = |text: &Option<String>| text.as_deref().map(|text| Text::from(short(text)));
     OneSide {
         arm: Text::new(label),
-        run: Text::new(&side.run),
+        run: Text::from(plan.run_turn(&side.run).map_or_else(|| side.run.clone(), run_turn)),
         href: plan.run_path(&side.run).map(|path| format!("{root}{path}")),
         status: (class, mark, cell.text),
         answer: text(&side.answer),
@@ -145,14 +146,14 @@ fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
     if pair.sides.len() > shown {
         let left = (pair.sides.len() - shown) as u64;
         notes.push(format!(
-            "For want of room {} {} in the JSON file of this page alone.",
+            "Not enough room: {} {} only in the JSON file of this page.",
             format::integer(left),
             if left == 1 { "is" } else { "are" }
         ));
     }
     if is_cut {
         let most = format::integer(MOST_OF_A_TEXT as u64);
-        notes.push(format!("Texts are cut after {most} characters; the pages of the runs have what the store keeps."));
+        notes.push(format!("Texts are cut after {most} characters; the runs' pages have the stored text."));
     }
     if pair.arms.iter().any(|arm| arm.run_ids.len() > 1) {
         notes.push("Of several attempts at an item, the first is shown that ended as most did.".to_owned());

@@ -40,7 +40,8 @@ const SCRIPT: &str = "\u{1}script";
 pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it, and a page of any two arms their outcomes.
     let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
-    let is_left_out = |path: &str| path.starts_with("runs/") || is_loading(path) || super::items::is_item_page(path);
+    let is_left_out =
+        |path: &str| path.starts_with("runs/") || path.starts_with("embed/") || is_loading(path) || super::items::is_item_page(path);
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
@@ -74,8 +75,12 @@ fn digest(text: &str) -> String {
 fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let html = String::from_utf8_lossy(&page.bytes);
     let main = html.split_once("<main id=\"main\">").and_then(|(_, rest)| rest.split_once("</main>")).map_or("", |(main, _)| main);
+    // The pages of a suite lead to each other above their main part.
+    let bar = html.split_once("<nav class=\"bar\"").and_then(|(_, rest)| rest.split_once("</nav>"));
+    let bar = bar.map_or_else(String::new, |(bar, _)| format!("<nav class=\"bar\"{bar}</nav>"));
     let mut shown = format!("<section id=\"p{number}\">\n");
-    let mut rest = main;
+    let whole = format!("{bar}{main}");
+    let mut rest = whole.as_str();
     // Text is escaped, so that what begins with `<` is a tag, and attributes are quoted.
     while let Some(start) = rest.find('<') {
         shown.push_str(&rest[..start]);
@@ -125,13 +130,13 @@ fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usi
         let prefixed = || value.split(' ').map(|id| format!("p{number}-{id}")).collect::<Vec<String>>().join(" ");
         let value = match name {
             "id" | "for" | "headers" | "aria-labelledby" | "aria-describedby" | "aria-controls" => Some(prefixed()),
-            "href" => address(value, path, number, numbers),
+            "href" | "data-any" => address(value, path, number, numbers),
             _ => Some(value.replace("url(#", &format!("url(#p{number}-"))),
         };
         match value {
             Some(value) => shown.push_str(&format!("{before}\"{value}\"")),
             // An address that leads nowhere here is left out, and its text stays.
-            None => shown.push_str(before.trim_end_matches("href=").trim_end()),
+            None => shown.push_str(before.trim_end_matches(format!("{name}=").as_str()).trim_end()),
         }
     }
     shown

@@ -26,6 +26,18 @@ pub(super) fn class(state: SuiteState) -> &'static str {
     }
 }
 
+/// Its colour on white, where no style sheet gives it one.
+pub(super) fn colour(state: SuiteState) -> &'static str {
+    match state {
+        SuiteState::Changed => "#b3261e",
+        SuiteState::Wins => "#0a6b3d",
+        SuiteState::Same => "#2f5d95",
+        SuiteState::FixedOrder => "#6a3fa3",
+        SuiteState::Open => "#855400",
+        SuiteState::NothingToCompare => "#57606a",
+    }
+}
+
 /// Its shape in a square of 12 units, so that no colour has to be seen.
 pub(super) fn shape(state: SuiteState) -> &'static str {
     match state {

@@ -35,7 +35,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
     let mut grid = Grid::new("stated-table", "Stated and recomputed figures");
     if shown.len() < runs.len() {
         let (some, all) = (format::integer(shown.len() as u64), format::integer(runs.len() as u64));
-        grid = grid.about(format!("{some} of {all}, those that disagree first; the JSON file of this page has all"));
+        grid = grid.about(format!("{some} of {all}, disagreements first; the JSON file of this page has all"));
     }
     let run = |of: &RunStated| Cell::head(of.run.as_str()).link(plan.run_path(&of.run).map(|path| format!("{root}{path}")));
     grid.column(Column::new("Run", Look::Key, Sort::Ascending), shown.iter().map(run));

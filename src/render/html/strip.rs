@@ -35,18 +35,67 @@ impl Axis {
         })
     }
 
-    /// Where a number stands, in per cent of the width.
-    pub fn at(&self, number: f64) -> String {
-        format!("{:.2}", self.share(number))
+    /// Round numbers at even distances from one end to the other.
+    pub fn ticks(&self) -> Vec<f64> {
+        let span = self.high - self.low;
+        // Steps that come out even, as few as that takes.
+        let is_round = |count: &u32| {
+            let step = span / f64::from(*count);
+            (round_step(step * (1.0 + 1e-9)) - step).abs() <= 1e-6 * step
+        };
+        let count = (3..=12).find(is_round).unwrap_or(4);
+        (0..=count).map(|number| self.low + span * f64::from(number) / f64::from(count)).collect()
     }
 
-    /// The same as a number.
+    /// Where a number stands, as a share of the width.
     pub fn share(&self, number: f64) -> f64 {
-        100.0 * ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+        ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// The same in per cent.
+    pub fn at(&self, number: f64) -> String {
+        percent(self.share(number))
     }
 
     pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {
         Mark { x: self.at(value), ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))) }
+    }
+}
+
+/// A share of the width in per cent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2}", 100.0 * share)
+}
+
+/// A stretch of amounts above zero, on which equal distances are equal factors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LogAxis {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl LogAxis {
+    /// An axis that holds all amounts with some air; amounts that are not above zero have no place on it.
+    pub fn around(amounts: &[f64]) -> Option<Self> {
+        let above = || amounts.iter().copied().filter(|amount| amount.is_finite() && *amount > 0.0);
+        let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
+        let air = (high / low).max(1.5).powf(2.0 * AIR);
+        Some(Self { low: low / air, high: high * air })
+    }
+
+    /// Where an amount stands, as a share of the width.
+    pub fn share(&self, amount: f64) -> f64 {
+        ((amount / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
+    }
+
+    /// 1, 2 and 5 times the powers of ten on it; of many, the powers alone.
+    pub fn ticks(&self) -> Vec<f64> {
+        let of = |digits: &[f64]| -> Vec<f64> {
+            let all = (-9..=9).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
+            all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+        };
+        let fine = of(&[1.0, 2.0, 5.0]);
+        if fine.len() > 5 { of(&[1.0]) } else { fine }
     }
 }
 
@@ -80,6 +129,18 @@ mod tests {
         let one = Axis::around(&[0.5], Some((0.0, 1.0))).expect("a number");
         assert!(one.low < 0.5 && one.high > 0.5);
         assert_eq!(Axis::around(&[f64::NAN], None), None);
+    }
+
+    #[test]
+    fn ticks_are_round_and_reach_both_ends() {
+        let ticks = |low: f64, high: f64| Axis { low, high }.ticks().into_iter().map(|tick| format!("{tick:.3}")).collect::<Vec<String>>();
+        assert_eq!(ticks(0.0, 1.0), ["0.000", "0.250", "0.500", "0.750", "1.000"]);
+        assert_eq!(ticks(0.3, 1.0), ["0.300", "0.400", "0.500", "0.600", "0.700", "0.800", "0.900", "1.000"]);
+        assert_eq!(ticks(0.175, 0.375).len(), 5);
+        let costs = LogAxis::around(&[0.05, 0.9, 0.0]).expect("amounts");
+        let round: Vec<String> = costs.ticks().into_iter().map(|tick| format!("{tick:.2}")).collect();
+        assert_eq!(round, ["0.05", "0.10", "0.20", "0.50", "1.00"]);
+        assert!(costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none());
     }
 
     #[test]

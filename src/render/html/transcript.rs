@@ -1,11 +1,17 @@
-//! A run's transcripts, some on a page, as plain text in the order it was said.
+//! A run's transcripts, some on a page: each folded, with a rail of its steps and what was expected beside what was answered.
+
+use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::render::{format, words};
-use crate::views::{ItemTranscript, RunPage, RunTranscripts, SiteContext};
+use crate::render::run_title::run_title;
+use crate::render::{format, reasons, words};
+use crate::views::{ItemPage, ItemRow, ItemTranscript, RunPage, RunTranscripts, SiteContext, Spent, TranscriptPart};
 
 use super::SiteFile;
+use super::cut::cut;
+use super::grid::{Cell, Kind};
+use super::items::item_href;
 use super::plan::{Plan, RunPlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
@@ -14,62 +20,140 @@ use super::shell::{Crumb, Here, Shell, Text};
 #[template(path = "transcript.html")]
 struct TranscriptHtml {
     shell: Shell,
-    id: Text,
-    arm: Text,
+    title: Text,
     arm_href: String,
     suite: Text,
-    heading: String,
+    heading: Text,
     entries: Vec<Entry>,
     pager: Option<Pager>,
 }
 
+/// One transcript.
 struct Entry {
     anchor: String,
     name: Text,
+    /// The only one of its page is unfolded.
+    is_open: bool,
+    steps: String,
     about: String,
     digest: String,
     same_as: Option<String>,
+    outcome: Option<Outcome>,
     parts: Vec<Part>,
+    /// Steps that the rail has no room for.
+    more: Option<String>,
 }
 
+/// How the item ended, as far as the run's outcomes say.
+struct Outcome {
+    class: &'static str,
+    mark: &'static str,
+    word: Text,
+    why: Text,
+    expected: Text,
+    answered: Text,
+    facts: Vec<(&'static str, String)>,
+    /// The item's page, on which the other arms stand.
+    href: Option<String>,
+}
+
+impl Outcome {
+    /// `answered Green instead of Blue`; nothing if one of the two is unknown.
+    fn said(&self) -> Text {
+        if self.expected.is_blank() || self.answered.is_blank() {
+            return Text::default();
+        }
+        let (answered, expected) = (&self.answered, &self.expected);
+        Text::from(match self.class {
+            "s-pass" => format!("answered {answered}"),
+            _ => format!("answered {answered} instead of {expected}"),
+        })
+    }
+}
+
+/// One message, tool call or result.
 struct Part {
-    role: Option<Text>,
+    /// Its number among the steps, and who speaks; nothing for a remark of ours.
+    step: Option<(usize, Text)>,
+    is_on_rail: bool,
+    spent: String,
     lines: Vec<Text>,
+    /// A long text of a tool is folded below its first line.
+    fold: Option<Fold>,
+}
+
+struct Fold {
+    first: Text,
+    more: String,
 }
 
 /// A line longer than this is broken, so that no browser has to measure a megabyte of one.
 const LONGEST_LINE: usize = 2_000;
+/// Texts of tools with more lines than this, or more letters, are folded.
+const UNFOLDED_LINES: usize = 4;
+const UNFOLDED_LETTERS: usize = 400;
+/// Letters of a folded text's first line.
+const FIRST_LINE: usize = 120;
+/// Steps of one rail.
+const MOST_STEPS: usize = 150;
 
-pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &RunPage, transcripts: &RunTranscripts) -> Vec<SiteFile> {
+/// What the entries of a page are made from.
+struct Of<'a> {
+    plan: &'a Plan,
+    place: &'a RunPlace,
+    rows: &'a BTreeMap<&'a str, &'a ItemRow>,
+    root: &'a str,
+}
+
+pub(super) fn pages(
+    context: &SiteContext,
+    plan: &Plan,
+    place: &RunPlace,
+    run: &RunPage,
+    items: &[ItemPage],
+    transcripts: &RunTranscripts,
+) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.arm);
+    let run_name = run_title(&run.line.arm, place.turn);
+    let mut rows = BTreeMap::<&str, &ItemRow>::new();
+    for row in items.iter().flat_map(|page| &page.rows) {
+        rows.entry(&row.item).or_insert(row);
+    }
     let name = |page: u64| format!("{page:04}.html");
     let pages = transcripts.pages.len() as u64;
     let page = |(number, entries): (u64, &Vec<ItemTranscript>)| {
         let path = format!("runs/{}/t/{}", place.segment, name(number));
         let of = if pages > 1 { format!(", page {number} of {pages}") } else { String::new() };
-        let title = format!("Transcripts of run {}{of} · {}", run.line.id, context.title);
+        let title = format!("Transcripts of {run_name} on {}{of} · {}", suite.label, context.title);
         let description = format!("What {arm} was told, said and did in one run on {}.", suite.label);
-        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description);
+        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description).with(plan.assets.transcript.clone());
         let crumbs = vec![
             Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str()),
-            Crumb::new("../index.html", format!("Run {}", run.line.id)),
+            Crumb::new("../index.html", run_name.as_str()),
         ];
-        let entries = (1..).zip(entries).map(|(number, entry)| shown(number, entry, &shell.root)).collect();
-        let shell = shell.crumbs(crumbs);
+        let given = Of { plan, place, rows: &rows, root: &shell.root };
+        let is_alone = entries.len() == 1;
+        let entries: Vec<Entry> = (1..).zip(entries).map(|(number, entry)| shown(number, entry, is_alone, &given)).collect();
         let html = TranscriptHtml {
-            id: Text::new(&run.line.id),
-            arm: Text::new(&arm),
+            title: Text::new(&run_name),
             arm_href: plan.arm_href(&shell.root, &run.line.arm),
             suite: Text::new(&suite.label),
-            heading: format!("Transcripts{of}"),
+            heading: heading(&entries, &arm).unwrap_or_else(|| Text::from(format!("Transcripts{of}"))),
             pager: Pager::new(number, pages, name),
             entries,
-            shell,
+            shell: shell.crumbs(crumbs),
         };
         SiteFile::page(path, &html)
     };
     (1..).zip(&transcripts.pages).map(page).collect()
+}
+
+/// What happened, if the page tells of one item and that is known.
+fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
+    let [Entry { name, outcome: Some(outcome), .. }] = entries else { return None };
+    let said = outcome.said();
+    (!said.is_blank()).then(|| Text::from(format!("{name}: {arm} {said}")))
 }
 
 /// What the run's page says about its transcripts; nothing where there are none.
@@ -90,24 +174,71 @@ pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
     Some(note)
 }
 
-fn shown(number: u64, entry: &ItemTranscript, root: &str) -> Entry {
+fn shown(number: u64, entry: &ItemTranscript, is_open: bool, of: &Of<'_>) -> Entry {
     let mut about = format!("{} bytes", format::integer(entry.bytes));
     if entry.left_out > 0 {
         about.push_str(&format!(", {} of them left out here", format::integer(entry.left_out)));
     }
-    let part = |part: &crate::views::TranscriptPart| Part {
-        role: part.role.as_deref().map(Text::new),
-        lines: part.text.lines().flat_map(broken).map(Text::new).collect(),
-    };
+    let mut step = 0;
+    let parts: Vec<Part> = entry.parts.iter().map(|said| part(said, &mut step)).collect();
     let name = entry.item.as_deref().filter(|item| !item.trim().is_empty());
     Entry {
         anchor: format!("t-{number}"),
         name: Text::new(name.unwrap_or(if entry.item.is_some() { "(no name)" } else { "The whole run" })),
+        is_open,
+        steps: words::count_of(step as u64, "steps"),
         about,
         digest: entry.digest.clone(),
-        same_as: entry.same_as.as_ref().map(|path| format!("{root}{path}")),
-        parts: entry.parts.iter().map(part).collect(),
+        same_as: entry.same_as.as_ref().map(|path| format!("{}{path}", of.root)),
+        outcome: entry.item.as_deref().and_then(|item| of.rows.get(item)).map(|row| outcome(row, of)),
+        parts,
+        more: step.checked_sub(MOST_STEPS).filter(|more| *more > 0).map(|more| format!("and {} more", format::integer(more as u64))),
     }
+}
+
+fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
+    let (class, mark) = match Cell::item_status(&row.status).kind {
+        Kind::Status(class, mark) => (class, mark),
+        _ => ("s-open", "–"),
+    };
+    let tokens = row.input_tokens.zip(row.output_tokens);
+    let facts = [
+        ("Time", row.duration_seconds.map(format::seconds)),
+        ("Cost", row.cost_usd.map(format::money)),
+        ("Tokens", tokens.map(|(read, written)| format!("{} in, {} out", format::integer(read), format::integer(written)))),
+        ("Steps", row.steps.map(format::integer)),
+    ];
+    Outcome {
+        class,
+        mark,
+        word: Text::from(row.status.replace('_', " ")),
+        why: row.reason.as_deref().map_or_else(Text::default, |reason| Text::from(cut(&reasons::words(reason)))),
+        expected: Text::from(cut(&row.expected.join(" or "))),
+        answered: row.answer.as_deref().map_or_else(Text::default, |answer| Text::from(cut(answer))),
+        facts: facts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect(),
+        href: item_href(&of.plan.suites[of.place.suite], of.root, &row.item, Some((&row.evaluator, &row.kind))),
+    }
+}
+
+fn part(part: &TranscriptPart, steps: &mut usize) -> Part {
+    let lines: Vec<Text> = part.text.lines().flat_map(broken).map(Text::new).collect();
+    let is_long = lines.len() > UNFOLDED_LINES || part.text.len() > UNFOLDED_LETTERS;
+    let first = part.text.lines().map(str::trim).find(|line| !matches!(*line, "" | "{" | "[")).unwrap_or_default();
+    let fold = (part.is_of_tool() && is_long).then(|| Fold {
+        first: Text::from(crate::domain::beginning(first, FIRST_LINE)),
+        more: words::count_of(lines.len() as u64, "lines"),
+    });
+    let step = part.role.as_deref().map(|role| {
+        *steps += 1;
+        (*steps, Text::new(role))
+    });
+    Part { is_on_rail: step.is_some() && *steps <= MOST_STEPS, step, spent: part.spent.map_or_else(String::new, spent), lines, fold }
+}
+
+/// `212 tokens · $0.004`.
+fn spent(spent: Spent) -> String {
+    let tokens = spent.output_tokens.map(|tokens| words::count_of(tokens, "tokens"));
+    [tokens, spent.cost_usd.map(format::money)].into_iter().flatten().collect::<Vec<String>>().join(" · ")
 }
 
 fn broken(line: &str) -> impl Iterator<Item = &str> {
@@ -134,5 +265,17 @@ mod tests {
         let line = "é".repeat(LONGEST_LINE + 1);
         let lines: Vec<&str> = broken(&line).collect();
         assert_eq!((lines.len(), lines[1]), (2, "é"));
+    }
+
+    #[test]
+    fn only_long_texts_of_tools_are_folded() {
+        let fold = |role: &str, text: &str| {
+            let said = TranscriptPart { role: Some(role.to_owned()), text: text.to_owned(), spent: None };
+            part(&said, &mut 0).fold.map(|fold| (fold.first.to_string(), fold.more))
+        };
+        let long = "{\n  \"path\": \"a.py\",\n  \"from\": 1,\n  \"to\": 2\n}";
+        let folded = Some(("\"path\": \"a.py\",".to_owned(), "5 lines".to_owned()));
+        assert_eq!(fold("assistant, tool call: Read", long), folded);
+        assert_eq!([fold("assistant", long), fold("tool result", "a.py")], [None, None]);
     }
 }

@@ -99,7 +99,7 @@ fn a_board_says_the_same_everywhere() {
         // Hostile names are made harmless in different ways; figures are the same to the letter.
         let figures = |rows: &[Vec<String>]| rows.iter().map(|row| row[3..row.len() - 2].to_vec()).collect::<Vec<_>>();
         assert_eq!(figures(&terminal), figures(&markdown), "{suite}");
-        let page = project.read(&format!("site/suites/{}/index.html", folders[suite]));
+        let page = project.read(&format!("site/suites/{}/leaderboard.html", folders[suite]));
         let table = page.split("<tbody").nth(1).expect("the board");
         let entries = json(&project, "leaderboard", suite);
         let entries = entries["suites"][0]["entries"].as_array().expect("entries");
@@ -552,13 +552,13 @@ fn a_history_says_the_same_everywhere() {
     // Who is better, night by night.
     let duels = history["duels"].as_array().expect("duels");
     let on_page: Vec<String> = between(&page, "<table id=\"duels-table\"", "</table>").split("<tr>").skip(2).map(words).collect();
-    let notes = |text: &str| text.lines().filter(|line| line.contains("night by night:")).map(str::to_owned).collect::<Vec<_>>();
+    let notes = |text: &str| text.lines().filter(|line| line.contains(" by night: ")).map(str::to_owned).collect::<Vec<_>>();
     let (notes, notes_md) = (notes(&terminal), notes(&markdown));
     assert_eq!((duels.len(), on_page.len(), notes.len(), notes_md.len()), (28, 28, 28, 28));
     for (((duel, html), note), note_md) in duels.iter().zip(&on_page).zip(&notes).zip(&notes_md) {
         let counts = ["won", "lost", "same"].map(|what| duel[what].to_string());
         let said = format!("{} better, {} worse, {} equal, e = ", counts[0], counts[1], counts[2]);
-        let verdict = if duel["better"].is_null() { "not enough evidence over the nights" } else { "is better, and stays so" };
+        let verdict = if duel["better"].is_null() { "not enough evidence" } else { "is better, and stays so" };
         assert!(note.contains(&said) && note_md.contains(&said), "{said}: {note} {note_md}");
         for text in [html, note, note_md] {
             assert_says(text, "e", number(&duel["e_value"]));

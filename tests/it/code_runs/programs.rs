@@ -13,6 +13,7 @@ const SHARED: &str = "echo TAP version 13; echo 1..20\nfor n in $(seq 20); do\n 
 
 /// Asked on its standard input, answers as a stream of JSON and writes files where it stands.
 const CLAUDE: &str = r#"#!/bin/sh
+[ "$1" != --version ] || { echo '9.8.7 (a stand-in)'; exit; }
 echo "$*" > "$SEEN/claude.arguments"; cat > "$SEEN/claude.prompt"; pwd > "$SEEN/claude.folder"
 cp "$SEEN/server.py" app.py
 seq -f 'feature %g' 14 > features.txt

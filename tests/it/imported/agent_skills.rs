@@ -21,7 +21,7 @@ fn with_and_without_are_two_approaches_of_the_same_expectations() {
     let [with, without] = imported.runs().try_into().expect("two runs");
     assert_eq!(
         (&with["suite"], &with["model"], &with["tags"]["iteration"]),
-        (&json!("invoice-parser"), &json!("unknown"), &json!("iteration-1"))
+        (&json!("invoice-parser"), &json!("unknown (iteration-1)"), &json!("iteration-1"))
     );
     // Of timing.json, without the grader; the benchmark's tokens are characters.
     assert_eq!((&with["total_tokens"], &without["total_tokens"]), (&json!(37700), &json!(34900)));

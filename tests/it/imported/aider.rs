@@ -73,7 +73,7 @@ fn aliases_are_refused() {
     let project = crate::support::Project::new();
     project.fixture("import/aider/aliases.yml", "aliases.yml");
     let said = project.run(["import", "aliases.yml"]);
-    assert!(said.code == 2 && said.stdout.contains("alias"), "{}", said.stdout);
+    assert!(said.code == 2 && said.stderr.contains("alias"), "{}", said.stderr);
 }
 
 /// Nothing but the files tells such a run from another: without a dated folder, their content does.

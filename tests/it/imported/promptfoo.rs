@@ -186,11 +186,11 @@ fn yaml_and_csv_are_named_with_what_to_do() {
     project.file("out.csv", "question,[openai:m-1] Say: {{q}}\n2+2,\"[PASS] 4\"\ncapital,\"[FAIL] Expected output\n---\nLyon\"\n");
     for (file, tool) in [("out.yaml", "promptfoo (YAML)"), ("out.csv", "promptfoo (CSV)")] {
         let said = project.run(["import", file]);
-        assert!(said.code == 2 && said.stdout.contains(&format!("is a result of {tool}, which is not read yet")), "{}", said.stdout);
+        assert!(said.code == 2 && said.stdout.contains(&format!("is a result of {tool}, not supported yet")), "{}", said.stdout);
         assert!(said.stdout.contains("promptfoo export eval ID -o results.json"), "{}", said.stdout);
     }
     project.file("other.csv", "a [1] b,c\n[x],2\n");
-    assert!(project.run(["import", "other.csv"]).refusal().contains("no column says how an item came out"));
+    assert!(project.run(["import", "other.csv"]).refusal().contains("no column has outcomes"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn older_files_say_what_they_cost() {
     let nameless = only(&Imported::fixture("claude-code/nameless.jsonl"));
     assert_eq!(
         (&nameless["usage"]["input"], &nameless["model"], &nameless["suite"]),
-        (&json!(3000), &json!("unknown"), &json!("sessions"))
+        (&json!(3000), &json!("unknown (nameless.jsonl)"), &json!("sessions"))
     );
 }
 

@@ -113,7 +113,7 @@ fn predictions_are_named_and_not_taken_for_results() {
     for file in ["preds.jsonl", "preds.json", "all_preds.json"] {
         let said = project.run(["import", file]);
         assert!(said.code == 2 && said.stdout.contains("SWE-bench (predictions)"), "{file}: {}", said.stdout);
-        assert!(said.stdout.contains("import the report that swebench.harness.run_evaluation makes of them"), "{file}: {}", said.stdout);
+        assert!(said.stdout.contains("import the report of swebench.harness.run_evaluation"), "{file}: {}", said.stdout);
     }
 }
 

@@ -103,7 +103,7 @@ fn slips_in_the_labels_are_all_named_with_their_lines() {
     project.file("labels.csv", "run,item,label\nrun-9,it says hello,pass\nrun-1,it says helo,pass\n");
     let output = project.run(["judge", "--agreement", "labels.csv"]);
     let refusal = output.refusal();
-    assert!(refusal.contains("labels.csv:2: there is no run `run-9`") && refusal.contains("did you mean `it says hello`?"), "{refusal}");
+    assert!(refusal.contains("labels.csv:2: no selected run `run-9`") && refusal.contains("did you mean `it says hello`?"), "{refusal}");
     project.file("labels.csv", "run,item,label\nrun-1,it says hello,perhaps\n");
     assert!(project.run(["judge", "--agreement", "labels.csv"]).refusal().contains("neither pass nor fail"));
     project.file("labels.csv", "run,item\n");

@@ -138,7 +138,7 @@ fn repeats_that_end_undecided_say_so() {
 fn a_gate_without_rules_is_refused_before_anything_runs() {
     let project = quiz(5);
     let refused = project.run(["run", "quiz", "--agent", "good", "--gate", "last:1"]);
-    assert!(refused.refusal().starts_with("error: there is no rule to hold the runs to\n"), "{}", refused.stderr);
+    assert!(refused.refusal().starts_with("error: no gate rule given\n"), "{}", refused.stderr);
     assert!(kept(&project, "results").is_empty());
 }
 

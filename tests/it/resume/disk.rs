@@ -54,7 +54,7 @@ fn files_that_must_not_grow() {
             refused += 1;
             journals += usize::from(output.stderr.contains(".jsonl: "));
             let has_plan = !project.files("results/batches").is_empty();
-            assert_eq!(output.stderr.contains("go on with `evalreport run --resume "), has_plan, "{}", output.stderr);
+            assert_eq!(output.stderr.contains("resume with `evalreport run --resume "), has_plan, "{}", output.stderr);
             if has_plan {
                 check_refusal(&limited(&project, bytes, &["run", "--resume"]), "File too large");
             }

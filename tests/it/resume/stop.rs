@@ -28,7 +28,7 @@ fn once_stops_cleanly_and_says_how_to_go_on() {
     assert!(begin.elapsed() < Duration::from_secs(15), "agents are asked to end");
     assert!(alive(&project, "asleep.pids").is_empty(), "{:?}", alive(&project, "asleep.pids"));
     let id = only_plan(&project, "results")["id"].as_str().expect("an id").to_owned();
-    assert!(said.ends_with(&format!("stopped; what is done is kept. Go on with: evalreport run --resume {id}\n")), "{said}");
+    assert!(said.ends_with(&format!("stopped. Finished work is kept. Resume: evalreport run --resume {id}\n")), "{said}");
     assert!(output.stdout.is_empty());
     assert!(
         project.files("results").iter().all(|file| !file.ends_with("items.jsonl") || project.read(file).is_empty()),
@@ -48,7 +48,7 @@ fn what_it_says_goes_on() {
     let output = child.wait_with_output().expect("ours");
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(130), "{said}");
-    let command = said.lines().last().and_then(|line| line.split_once("Go on with: evalreport ")).expect("it says how").1;
+    let command = said.lines().last().and_then(|line| line.split_once("Resume: evalreport ")).expect("it says how").1;
     assert!(command.ends_with(" --results 'kept here' --site page"), "{command}");
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("'{}' {command}", crate::support::BINARY)]).env("PATH", std::env::var("PATH").unwrap_or_default());

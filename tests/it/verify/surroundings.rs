@@ -207,7 +207,7 @@ fn wrong_arguments_are_refused() {
         (vec!["verify", "app", "--goal", "g", "--base=--help"], "there is no revision `--help`"),
         (vec!["verify", "app", "--goal", "g", "--profile", "slow"], "invalid value 'slow'"),
         (vec!["verify", "app", "--goal", "g", "--file", "../x"], "../x is not below"),
-        (vec!["verify", "app", "--goal", "g", "--format", "junit"], "only `gate` has something to say as JUnit XML"),
+        (vec!["verify", "app", "--goal", "g", "--format", "junit"], "only `gate` prints JUnit XML"),
         (vec!["verify", "app", "--goal", "g", "--scratch", &app], "lies in"),
     ] {
         let output = checkout.project.run(arguments.iter().copied());

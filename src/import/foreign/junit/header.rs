@@ -4,17 +4,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ItemStatus, hex};
+use crate::junit::{self, Told, attribute};
 
 use super::super::super::cell::time;
 use super::super::super::stored::Moment;
-use super::super::attribute::attribute;
 use super::super::measured::Names;
 use super::super::namesakes::Namesakes;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::tries::FLAKY_TAG;
-use super::case;
 use super::own::{self, Counts, Own};
-use super::told::Told;
 use super::totals::Totals;
 
 /// What a report says outside of its cases.
@@ -50,7 +48,7 @@ impl Header {
         match told {
             Told::Suite { start, depth, is_whole } => {
                 let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
-                let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
+                let seconds = attribute(start, "time").and_then(|time| junit::seconds(&time));
                 if is_whole {
                     self.is_own = own::is_root(start);
                     self.root = name;
@@ -91,7 +89,7 @@ impl Header {
                 self.cases.update(id.as_bytes());
                 self.namesakes.note(id, case.file(), case.suites());
                 self.cases.update(case.status().name().as_bytes());
-                self.flaky += u64::from(case.status() == ItemStatus::Pass && case.was_tried_again());
+                self.flaky += u64::from(case.status() == ItemStatus::Pass && !case.others().is_empty());
             }
         }
     }

@@ -4,26 +4,21 @@
 //! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
 //! no document types, so nothing can grow.
 
-mod case;
 mod encoding;
 mod header;
 mod own;
 mod runs;
-mod told;
 mod totals;
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use quick_xml::events::Event;
-use quick_xml::reader::Reader;
-
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
+use crate::junit::{self, Case, Halt, Told};
 
 use super::super::cell::Refused;
 use super::super::inflation::{Allowance, Bounded};
 use super::super::rows::Stop;
-use super::attribute::{attribute, unescaped};
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
@@ -32,18 +27,12 @@ use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
-use case::Case;
+use super::tries::{Try, told};
 use encoding::{Decoded, Encoding};
 use header::Header;
 use own::Own;
 use runs::{Runs, Suites};
-use told::Told;
 use totals::Totals;
-
-/// Suites in suites; real ones nest two or three deep.
-const MOST_DEPTH: usize = 64;
-/// The text of a failure that is kept while it is read.
-const MOST_TEXT_BYTES: usize = 8192;
 
 pub(super) const FORMAT: Format =
     Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
@@ -263,14 +252,14 @@ impl<'h> Reading<'h> {
             }
             status => status,
         };
-        if case.was_tried_again() {
+        if !case.others().is_empty() {
             sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
         }
         let mut outcome = sink.outcome(self.run, &id, status);
         outcome.kind = ItemKind::Test;
         outcome.attempt = *attempt;
         outcome.duration_seconds = case.seconds();
-        let mut details = ItemDetails { reason: case.reason(), ..ItemDetails::default() };
+        let mut details = ItemDetails { reason: reason(case), ..ItemDetails::default() };
         for (property, value) in &case.properties {
             measured::take(property, value, &mut outcome, &mut details);
         }
@@ -283,106 +272,20 @@ impl<'h> Reading<'h> {
 
 /// Calls with what the report tells, in its order.
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-    let problem = |message: String| Stop::from(Problem::in_file(label, message));
     let left = Allowance::of_record();
-    let mut reader = Reader::from_reader(BufReader::with_capacity(64 << 10, Bounded::new(reader, &left)));
-    let mut buffer = Vec::new();
-    let mut suites: Vec<Option<String>> = Vec::new();
-    let mut open: Option<Case> = None;
-    let (mut depth, mut has_root) = (0_usize, false);
-    loop {
-        buffer.clear();
-        left.renew();
-        let event = reader.read_event_into(&mut buffer).map_err(|error| problem(format!("is damaged: {}", visible(&error.to_string()))))?;
-        let (start, is_empty) = match &event {
-            Event::Start(start) => (Some(start), false),
-            Event::Empty(start) => (Some(start), true),
-            _ => (None, false),
-        };
-        if let Some(start) = start {
-            if !is_empty {
-                depth += 1;
-            }
-            if depth > MOST_DEPTH {
-                return Err(problem(format!("nests deeper than {MOST_DEPTH} elements")));
-            }
-            let name = start.local_name();
-            if !has_root && !matches!(name.as_ref(), b"testsuites" | b"testsuite") {
-                return Err(problem("is no JUnit report: its first element is another".to_owned()));
-            }
-            has_root = true;
-            match name.as_ref() {
-                b"testsuites" => tell(Told::Suite { start, depth: 0, is_whole: true })?,
-                b"testsuite" => {
-                    tell(Told::Suite { start, depth: suites.len(), is_whole: false })?;
-                    if !is_empty {
-                        suites.push(attribute(start, "name"));
-                    }
-                }
-                b"testcase" => {
-                    let named = suites.iter().flatten().filter(|name| !name.trim().is_empty()).cloned().collect();
-                    let case = Case::open(start, named);
-                    if is_empty {
-                        tell(Told::Case(Box::new(case)))?;
-                    } else {
-                        open = Some(case);
-                    }
-                }
-                b"property" => {
-                    let name = attribute(start, "name").unwrap_or_default();
-                    let value = attribute(start, "value");
-                    match (&mut open, value) {
-                        (Some(case), value) => case.property(name, value, is_empty),
-                        (None, Some(value)) => tell(Told::Property { name: &name, value: &value })?,
-                        (None, None) => {}
-                    }
-                }
-                inner => {
-                    if let Some(case) = &mut open {
-                        case.child(inner, start, is_empty);
-                    }
-                }
-            }
-        }
-        match event {
-            Event::Start(_) | Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-            Event::End(end) => {
-                depth = depth.saturating_sub(1);
-                match end.local_name().as_ref() {
-                    b"testsuite" => {
-                        suites.pop();
-                    }
-                    b"testcase" => {
-                        if let Some(case) = open.take() {
-                            tell(Told::Case(Box::new(case)))?;
-                        }
-                    }
-                    inner => {
-                        if let Some(case) = &mut open {
-                            case.end(inner);
-                        }
-                    }
-                }
-            }
-            Event::Text(text) => push(&mut open, &String::from_utf8_lossy(&text)),
-            Event::CData(text) => push(&mut open, &String::from_utf8_lossy(&text)),
-            Event::GeneralRef(reference) => push(&mut open, &unescaped(&format!("&{};", String::from_utf8_lossy(&reference)))),
-            Event::DocType(_) => return Err(problem("has a document type declaration, which is refused".to_owned())),
-            Event::Eof if !has_root => return Err(problem("holds no report".to_owned())),
-            Event::Eof if depth > 0 => {
-                let cut = Problem::in_file(label, "is cut off in the middle of the XML")
-                    .with_hint("nothing of it was imported; fetch the file again");
-                return Err(cut.into());
-            }
-            Event::Eof => return Ok(()),
-        }
-    }
+    let reader = BufReader::with_capacity(64 << 10, Bounded::new(reader, &left));
+    junit::walk(reader, &|| left.renew(), tell).map_err(|halt| match halt {
+        Halt::Told(stop) => stop,
+        Halt::CutOff => Problem::in_file(label, junit::CUT_OFF).with_hint("nothing of it was imported; fetch the file again").into(),
+        Halt::Damaged(message) => Problem::in_file(label, visible(&message)).into(),
+    })
 }
 
-fn push(open: &mut Option<Case>, text: &str) {
-    if let Some(case) = open {
-        case.text(text, MOST_TEXT_BYTES);
-    }
+/// Says how a case ended, with its other tries: before a pass those that failed, after a failure those that did not help.
+fn reason(case: &Case) -> Option<String> {
+    let others: Vec<Try> = case.others().iter().map(|verdict| Try { status: verdict.status, reason: verdict.reason() }).collect();
+    let (before, after) = if case.status() == ItemStatus::Pass { (others, Vec::new()) } else { (Vec::new(), others) };
+    told(case.status(), case.own().reason(), &before, &after)
 }
 
 #[cfg(test)]
@@ -432,6 +335,6 @@ mod tests {
         }
         assert!(cases(&"<testsuite>".repeat(65)).is_err());
         let unknown = cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>").expect("a report");
-        assert_eq!(unknown[0].reason().as_deref(), Some("&lol;"), "no entity but those of XML is known");
+        assert_eq!(reason(&unknown[0]).as_deref(), Some("&lol;"), "no entity but those of XML is known");
     }
 }

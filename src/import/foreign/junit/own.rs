@@ -5,9 +5,7 @@
 use quick_xml::events::BytesStart;
 
 use crate::domain::{ItemKind, ItemOutcome, Run};
-
-use super::super::attribute::attribute;
-use super::case::Case;
+use crate::junit::{Case, attribute};
 
 /// The name of the whole in reports that `export junit` writes.
 const ROOT: &str = "evalreport";

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::junit::Told;
+
 use super::super::measured::Names;
 use super::own;
-use super::told::Told;
 
 /// The suites at the top of a report, by the names that each gives what was tested.
 #[derive(Default)]

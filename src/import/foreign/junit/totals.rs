@@ -3,9 +3,7 @@
 use quick_xml::events::BytesStart;
 
 use crate::domain::ItemStatus;
-
-use super::super::attribute::attribute;
-use super::case::Case;
+use crate::junit::{Case, attribute};
 
 #[derive(Default)]
 pub(super) struct Totals {

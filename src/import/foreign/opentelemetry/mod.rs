@@ -267,17 +267,17 @@ mod tests {
 
     use super::*;
 
-    fn attribute(key: &str, value: Value) -> Value {
+    fn attribute(key: &str, value: &Value) -> Value {
         json!({"key": key, "value": value})
     }
 
     #[test]
     fn whole_numbers_are_texts_and_the_cache_is_within_the_input() {
         let attributes = [
-            attribute("gen_ai.operation.name", json!({"stringValue": "chat"})),
-            attribute("gen_ai.usage.input_tokens", json!({"intValue": "100"})),
-            attribute("gen_ai.usage.cache_read.input_tokens", json!({"intValue": 60})),
-            attribute("gen_ai.usage.output_tokens", json!({"intValue": "5"})),
+            attribute("gen_ai.operation.name", &json!({"stringValue": "chat"})),
+            attribute("gen_ai.usage.input_tokens", &json!({"intValue": "100"})),
+            attribute("gen_ai.usage.cache_read.input_tokens", &json!({"intValue": 60})),
+            attribute("gen_ai.usage.output_tokens", &json!({"intValue": "5"})),
         ];
         let span: wire::Span = serde_json::from_value(json!({"traceId": "t", "spanId": "s", "attributes": attributes})).expect("a span");
         let mut trace = Trace::default();

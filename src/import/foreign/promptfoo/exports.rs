@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
+use crate::junit::attribute;
+
 use super::super::super::report::{ForeignReport, SourceOutcome, SourceReport};
-use super::super::attribute::attribute;
 use super::super::format::ForeignFormat;
 use super::super::json::count;
 use super::super::peek::Peek;

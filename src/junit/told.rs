@@ -5,8 +5,8 @@ use quick_xml::events::BytesStart;
 use super::case::Case;
 
 /// What a report tells as it is read.
-pub(super) enum Told<'a> {
-    /// A suite, or the whole.
+pub enum Told<'a> {
+    /// A suite, or the whole. Suites nest: the depth counts those around it.
     Suite {
         start: &'a BytesStart<'a>,
         depth: usize,

@@ -4,15 +4,14 @@ use quick_xml::events::BytesStart;
 
 use crate::domain::ItemStatus;
 
-use super::super::super::cell::{Range, number};
-use super::super::attribute::attribute;
-use super::super::tries::{Try, told};
+use super::attribute::attribute;
 
 /// A test has few of each; more are of no use.
 const MOST_PROPERTIES: usize = 64;
 const MOST_TRIES: usize = 100;
 
-pub(super) struct Case {
+#[derive(Clone, Debug)]
+pub struct Case {
     class: String,
     name: String,
     file: Option<String>,
@@ -31,14 +30,14 @@ pub(super) struct Case {
 }
 
 /// What one try of a case ended in.
-#[derive(Clone)]
-struct Verdict {
-    status: ItemStatus,
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub status: ItemStatus,
     message: Option<String>,
     text: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     Own,
     Other,
@@ -47,7 +46,7 @@ enum Open {
 }
 
 impl Case {
-    pub fn open(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
+    pub(super) fn open(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
         let was_run = attribute(start, "status").is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
         Self {
             class: attribute(start, "classname").unwrap_or_default(),
@@ -65,7 +64,7 @@ impl Case {
     }
 
     /// Takes an element inside the case.
-    pub fn child(&mut self, name: &[u8], start: &BytesStart<'_>, is_empty: bool) {
+    pub(super) fn child(&mut self, name: &[u8], start: &BytesStart<'_>, is_empty: bool) {
         let status = match name {
             b"failure" => ItemStatus::Fail,
             b"error" => ItemStatus::Error,
@@ -96,7 +95,7 @@ impl Case {
         self.open = (!is_empty).then_some(Open::Other);
     }
 
-    pub fn property(&mut self, name: String, value: Option<String>, is_empty: bool) {
+    pub(super) fn property(&mut self, name: String, value: Option<String>, is_empty: bool) {
         if self.properties.len() >= MOST_PROPERTIES {
             return;
         }
@@ -111,7 +110,7 @@ impl Case {
         }
     }
 
-    pub fn text(&mut self, text: &str, most: usize) {
+    pub(super) fn text(&mut self, text: &str, most: usize) {
         let kept = match self.open {
             Some(Open::Own) => &mut self.own.text,
             Some(Open::Other) => match self.others.last_mut() {
@@ -129,7 +128,7 @@ impl Case {
     }
 
     /// An element inside the case has ended.
-    pub fn end(&mut self, name: &[u8]) {
+    pub(super) fn end(&mut self, name: &[u8]) {
         if name == b"property"
             && let (Some(name), Some(last)) = (self.property.take(), self.properties.last_mut())
         {
@@ -177,6 +176,14 @@ impl Case {
         self.own.status
     }
 
+    pub fn class(&self) -> &str {
+        &self.class
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn file(&self) -> &str {
         self.file.as_deref().unwrap_or_default()
     }
@@ -189,27 +196,26 @@ impl Case {
         self.seconds
     }
 
-    /// Says whether the case was tried more than once.
-    pub fn was_tried_again(&self) -> bool {
-        !self.others.is_empty()
+    /// How the try that counts ended.
+    pub fn own(&self) -> &Verdict {
+        &self.own
     }
 
-    /// What is said of how the case ended, with its other tries: before a pass those that failed, after a failure those that did not help.
-    pub fn reason(&self) -> Option<String> {
-        let others: Vec<Try> = self.others.iter().map(|verdict| Try { status: verdict.status, reason: verdict.reason() }).collect();
-        let (before, after) = if self.own.status == ItemStatus::Pass { (others, Vec::new()) } else { (Vec::new(), others) };
-        told(self.own.status, self.own.reason(), &before, &after)
+    /// How the other tries ended: those before a pass, or those after a failure.
+    pub fn others(&self) -> &[Verdict] {
+        &self.others
     }
 }
 
 impl Verdict {
-    fn reason(&self) -> Option<String> {
+    /// Its message, else the first line of its text.
+    pub fn reason(&self) -> Option<String> {
         let message = self.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
         message.map(str::to_owned).or_else(|| self.text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned))
     }
 }
 
 /// Reads seconds, which some write with commas between thousands.
-pub(super) fn seconds(text: &str) -> Option<f64> {
-    number("time", &text.trim().replace(',', ""), Range::NotNegative).ok()
+pub fn seconds(text: &str) -> Option<f64> {
+    text.trim().replace(',', "").parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
 }

@@ -1,0 +1,46 @@
+//! Columns that say how an attempt ended, and not how good its answer was: `completed`, `timeout`.
+
+use super::draft::quoted;
+use super::look::{Look, Question};
+use super::statuses::words_of_status;
+use super::summary::{Column, Kind};
+use super::verdict::{Verdict, is_ending, is_neutral_ending, verdict};
+use super::words::{own_name, words_of};
+
+/// Titles of columns with the state of a run.
+#[rustfmt::skip]
+const STATES: [&str; 22] = [
+    "status", "state", "outcome", "result", "exit", "ending", "termination", "completion", "ergebnis", "zustand", "stand", "statut", "etat", "resultat", "estado",
+    "resultado", "stato", "esito", "stan", "状态", "状態", "статус",
+];
+/// Titles of columns that say yes where an attempt came to its end.
+#[rustfmt::skip]
+const ENDED: [&str; 9] = ["completed", "complete", "finished", "done", "ended", "terminated", "abgeschlossen", "beendet", "fertig"];
+
+/// Says whether the column tells how attempts ended: its words for a good end are all such words, and none is a plain fail.
+pub(super) fn is_ended(column: &Column) -> bool {
+    let names = words_of(&own_name(&column.name));
+    let is_state = names.iter().any(|word| STATES.contains(&word.as_str()));
+    let may_be = matches!(column.kind, Kind::Outcomes | Kind::Text);
+    let passes: Vec<&String> = column.values.keys().filter(|text| verdict(text) == Some(Verdict::Pass)).collect();
+    let never_fails = column.values.keys().all(|text| verdict(text) != Some(Verdict::Fail));
+    is_state && may_be && !passes.is_empty() && never_fails && passes.iter().all(|text| is_ending(text))
+}
+
+/// Says whether the column's good words mean no more than an end: `completed`, or yes below the title `finished`.
+pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
+    let names = words_of(&own_name(&column.name));
+    let is_titled = names.iter().any(|word| ENDED.contains(&word.as_str()));
+    let mut passes = column.values.keys().filter(|text| verdict(text) == Some(Verdict::Pass)).peekable();
+    is_titled || (passes.peek().is_some() && passes.all(|text| is_neutral_ending(text)))
+}
+
+/// Writes the statuses of the rows that did not come to their end; nothing if all did.
+pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>, Question> {
+    let mut is_any = false;
+    let values = words_of_status(look, column, |found| {
+        is_any |= found != Verdict::Pass;
+        if found == Verdict::Pass { "null" } else { super::verdict::status_name(found).unwrap_or("not_evaluated") }
+    })?;
+    Ok(is_any.then(|| format!("unless: {{column: {}, values: {{{values}}}}}", quoted(&column.name))))
+}

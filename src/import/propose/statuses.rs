@@ -1,0 +1,51 @@
+//! The words of a column as the statuses that a map has for them.
+
+use super::draft::quoted;
+use super::look::{Look, Question, shell};
+use super::summary::Column;
+use super::verdict::{Verdict, status_name, verdict};
+
+/// The word on the command line for a cell with nothing in it.
+const BLANK: &str = "blank";
+
+/// Writes what each word of the column stands for, without the braces around it.
+pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
+    let values = words_of_status(look, column, |found| status_name(found).unwrap_or("null"))?;
+    let blank = look.hints.values.get(BLANK).filter(|_| !column.values.contains_key(BLANK));
+    let empty = look.rows.len() - column.filled;
+    if let Some(given) = blank {
+        // A cell with a value says what it says; a blank one is what was told.
+        return Ok(format!("constant: {}, unless: {{column: {}, values: {{{values}}}}}", quoted(given), quoted(&column.name)));
+    }
+    if empty > 0 && column.values.keys().all(|text| verdict(text) == Some(Verdict::Pass)) {
+        let text = format!(
+            "`{}` has no word for a fail, and nothing in {empty} of {} rows: a blank cell may be a fail, or missing",
+            column.name,
+            look.rows.len()
+        );
+        return Err(Question::new(text, format!("--value {BLANK}=fail (or not_evaluated)")));
+    }
+    Ok(format!("column: {}, values: {{{values}}}", quoted(&column.name)))
+}
+
+/// Writes each word of the column with the status that it stands for: what the command line says, or what `name` says of it.
+pub(super) fn words_of_status(look: &Look<'_>, column: &Column, mut name: impl FnMut(Verdict) -> &'static str) -> Result<String, Question> {
+    let mut values = Vec::new();
+    let mut unknown = Vec::new();
+    for (text, count) in &column.values {
+        match (look.hints.values.get(text), verdict(text)) {
+            (Some(given), _) => values.push(format!("{}: {}", quoted(text), quoted(given))),
+            (None, Some(found)) => values.push(format!("{}: {}", quoted(text), name(found))),
+            (None, None) => unknown.push((text, count)),
+        }
+    }
+    if let Some((text, count)) = unknown.first() {
+        let question =
+            format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
+        return Err(Question::new(
+            question,
+            format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text)),
+        ));
+    }
+    Ok(values.join(", "))
+}

@@ -1,0 +1,140 @@
+//! JUnit XML into its cases, one after another, as test runners of every language write it.
+//!
+//! Text comes by as it is read. There are no entities but the five of XML and no document types, so nothing can grow.
+
+mod attribute;
+mod case;
+mod told;
+
+use std::io::BufRead;
+
+use quick_xml::events::Event;
+use quick_xml::reader::Reader;
+
+pub use attribute::attribute;
+use attribute::unescaped;
+pub use case::{Case, Verdict, seconds};
+pub use told::Told;
+
+/// Suites in suites; real ones nest two or three deep.
+const MOST_DEPTH: usize = 64;
+/// The text of a failure that is kept while it is read.
+const MOST_TEXT_BYTES: usize = 8192;
+
+/// What a report is that ends too early.
+pub const CUT_OFF: &str = "is cut off in the middle of the XML";
+
+/// Why a report was not read to its end.
+#[derive(Debug)]
+pub enum Halt<E> {
+    /// It is no JUnit XML: why, as the rest of a sentence about it.
+    Damaged(String),
+    /// It ends too early: see [`CUT_OFF`].
+    CutOff,
+    /// Whoever it was told to wants no more.
+    Told(E),
+}
+
+/// Calls `tell` with what the report tells, in its order, and `renew` before each of its parts.
+///
+/// # Errors
+///
+/// Fails where the report is damaged, cut off, or of another kind, and with what `tell` fails with. What was told until then stands.
+pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told<'_>) -> Result<(), E>) -> Result<(), Halt<E>> {
+    let mut reader = Reader::from_reader(reader);
+    let mut buffer = Vec::new();
+    let mut suites: Vec<Option<String>> = Vec::new();
+    let mut open: Option<Case> = None;
+    let (mut depth, mut has_root) = (0_usize, false);
+    loop {
+        buffer.clear();
+        renew();
+        let event = reader.read_event_into(&mut buffer).map_err(|error| Halt::Damaged(format!("is damaged: {error}")))?;
+        let (start, is_empty) = match &event {
+            Event::Start(start) => (Some(start), false),
+            Event::Empty(start) => (Some(start), true),
+            _ => (None, false),
+        };
+        if let Some(start) = start {
+            if !is_empty {
+                depth += 1;
+            }
+            if depth > MOST_DEPTH {
+                return Err(Halt::Damaged(format!("nests deeper than {MOST_DEPTH} elements")));
+            }
+            let name = start.local_name();
+            if !has_root && !matches!(name.as_ref(), b"testsuites" | b"testsuite") {
+                return Err(Halt::Damaged("is no JUnit report: its first element is another".to_owned()));
+            }
+            has_root = true;
+            match name.as_ref() {
+                b"testsuites" => tell(Told::Suite { start, depth: 0, is_whole: true }).map_err(Halt::Told)?,
+                b"testsuite" => {
+                    tell(Told::Suite { start, depth: suites.len(), is_whole: false }).map_err(Halt::Told)?;
+                    if !is_empty {
+                        suites.push(attribute(start, "name"));
+                    }
+                }
+                b"testcase" => {
+                    let named = suites.iter().flatten().filter(|name| !name.trim().is_empty()).cloned().collect();
+                    let case = Case::open(start, named);
+                    if is_empty {
+                        tell(Told::Case(Box::new(case))).map_err(Halt::Told)?;
+                    } else {
+                        open = Some(case);
+                    }
+                }
+                b"property" => {
+                    let name = attribute(start, "name").unwrap_or_default();
+                    let value = attribute(start, "value");
+                    match (&mut open, value) {
+                        (Some(case), value) => case.property(name, value, is_empty),
+                        (None, Some(value)) => tell(Told::Property { name: &name, value: &value }).map_err(Halt::Told)?,
+                        (None, None) => {}
+                    }
+                }
+                inner => {
+                    if let Some(case) = &mut open {
+                        case.child(inner, start, is_empty);
+                    }
+                }
+            }
+        }
+        match event {
+            Event::Start(_) | Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                match end.local_name().as_ref() {
+                    b"testsuite" => {
+                        suites.pop();
+                    }
+                    b"testcase" => {
+                        if let Some(case) = open.take() {
+                            tell(Told::Case(Box::new(case))).map_err(Halt::Told)?;
+                        }
+                    }
+                    inner => {
+                        if let Some(case) = &mut open {
+                            case.end(inner);
+                        }
+                    }
+                }
+            }
+            Event::Text(text) => push(&mut open, &String::from_utf8_lossy(&text)),
+            Event::CData(text) => push(&mut open, &String::from_utf8_lossy(&text)),
+            Event::GeneralRef(reference) => push(&mut open, &unescaped(&format!("&{};", String::from_utf8_lossy(&reference)))),
+            Event::DocType(_) => return Err(Halt::Damaged("has a document type declaration, which is refused".to_owned())),
+            Event::Eof if !has_root => return Err(Halt::Damaged("holds no report".to_owned())),
+            Event::Eof if depth > 0 => {
+                return Err(Halt::CutOff);
+            }
+            Event::Eof => return Ok(()),
+        }
+    }
+}
+
+fn push(open: &mut Option<Case>, text: &str) {
+    if let Some(case) = open {
+        case.text(text, MOST_TEXT_BYTES);
+    }
+}

@@ -1,0 +1,90 @@
+//! The orders of a suite's items: each answers a question and has pages of its own.
+
+use crate::views::OverviewSuite;
+
+/// Which items a page lists, in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Name,
+    Hardest,
+    Category,
+    Discriminating,
+    Differing,
+    Suspect,
+}
+
+impl Order {
+    pub const ALL: [Self; 6] = [Self::Name, Self::Hardest, Self::Category, Self::Discriminating, Self::Differing, Self::Suspect];
+
+    fn stem(self) -> &'static str {
+        match self {
+            Self::Name => "index",
+            Self::Hardest => "hardest",
+            Self::Category => "category",
+            Self::Discriminating => "discriminating",
+            Self::Differing => "differing",
+            Self::Suspect => "suspect",
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Name => "all, by name",
+            Self::Hardest => "hardest first",
+            Self::Category => "by category",
+            Self::Discriminating => "most discriminating first",
+            Self::Differing => "arms differ",
+            Self::Suspect => "worth a second look",
+        }
+    }
+
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Name => "Every item, by name.",
+            Self::Hardest => "The items that pass least often come first. Each arm weighs the same, however many runs it has.",
+            Self::Category => "By category; in each, the items that pass least often come first.",
+            Self::Discriminating => {
+                "The items come first that runs pass the more often the better they do on all other items: the correlation of the two, over the runs."
+            }
+            Self::Differing => {
+                "Items that some arms pass in more than half of their outcomes and others do not; those on which the arms lie furthest apart come first."
+            }
+            Self::Suspect => "Items with something odd about them, the oddest first. None of it is a verdict: look at the item.",
+        }
+    }
+
+    /// Says how the columns of the map follow each other.
+    pub fn across(self) -> &'static str {
+        match self {
+            Self::Name => "easiest at the left, hardest at the right",
+            Self::Hardest => "hardest at the left",
+            Self::Category => "by category, in each the hardest at the left",
+            Self::Discriminating => "most discriminating at the left",
+            Self::Differing => "furthest apart at the left",
+            Self::Suspect => "oddest at the left",
+        }
+    }
+
+    /// The items, by index.
+    pub fn items(self, suite: &OverviewSuite) -> Vec<usize> {
+        let matrix = &suite.items;
+        match self {
+            Self::Name => (0..matrix.items.len()).collect(),
+            Self::Hardest => matrix.orders.hardest.clone(),
+            Self::Category => suite.items_by_category(),
+            Self::Discriminating => matrix.orders.discriminating.clone(),
+            Self::Differing => matrix.orders.differing.clone(),
+            Self::Suspect => matrix.orders.suspect.clone(),
+        }
+    }
+
+    /// The file name of one of its pages, from 1.
+    pub fn name(self, page: u64) -> String {
+        match (self, page) {
+            (Self::Name, 1) => "index.html".to_owned(),
+            (Self::Name, page) => format!("p{page:04}.html"),
+            (_, 1) => format!("{}.html", self.stem()),
+            (_, page) => format!("{}-{page:04}.html", self.stem()),
+        }
+    }
+}

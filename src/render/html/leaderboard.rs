@@ -1,0 +1,72 @@
+//! A suite's leaderboard with all its columns, and the newest batches side by side.
+
+use askama::Template;
+
+use crate::render::{summary, words};
+use crate::views::{Comparison, OverviewSuite, SiteContext};
+
+use super::any_pair;
+use super::arm_links::{link_arms, mark_arms};
+use super::grid::{Grid, Kind, Look, Sort};
+use super::plan::{Plan, SuitePlace};
+use super::shell::{Here, Shell, Text};
+use super::suite_tabs::{Tab, bar};
+use super::{SiteFile, board, metrics, stated};
+
+#[derive(Template)]
+#[template(path = "leaderboard.html")]
+struct LeaderboardPage {
+    shell: Shell,
+    label: Text,
+    board: Grid,
+    notes: Vec<Text>,
+    left_out: Vec<Text>,
+    tables: Vec<Table>,
+    /// What the sources of runs published about them.
+    stated: Option<Grid>,
+}
+
+struct Table {
+    grid: Grid,
+    sentences: Vec<Text>,
+}
+
+pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+    let path = place.leaderboard_path();
+    let title = format!("{}: leaderboard · {}", place.label, context.title);
+    let about = format!("All arms of {} with all their figures.", place.label);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("suites"));
+    let bar = bar(suite, place, &shell.root, Tab::Leaderboard);
+    let shell = shell.of_suite(bar);
+    let page = LeaderboardPage {
+        label: Text::new(&place.label),
+        board: board_grid(suite, place, plan, &shell.root),
+        notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
+        left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
+        tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
+        stated: stated::of_suite(suite, plan, &shell.root),
+        shell,
+    };
+    SiteFile::page(path, &page)
+}
+
+/// The board: names lead to the arms' pages, and two rows can be ticked.
+fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Grid {
+    let mut grid = board::grid(&suite.board, "board", "Arms by pass rate")
+        .about(board::common(&suite.board).unwrap_or_default())
+        .chosen(&["Rank", words::metric_label(&suite.board.primary), "n", "Cost per solved", "Duration"]);
+    let arms = || suite.board.entries.iter().map(|entry| &entry.arm);
+    link_arms(&mut grid, 0, arms(), plan, root);
+    mark_arms(&mut grid, arms(), plan);
+    grid.any_pair = any_pair::href(suite, place, root);
+    grid
+}
+
+fn table(number: usize, comparison: &Comparison) -> Table {
+    let caption = match &comparison.source {
+        Some(source) => format!("All arms, from {source}"),
+        None => "All arms".to_owned(),
+    };
+    let sentences = summary::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
+    Table { grid: metrics::grid(comparison, &format!("newest-{number}"), &caption), sentences: sentences.map(Text::from).collect() }
+}

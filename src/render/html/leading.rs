@@ -1,0 +1,211 @@
+//! The leading two arms of a suite: what sets them apart and what to do about it. The overview's row and the suite's own page show this.
+
+use crate::domain::COST_PER_SOLVED;
+use crate::render::{format, summary, verdicts, words};
+use crate::views::{Arm, Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
+
+use super::shell::Text;
+use super::state;
+use super::strip::{self, Axis, Mark};
+
+/// The leading two arms; of a suite with one arm that one.
+pub(super) struct Leading {
+    pub leader: Text,
+    pub next: Text,
+    pub rates: Option<Rates>,
+    pub difference: Option<Difference>,
+    pub cost: Option<Amount>,
+    pub time: Option<Amount>,
+    /// What to do: `Measure 20 more items per arm`.
+    pub deed: Text,
+    pub why: Text,
+}
+
+/// The leading two arms on an axis of their own.
+pub(super) struct Rates {
+    pub low: String,
+    pub high: String,
+    /// Both figures with their intervals.
+    pub about: Text,
+    pub first: Mark,
+    pub second: Mark,
+}
+
+/// How far apart they are, with zero on the axis.
+pub(super) struct Difference {
+    pub key: String,
+    pub text: Text,
+    pub interval: Text,
+    /// Whether the interval is clear of zero, or nothing varies.
+    pub is_clear: bool,
+    pub zero: String,
+    pub mark: Option<Mark>,
+}
+
+/// What the leader takes, beside the next arm.
+pub(super) struct Amount {
+    pub key: String,
+    pub text: Text,
+    pub beside: Text,
+}
+
+impl Leading {
+    pub fn of(suite: &OverviewSuite) -> Self {
+        let top = suite.top.as_ref();
+        let labels = top.map(|top| names(suite, top)).unwrap_or_default();
+        let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
+        let advice = top.and_then(|top| summary::advice(top, &labels, None));
+        let (deed, why) = advice.map(|advice| (capital(&advice.deed), advice.why)).unwrap_or_default();
+        let only = suite.board.entries.first().map(|entry| words::names_on(&suite.board)(&entry.arm)).filter(|_| top.is_none());
+        Self {
+            leader: only.map_or_else(|| name(0), Text::from),
+            next: name(1),
+            rates: top.and_then(|top| rates(top, &labels)),
+            difference: top.and_then(difference),
+            cost: top.and_then(|top| amount(top, COST_PER_SOLVED, format::money, ["the cost", "dearer", "cheaper"])),
+            time: top.and_then(|top| amount(top, "duration_seconds", format::seconds, ["the time", "slower", "faster"])),
+            deed: Text::from(deed),
+            why: Text::from(why),
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
+    let row = top.primary()?;
+    let figures: Vec<(f64, Option<Interval>)> = row
+        .cells
+        .iter()
+        .take(2)
+        .filter_map(|cell| {
+            let figure = cell.figure.as_ref().map(|figure| (figure.summary.mean, figure.interval));
+            cell.estimate.as_ref().map(|estimate| (estimate.value, estimate.interval)).or(figure)
+        })
+        .collect();
+    let [(first, of_first), (second, of_second)] = figures.as_slice() else { return None };
+    let ends = [of_first, of_second].into_iter().flatten().flat_map(|ends| [ends.low, ends.high]);
+    let is_share = row.metric.unit == crate::domain::Unit::Fraction;
+    let axis = Axis::around(&[*first, *second].into_iter().chain(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))?;
+    let end = |number: f64| strip::end(if is_share { number * 100.0 } else { number });
+    let figure = |cell: &Cell| {
+        cell.estimate.as_ref().map_or_else(|| words::cell(&row.metric, cell), |estimate| words::figure_with_interval(&row.metric, estimate))
+    };
+    let about: Vec<String> = labels.iter().zip(&row.cells).map(|(label, cell)| format!("{label} {}", figure(cell))).collect();
+    Some(Rates {
+        low: end(axis.low),
+        high: format!("{}{}", end(axis.high), if is_share { "%" } else { "" }),
+        about: Text::from(about.join(", ")),
+        first: axis.mark(*first, *of_first),
+        second: axis.mark(*second, *of_second),
+    })
+}
+
+fn difference(top: &Comparison) -> Option<Difference> {
+    let row: &ComparisonRow = top.primary()?;
+    let pair = row.evidence.pairs.first()?;
+    let found = pair.difference?;
+    let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
+    let axis =
+        Axis::around(&[0.0, found.value].into_iter().chain(ends).collect::<Vec<f64>>(), None).filter(|_| found.scale != Scale::Ratio);
+    let text = verdicts::difference(row);
+    let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
+    let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}"));
+    Some(Difference {
+        key: format!("{}", found.value),
+        text: Text::from(text),
+        interval: Text::from(interval),
+        is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, crate::views::Verdict::DeterministicDifference { .. }),
+        zero: axis.map(|axis| axis.at(0.0)).unwrap_or_default(),
+        mark: axis.map(|axis| axis.mark(found.value, found.interval)),
+    })
+}
+
+fn amount(top: &Comparison, metric: &str, shown: fn(f64) -> String, [times, more, less]: [&str; 3]) -> Option<Amount> {
+    let row = top.rows.iter().find(|row| row.metric.name == metric)?;
+    let value = row.cells.first()?.value?;
+    let ratio = row.evidence.pairs.first().and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Ratio);
+    let beside = ratio.map(|found| match found.value {
+        ratio if ratio > 0.95 && ratio < 1.05 => "about equal".to_owned(),
+        ratio => words::than(ratio, times, more, less),
+    });
+    Some(Amount { key: format!("{value}"), text: Text::from(shown(value)), beside: Text::from(beside.unwrap_or_default()) })
+}
+
+/// The sentences on the leading two, and their mark.
+pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
+    match (&suite.top, suite.board.entries.as_slice()) {
+        (Some(top), entries) => {
+            let mut sentences = summary::summary_sentences_naming(top, &names(suite, top));
+            if entries.len() > 2 {
+                // With more than two arms the question is who leads them all; the leading two come after.
+                sentences.splice(0..0, verdicts::board_sentence(&suite.board));
+            }
+            (state::mark(SuiteState::settled(suite)), sentences)
+        }
+        (None, []) => (state::mark(SuiteState::NothingToCompare), vec!["No runs.".to_owned()]),
+        (None, [only, ..]) => {
+            let name = words::arm_name(&only.arm);
+            let rate = only.pass_rate.as_ref().map_or_else(
+                || "its pass rate is unknown".to_owned(),
+                |rate| format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate)),
+            );
+            (state::mark(SuiteState::NothingToCompare), vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
+        }
+    }
+}
+
+/// The arms of a comparison by the names they have on the suite's board.
+pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
+    let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let labels = words::arm_labels(&arms);
+    let name = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(|| words::arm_name(arm), |at| labels[at].clone());
+    comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
+}
+
+/// A number that a reader looks for first, with what stands below it.
+pub(super) struct KeyFigure {
+    pub label: Text,
+    pub value: Text,
+    pub beside: Text,
+}
+
+/// The answer of a suite in its first sentence: who wins against all others, or how the two arms compare.
+pub(super) fn answer(suite: &OverviewSuite) -> String {
+    let of_all = (suite.board.entries.len() > 2).then(|| verdicts::board_sentence(&suite.board)).flatten();
+    let of_two = || {
+        let top = suite.top.as_ref()?;
+        verdicts::sentences(top.primary()?, &names(suite, top)).into_iter().next()
+    };
+    of_all.or_else(of_two).unwrap_or_else(|| verdict(suite).1.into_iter().next().unwrap_or_default())
+}
+
+/// The leader's rate, how far it is ahead, what it costs and takes.
+pub(super) fn key_figures(suite: &OverviewSuite, leading: &Leading) -> Vec<KeyFigure> {
+    let board = &suite.board;
+    let figure = |label: &str, value: Text, beside: String| KeyFigure { label: Text::new(label), value, beside: Text::from(beside) };
+    let leader = suite.top.as_ref().and_then(|top| top.arms.first()).map(|compared| &compared.arm);
+    let entry = board.entries.iter().find(|entry| leader.is_none_or(|leader| entry.arm == *leader));
+    let rate = entry.and_then(|entry| entry.primary.as_ref()).map(|rate| {
+        let whole = words::figure_with_interval(&board.primary, rate);
+        let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}, "));
+        let label = words::metric_label(&board.primary);
+        figure(label, Text::from(words::figure(&board.primary, rate)), format!("{interval}{}", words::basis(rate)))
+    });
+    let evidence = suite.top.as_ref().and_then(Comparison::primary).and_then(|row| row.evidence.pairs.first());
+    let difference = leading.difference.as_ref().map(|found| {
+        let p = evidence.and_then(|pair| pair.p_adjusted).map(|p| format!("adjusted {}", verdicts::p_value(Some(p))));
+        let interval = Some(found.interval.to_string()).filter(|interval| !interval.is_empty());
+        figure("Over the next", found.text.clone(), interval.into_iter().chain(p).collect::<Vec<String>>().join(", "))
+    });
+    let amount = |label: &str, amount: &Option<Amount>| {
+        let amount = amount.as_ref()?;
+        let beside = Some(amount.beside.to_string()).filter(|text| !text.is_empty());
+        Some(figure(label, amount.text.clone(), beside.map_or_else(String::new, |beside| format!("{beside}, vs the next"))))
+    };
+    let figures = [rate, difference, amount("Cost per solved", &leading.cost), amount("Time", &leading.time)];
+    figures.into_iter().flatten().collect()
+}

@@ -1,0 +1,92 @@
+//! The pages of a suite: which of them there are, and the bar that leads from one to the other.
+
+use crate::views::{OverviewSuite, SuiteState};
+
+use super::plan::SuitePlace;
+use super::shell::{self, Bar, Text};
+use super::state::sign;
+
+/// A page of a suite, or a kind of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tab {
+    Verdict,
+    Leaderboard,
+    Cost,
+    Categories,
+    Items,
+    Criteria,
+    Pairs,
+    History,
+    Runs,
+}
+
+impl Tab {
+    const ALL: [Self; 9] = [
+        Self::Verdict,
+        Self::Leaderboard,
+        Self::Cost,
+        Self::Categories,
+        Self::Items,
+        Self::Criteria,
+        Self::Pairs,
+        Self::History,
+        Self::Runs,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Verdict => "Verdict",
+            Self::Leaderboard => "Leaderboard",
+            Self::Cost => "Cost",
+            Self::Categories => "Categories",
+            Self::Items => "Items",
+            Self::Criteria => "Criteria",
+            Self::Pairs => "Pairs",
+            Self::History => "History",
+            Self::Runs => "Runs",
+        }
+    }
+
+    fn path(self, place: &SuitePlace) -> String {
+        match self {
+            Self::Verdict => place.path(),
+            Self::Leaderboard => place.leaderboard_path(),
+            Self::Cost => place.cost_path(),
+            Self::Categories => place.categories_path(),
+            Self::Items => place.items_path(),
+            Self::Criteria => place.criteria_path(),
+            Self::Pairs => place.pairs_path(),
+            Self::History => place.history_path(),
+            Self::Runs => place.runs_path(),
+        }
+    }
+
+    /// Whether the suite has anything for the page.
+    pub fn is_there(self, suite: &OverviewSuite) -> bool {
+        let charts = &suite.charts;
+        match self {
+            Self::Verdict | Self::Leaderboard | Self::Runs => true,
+            Self::Cost => {
+                let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
+                charts.spent.is_some() || charts.pareto.is_some() || is_spread
+            }
+            Self::Categories => suite.stories.have_categories(),
+            Self::Items => !suite.items.items.is_empty(),
+            Self::Criteria => !suite.criterion_keys.is_empty(),
+            Self::Pairs => !suite.pairs.is_empty(),
+            Self::History => suite.history.is_some(),
+        }
+    }
+}
+
+/// Leads to the suite's other pages from one with this way to the site's root.
+pub(super) fn bar(suite: &OverviewSuite, place: &SuitePlace, root: &str, here: Tab) -> Bar {
+    let (state, settled) = (SuiteState::of(suite), SuiteState::settled(suite));
+    let tab = |tab: Tab| shell::Tab { word: tab.word(), href: format!("{root}{}", tab.path(place)), is_here: tab == here };
+    Bar {
+        label: Text::new(&place.label),
+        href: format!("{root}{}", place.path()),
+        signs: if state == settled { vec![sign(state)] } else { vec![sign(state), sign(settled)] },
+        tabs: Tab::ALL.into_iter().filter(|tab| tab.is_there(suite)).map(tab).collect(),
+    }
+}

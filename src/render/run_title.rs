@@ -1,0 +1,53 @@
+//! What a run is called: by people, who know its arm and its night, and by its id.
+
+use crate::views::{Arm, RunTurn};
+
+use super::words;
+
+/// Ids up to this length are shown whole.
+const SHORT: usize = 16;
+/// Letters of a longer id: those at its beginning and at its end. Runs of one batch begin alike.
+const FIRST: usize = 8;
+const LAST: usize = 4;
+
+/// Titles a run by its arm, its night and its number: `planner · opus · night 24 · #1`.
+pub fn run_title(arm: &Arm, turn: RunTurn) -> String {
+    format!("{} · {}", words::arm_name(arm), run_turn(turn))
+}
+
+/// Titles a run beside its arm: `night 24 · #1`.
+pub fn run_turn(turn: RunTurn) -> String {
+    match turn.night {
+        Some(night) => format!("night {night} · #{}", turn.number),
+        None => format!("#{}", turn.number),
+    }
+}
+
+/// Returns an id as far as people need it: `01a20202…12f5`.
+pub fn short_id(id: &str) -> String {
+    let letters: Vec<char> = id.chars().collect();
+    if letters.len() <= SHORT {
+        return id.to_owned();
+    }
+    let (first, last) = (&letters[..FIRST], &letters[letters.len() - LAST..]);
+    first.iter().chain(['\u{2026}'].iter()).chain(last).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_titled_by_arm_night_and_number() {
+        let arm = Arm { approach: "planner".to_owned(), model: "opus".to_owned() };
+        let title = |night| run_title(&arm, RunTurn { night, number: 1 });
+        assert_eq!([title(Some(24)), title(None)], ["planner · opus · night 24 · #1", "planner · opus · #1"]);
+    }
+
+    #[test]
+    fn long_ids_are_shown_by_their_ends() {
+        assert_eq!(short_id("01a20202-7d88-701d-8002-1a40fd3c12f5"), "01a20202…12f5");
+        assert_eq!(short_id("run-a"), "run-a");
+        assert_eq!(short_id(&"é".repeat(17)), format!("{}…{}", "é".repeat(8), "é".repeat(4)));
+    }
+}

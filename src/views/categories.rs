@@ -1,0 +1,127 @@
+//! How the arms of a suite do on each category of its items.
+
+use std::collections::BTreeMap;
+
+use crate::inference::{Arm, CONFIDENCE};
+use crate::stats::{Interval, effective_interval, mean_interval, wilson};
+
+use super::items::{ItemCell, ItemLine};
+use super::site::OverviewSuite;
+
+/// Categories of a table, those with most items; the others are counted.
+const MOST: usize = 24;
+
+/// Arms against categories.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Categories {
+    /// In the order of the leaderboard.
+    pub arms: Vec<Arm>,
+    /// The easiest first.
+    pub columns: Vec<Category>,
+    /// Categories that are left out, and items without one.
+    pub left_out: usize,
+    pub without: usize,
+}
+
+/// A category and how each arm does on its items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Category {
+    pub name: String,
+    pub items: usize,
+    /// One per arm; absent where it has no outcome.
+    pub cells: Vec<Option<CategoryCell>>,
+}
+
+/// One arm on one category.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CategoryCell {
+    /// The mean over items of the share of passed outcomes.
+    pub rate: f64,
+    pub interval: Option<Interval>,
+    /// Items with outcomes, and outcomes.
+    pub items: u64,
+    pub outcomes: u64,
+}
+
+impl OverviewSuite {
+    /// How the arms do on each category; nothing where no item has one.
+    pub fn categories(&self) -> Option<Categories> {
+        let matrix = &self.items;
+        let mut found = BTreeMap::<&str, Vec<&ItemLine>>::new();
+        let mut without = 0;
+        for line in &matrix.items {
+            let story = self.stories.of(&line.item, &line.evaluator, &line.kind);
+            match story.and_then(|story| story.category.as_deref()).filter(|category| !category.trim().is_empty()) {
+                Some(category) => found.entry(category).or_default().push(line),
+                None => without += 1,
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let mut sorted: Vec<(&str, Vec<&ItemLine>)> = found.into_iter().collect();
+        sorted.sort_by(|(one, first), (other, second)| second.len().cmp(&first.len()).then_with(|| one.cmp(other)));
+        let left_out = sorted.len().saturating_sub(MOST);
+        sorted.truncate(MOST);
+        let category = |(name, lines): (&str, Vec<&ItemLine>)| Category {
+            name: name.to_owned(),
+            items: lines.len(),
+            cells: (0..matrix.arms.len())
+                .map(|arm| cell(&lines.iter().filter_map(|line| line.cells.get(arm)).collect::<Vec<&ItemCell>>()))
+                .collect(),
+        };
+        let mut columns: Vec<Category> = sorted.into_iter().map(category).collect();
+        columns.sort_by(|one, other| ease(other).total_cmp(&ease(one)).then_with(|| one.name.cmp(&other.name)));
+        Some(Categories { arms: matrix.arms.iter().map(|arm| arm.arm.clone()).collect(), columns, left_out, without })
+    }
+}
+
+/// The mean of the arms' rates.
+fn ease(category: &Category) -> f64 {
+    let rates: Vec<f64> = category.cells.iter().flatten().map(|cell| cell.rate).collect();
+    rates.iter().sum::<f64>() / rates.len().max(1) as f64
+}
+
+/// The mean over items: Wilson's interval where each item has one outcome, Student's over item means else.
+fn cell(cells: &[&ItemCell]) -> Option<CategoryCell> {
+    let tried: Vec<&&ItemCell> = cells.iter().filter(|cell| cell.counted > 0).collect();
+    let means: Vec<f64> = tried.iter().map(|cell| f64::from(cell.passed) / f64::from(cell.counted)).collect();
+    let n = means.len();
+    if n == 0 {
+        return None;
+    }
+    let rate = means.iter().sum::<f64>() / n as f64;
+    let is_single = tried.iter().all(|cell| cell.counted == 1);
+    let varies = means.iter().any(|mean| (mean - means[0]).abs() > 0.0);
+    let interval = match (is_single, varies) {
+        (true, _) => wilson(tried.iter().map(|cell| u64::from(cell.passed)).sum(), n as u64, CONFIDENCE),
+        (false, true) => mean_interval(&means, CONFIDENCE),
+        (false, false) => effective_interval(rate, n as f64, CONFIDENCE),
+    };
+    let interval = interval.ok().and_then(|ends| Interval::new(ends.low.max(0.0), ends.high.min(1.0)));
+    Some(CategoryCell { rate, interval, items: n as u64, outcomes: tried.iter().map(|cell| u64::from(cell.counted)).sum() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(counts: &[(u32, u32)]) -> Option<CategoryCell> {
+        let cells: Vec<ItemCell> =
+            counts.iter().map(|(passed, counted)| ItemCell { passed: *passed, counted: *counted, ..ItemCell::default() }).collect();
+        cell(&cells.iter().collect::<Vec<&ItemCell>>())
+    }
+
+    #[test]
+    fn a_cell_weighs_items_alike_and_has_the_interval_of_its_design() {
+        assert_eq!(of(&[(0, 0)]), None);
+        let one_each = of(&[(1, 1), (1, 1), (0, 1), (0, 0)]).expect("outcomes");
+        assert_eq!((one_each.items, one_each.outcomes), (3, 3));
+        assert_eq!(one_each.interval, wilson(2, 3, CONFIDENCE).ok());
+        // Three of four and none of one: the mean of the items' shares.
+        let several = of(&[(3, 4), (0, 1)]).expect("outcomes");
+        assert!((several.rate - 0.375).abs() < 1e-12 && several.outcomes == 5);
+        assert!(several.interval.is_some_and(|ends| ends.low >= 0.0 && ends.high <= 1.0));
+        assert!(of(&[(2, 2), (2, 2)]).and_then(|cell| cell.interval).is_some_and(|ends| ends.low < 1.0));
+    }
+}

@@ -1,0 +1,71 @@
+// Transcripts: an address unfolds what it names, and j and k walk through the steps.
+(function () {
+  "use strict";
+  var box = document.getElementById("talks");
+  if (!box) return;
+  var talks = Array.prototype.slice.call(box.children);
+
+  function unfold(element) {
+    for (var at = element; at && at !== box; at = at.parentNode) if (at.tagName === "DETAILS") at.open = true;
+  }
+  function named() {
+    var target = null;
+    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch (error) { /* Not ours. */ }
+    if (target && box.contains(target)) { unfold(target); target.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", named);
+  named();
+
+  var tools = document.createElement("p");
+  tools.className = "keys";
+  var all = document.createElement("button");
+  all.type = "button";
+  function label() { all.textContent = talks.every(function (talk) { return talk.open; }) ? "Fold all" : "Unfold all"; }
+  all.addEventListener("click", function () {
+    var open = !talks.every(function (talk) { return talk.open; });
+    talks.forEach(function (talk) { talk.open = open; });
+  });
+  // Folding is told a moment later.
+  talks.forEach(function (talk) { talk.addEventListener("toggle", label); });
+  label();
+  var keys = ["j", "k"].map(function (key) {
+    var shown = document.createElement("kbd");
+    shown.textContent = key;
+    return shown;
+  });
+  if (talks.length > 1) tools.append(all, " ");
+  tools.append(keys[0], " next step, ", keys[1], " step before");
+  box.parentNode.insertBefore(tools, box);
+
+  // What j and k stop at: each transcript, and the steps of those that are unfolded.
+  function stops() {
+    return Array.prototype.filter.call(box.querySelectorAll(".talk > summary, .step"), function (stop) {
+      return stop.tagName === "SUMMARY" ? talks.length > 1 : stop.closest(".talk").open;
+    });
+  }
+  function follow(step) {
+    Array.prototype.forEach.call(box.querySelectorAll(".rail [aria-current]"), function (link) { link.removeAttribute("aria-current"); });
+    var talk = step && step.closest(".talk");
+    Array.prototype.forEach.call(talk ? talk.querySelectorAll(".rail a") : [], function (link) {
+      if (link.getAttribute("href") === "#" + step.id) link.setAttribute("aria-current", "step");
+    });
+  }
+  function walk(by) {
+    var list = stops();
+    var here = document.activeElement && document.activeElement.closest(".step, .talk > summary");
+    var at = list.indexOf(here);
+    var next = list[at < 0 ? (by > 0 ? 0 : list.length - 1) : at + by];
+    if (!next) return;
+    if (next.tagName !== "SUMMARY") next.tabIndex = -1;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+    follow(next.closest(".step"));
+  }
+  box.addEventListener("focusin", function (event) { follow(event.target.closest(".step")); });
+  document.addEventListener("keydown", function (event) {
+    var target = event.target;
+    var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.key === "j" || event.key === "k") { event.preventDefault(); walk(event.key === "j" ? 1 : -1); }
+  });
+})();
