@@ -67,7 +67,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         let (own, others) = if row < column { (pair.only_first, pair.only_second) } else { (pair.only_second, pair.only_first) };
         let about = any.as_ref().map(|_| {
             let [own, others, shared] = [own, others, pair.shared].map(format::integer);
-            Text::from(format!("{} against {}: {own} only it passed, {others} only the other, of {shared}", names[row], names[column]))
+            Text::from(format!("{} vs {}: {own} only it passed, {others} only the other, of {shared}", names[row], names[column]))
         });
         Cell {
             class: ahead.map_or("", |ahead| class(pair, ahead)),
