@@ -38,8 +38,8 @@
     if (!own.hasIndex) {
       // One file that has everything: its headings are the names.
       Array.prototype.forEach.call(document.querySelectorAll("section[id] h2, section[id] h3[id]"), function (head) {
-        var section = head.closest("section"), first = section.querySelector("h2");
-        add("part", head.textContent, head === first ? "" : first.textContent, "#" + (head.id || section.id));
+        var section = head.closest("section[id]"), first = section.querySelector("h2");
+        add("part", head.textContent, !first || head === first ? "" : first.textContent, "#" + (head.id || section.id));
       });
       return;
     }

@@ -310,6 +310,7 @@
     var button = document.createElement("button");
     button.type = "button";
     button.textContent = "Copy id";
+    button.setAttribute("data-script", "");
     shown.after(" ", button);
     button.addEventListener("click", function () {
       copy(shown.getAttribute("data-copy"), function (copied) { button.textContent = copied ? "Copied" : "Not copied"; });

@@ -10,6 +10,7 @@
   }
   function named() {
     var target = null;
+    if (location.hash.length < 2) return;
     try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch (error) { /* Not ours. */ }
     if (target && box.contains(target)) { unfold(target); target.scrollIntoView(); }
   }

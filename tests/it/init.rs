@@ -92,8 +92,8 @@ fn questions_and_code_stand_in_one_command() {
     let several = "warmup hello --agent random-choice,longest-choice --approach complete,sketch";
     assert_eq!(arms(several), ["warmup/random-choice", "warmup/longest-choice", "hello/complete", "hello/sketch"]);
     for (words, why) in [
-        ("hello --agent longest-choice --approach complete", "--agent is for questions and for approaches that ask an agent"),
-        ("warmup@random-choice hello --agent longest-choice --approach complete", "--agent is for questions"),
+        ("hello --agent longest-choice --approach complete", "--agent applies to questions and to approaches that ask an agent"),
+        ("warmup@random-choice hello --agent longest-choice --approach complete", "--agent applies to questions"),
         ("warmup hello --agent longest-choice", "which approach?"),
         ("warmup hello --approach nobody", "there is no approach `nobody`"),
         ("warmup hello --agent nobody --approach complete", "there is no agent `nobody`"),

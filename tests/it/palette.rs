@@ -102,7 +102,7 @@ fn one_file_has_a_palette_of_its_parts() {
     let browser = Browser::start();
     browser.open(&project.path("one.html").canonicalize().expect("just built"));
     open(&browser);
-    let row = first(&browser, "leaderboard");
+    let row = first(&browser, "verdict");
     assert!(row.starts_with("part|") || row.starts_with("do|"), "{row}");
     assert!(first(&browser, "copy table as csv").starts_with("do|Copy table as CSV"), "a command");
     assert_eq!(browser.complaints(), Vec::<String>::new());

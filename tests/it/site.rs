@@ -369,7 +369,7 @@ fn a_suite_of_two_nights_has_a_history_and_one_of_a_single_night_none() {
     let files = files(&project.path("site"));
     let history = page(&files, "suites/nightly/history.html");
     assert!(history.contains("<desc id=\"arm-1-chart-d\">ralph over 2 nights: 50%"), "{history}");
-    assert!(history.contains("1 arm has one night with a pass rate, or none, and nothing to follow."));
+    assert!(history.contains("1 arm has fewer than two nights with a pass rate."));
     assert!(page(&files, "suites/nightly/index.html").contains("href=\"../../suites/nightly/history.html\""));
     assert!(page(&files, "data/history/nightly.csv").lines().count() == 4 && files.contains_key("data/history/nightly.json"));
     assert!(!files.contains_key("suites/single/history.html") && !page(&files, "suites/single/index.html").contains("history.html"));

@@ -148,7 +148,7 @@ fn a_map_that_was_written_reads_the_same() {
 fn what_may_be_read_in_two_ways_names_the_option_that_decides() {
     let project = Project::new();
     let open = import(&project, "t39.csv", &["--yes"]);
-    assert!(open.refusal().contains("`passed_public` and `passed_hidden` may each say whether an item passed"), "{}", open.stderr);
+    assert!(open.refusal().contains("`passed_public` and `passed_hidden` could each be the outcome"), "{}", open.stderr);
     assert!(open.stderr.contains("t39.csv --passed passed_public"), "{}", open.stderr);
     assert_eq!(import(&project, "t39.csv", &["--passed", "passed_hidden", "--yes"]).code, 0);
 

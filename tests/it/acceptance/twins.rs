@@ -552,7 +552,9 @@ fn a_history_says_the_same_everywhere() {
     // Who is better, night by night.
     let duels = history["duels"].as_array().expect("duels");
     let on_page: Vec<String> = between(&page, "<table id=\"duels-table\"", "</table>").split("<tr>").skip(2).map(words).collect();
-    let notes = |text: &str| text.lines().filter(|line| line.contains(" by night: ")).map(str::to_owned).collect::<Vec<_>>();
+    let notes = |text: &str| {
+        text.lines().filter(|line| line.contains(" by night: ") && line.contains(" better, ")).map(str::to_owned).collect::<Vec<_>>()
+    };
     let (notes, notes_md) = (notes(&terminal), notes(&markdown));
     assert_eq!((duels.len(), on_page.len(), notes.len(), notes_md.len()), (28, 28, 28, 28));
     for (((duel, html), note), note_md) in duels.iter().zip(&on_page).zip(&notes).zip(&notes_md) {

@@ -208,7 +208,7 @@ fn wrong_arguments_are_refused() {
         (vec!["verify", "app", "--goal", "g", "--profile", "slow"], "invalid value 'slow'"),
         (vec!["verify", "app", "--goal", "g", "--file", "../x"], "../x is not below"),
         (vec!["verify", "app", "--goal", "g", "--format", "junit"], "only `gate` prints JUnit XML"),
-        (vec!["verify", "app", "--goal", "g", "--scratch", &app], "lies in"),
+        (vec!["verify", "app", "--goal", "g", "--scratch", &app], "is inside"),
     ] {
         let output = checkout.project.run(arguments.iter().copied());
         assert!(output.refusal().contains(message), "{arguments:?}: {}", output.stderr);
