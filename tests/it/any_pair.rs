@@ -28,7 +28,7 @@ fn arms(count: u64, questions: u64) -> Project {
         let status = |draws: &mut Draws| match draws.next(100) {
             0..=4 => "infra",
             5..=7 => "error",
-            drawn if drawn < 25 + arm => "pass",
+            lot if lot < 25 + arm => "pass",
             _ => "fail",
         };
         let items: Vec<Value> = (0..questions).map(|item| question(&format!("q{item:03}"), 1, status(&mut draws))).collect();

@@ -22,6 +22,7 @@ const MARK: &str = "<!-- shown: ";
 /// Writes a program that greets, and a better one where it finds instructions.
 const CLAUDE: &str = r#"#!/bin/sh
 cat > /dev/null
+sleep "0.$(( (EVAL_SEED + $$ % 2) % 4 ))"
 if [ -f CLAUDE.md ]; then
     cat > hello.sh <<'PROGRAM'
 if [ $# -eq 0 ]; then set -- world; fi

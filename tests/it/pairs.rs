@@ -146,7 +146,8 @@ fn a_declared_margin_is_drawn_and_said() {
     let (page, _) = pair(&answers("", "Paris"));
     assert!(!page.contains("class=\"band\"") && !page.contains("Declared margin"));
     let (page, _) = pair(&answers("metrics:\n  shared_tests: {margin: 0.05}\n", "Paris"));
-    assert_eq!(page.matches("class=\"band\"").count(), 1, "{page}");
+    // In the picture on top, and in the table.
+    assert_eq!(page.matches("class=\"band\"").count(), 2, "{page}");
     assert!(page.contains("margin 5.0 pp"));
 }
 

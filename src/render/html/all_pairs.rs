@@ -10,7 +10,7 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
 /// Arms that have a row; the data have all.
-const MOST_ARMS: usize = 64;
+const MOST_ARMS: usize = 48;
 /// With more arms, only pairs with a page of the program are linked: a page may weigh so much and no more.
 const MOST_LINKED: usize = 26;
 /// A cell is shaded in two steps: the arm is ahead at all, and by so much or more.

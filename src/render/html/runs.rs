@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::shell::{Here, Shell};
 
 /// Runs on one page.
-const PER_PAGE: usize = 200;
+const PER_PAGE: usize = 180;
 
 #[derive(Template)]
 #[template(path = "runs.html")]
