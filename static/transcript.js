@@ -19,6 +19,7 @@
 
   var tools = document.createElement("p");
   tools.className = "keys";
+  tools.setAttribute("data-script", "");
   var all = document.createElement("button");
   all.type = "button";
   function label() { all.textContent = talks.every(function (talk) { return talk.open; }) ? "Fold all" : "Unfold all"; }

@@ -237,6 +237,11 @@ fn nothing_is_missing_without_scripts() {
     for (root, page) in pages(&sites()) {
         let (with, without) = (words(true, root, page), words(false, root, page));
         assert!(!without.is_empty(), "{page} is empty");
-        assert_eq!(with, without, "{page}");
+        // Any pair is compared by the script alone; the page says where all pairs stand without it.
+        if page.ends_with("/any.html") {
+            assert!(without.contains("All pairs without JavaScript"), "{page}: {without}");
+        } else {
+            assert_eq!(with, without, "{page}");
+        }
     }
 }
