@@ -3,8 +3,7 @@
   "use strict";
   var box = document.getElementById("map-box");
   var table = document.getElementById("map");
-  var read = document.getElementById("map-read");
-  if (!box || !table || !read) return;
+  if (!box || !table) return;
   function lines(name) { return table.getAttribute(name).split("\n").slice(0, -1); }
   var names = lines("data-names"), hrefs = lines("data-hrefs"), rates = table.getAttribute("data-rates").split(" ");
   var rows = Array.prototype.slice.call(table.querySelectorAll("tbody tr"), 1).map(function (row) {
@@ -49,12 +48,18 @@
     row.svg.addEventListener("pointermove", function (event) { pointed(event, index); });
     row.svg.addEventListener("click", function (event) { pointed(event, index); leave(); });
   });
+  var read = document.createElement("p");
+  read.id = "map-read";
+  read.className = "small";
+  read.setAttribute("role", "status");
+  read.setAttribute("data-script", "");
+  read.textContent = "Point at a cell, or use the arrow keys, to read it. A click, or Enter, opens the item.";
+  box.after(read);
   box.className = "live";
   box.tabIndex = 0;
   box.setAttribute("role", "application");
   box.setAttribute("aria-label", "Map of arms and items. The arrow keys move, Enter opens the item.");
   box.setAttribute("aria-describedby", "map-read");
-  read.textContent = "Point at a cell, or use the arrow keys, to read it. A click, or Enter, opens the item. The table below lists the items as links.";
   box.addEventListener("focus", show);
   box.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

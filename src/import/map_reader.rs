@@ -32,7 +32,7 @@ pub(super) enum Need {
 }
 
 impl Map {
-    /// Reads a map file. `set` replaces fields of the map's run by constants: [`is_settable`] says which.
+    /// Reads a map file. `set` replaces fields of the map's run by constants: suite, approach, model, suite_version, agent and `tags.NAME`.
     pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
         let shown = path.display().to_string();
         let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
