@@ -102,8 +102,8 @@ def kind(page):
         file = "pair.html"
     elif folders and folders[-1] == "items" and file != "index.html":
         file = "list.html"
-    elif folders and folders[0] == "search":
-        file = "names.html"
+    elif len(folders) == 1 and folders[0] in ("arms", "embed", "search") and file != "index.html":
+        file = "named.html"
     file = re.sub(r"\d", "", file)
     return "/".join("*" if depth == 1 else folder for depth, folder in enumerate(folders)) + ("/" if folders else "") + file
 

@@ -568,6 +568,10 @@ pub(super) struct Publishing {
     /// Remove keys, tokens, passwords, e-mail addresses and user names from every text, and count them
     #[arg(long, help_heading = "Publishing")]
     pub redact: bool,
+
+    /// Leave the results themselves out of the site, so that nobody can read them back with `import`
+    #[arg(long)]
+    pub without_results: bool,
     /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
     #[arg(long, value_name = "WHICH", default_value = "usual", help_heading = "Publishing")]
     pub transcripts: Choice,

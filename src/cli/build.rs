@@ -102,5 +102,6 @@ fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) 
         noindex: site.noindex || publishing.noindex,
         default_suite: site.default_suite.clone(),
         baseline: site.baseline.clone(),
+        has_results: !publishing.without_results,
     })
 }

@@ -10,12 +10,14 @@ use tracing::info;
 use crate::domain::{Filter, OwnPattern, Secrets};
 use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
 use crate::render::json;
+use crate::results::IN_SITE;
 use crate::views::{Policy, Sides, SiteOptions, news, overview};
 use crate::warehouse::{FileStamp, Progress, Warehouse};
 
 use super::error::PublishError;
 use super::folder::SiteFolder;
 use super::replace::replace;
+use super::results;
 use super::site::{Gathered, Site};
 use super::stamp::serialised;
 use super::stored::{Stores, shown};
@@ -80,6 +82,8 @@ struct Rules<'a, T: Serialize> {
 
 /// Makes a site of what a warehouse holds. Afterwards the warehouse shows what the site does.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
+    // Under their own names, which the filter knows until names are taken out.
+    let places = order.options.has_results.then(|| warehouse.stored_at(&order.filter));
     let Order { stores, mut filter, mut policy, mut options, patterns, secrets, found, transcripts: choice, program, version } = order;
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
@@ -91,9 +95,11 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let (root, cache) = match target {
         Target::File(file) => {
-            let bytes = single_file(&overview, &plan);
+            let packed = places.map(|places| results::packed(&places, &texts, &secrets)).transpose()?;
+            let (held, note) = packed.map_or_else(Default::default, results::for_page);
+            let bytes = single_file(&overview, &plan, &held);
             replace(file, &bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(file))))?;
-            return Ok(Built::File { bytes: bytes.len(), notes: texts.notes() });
+            return Ok(Built::File { bytes: bytes.len(), notes: note.into_iter().chain(texts.notes()).collect() });
         }
         Target::Folder { folder, cache } => (folder, cache),
     };
@@ -148,6 +154,9 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     folder.write_all(published_files(&overview, &plan, &news(&warehouse, &filter, &policy)))?;
     if let Some(report) = texts.report() {
         folder.write("redactions.json", &report)?;
+    }
+    if let Some(places) = places {
+        folder.write(IN_SITE, &results::packed(&places, &texts, &secrets)?)?;
     }
     let digests = json::document("digests", Digests { files: folder.digests("data/") });
     folder.write("data/digests.json", digests.as_bytes())?;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signer};
+use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
 /// Not its names, by which it is grouped: two of them must not become one.
@@ -174,6 +175,32 @@ impl Foreign for EvaluatorScore {
             if let Some(model) = model {
                 visit("judge.model", model);
             }
+        }
+    }
+}
+
+impl Foreign for ScoreLine {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Self { score, details, reasoning, not_evaluated, judge, raw } = self;
+        if let Some(evaluator) = &mut score.evaluator {
+            visit("evaluator", evaluator);
+        }
+        for (field, text) in [("not_evaluated", not_evaluated), ("reasoning", reasoning)] {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        if let Some(details) = details {
+            each_string_mut(details, &mut |text| visit("details", text));
+        }
+        if let Some(JudgeLine { agent, model, prompt_sha256: _, votes: _, agreement: _, usage: _, cost_usd: _, cost_source: _ }) = judge {
+            visit("judge.agent", agent);
+            if let Some(model) = model {
+                visit("judge.model", model);
+            }
+        }
+        for reply in raw {
+            visit("raw", reply);
         }
     }
 }

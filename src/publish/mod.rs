@@ -8,6 +8,7 @@ mod folder;
 mod foreign;
 mod memory;
 mod replace;
+mod results;
 mod site;
 mod stamp;
 mod stored;

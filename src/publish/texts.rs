@@ -55,8 +55,7 @@ pub(super) struct Texts {
     counts: BTreeMap<String, BTreeMap<Page, u64>>,
     /// By file and field: the patterns found there.
     places: Places,
-    /// By kind of name: what is shown instead.
-    names: BTreeMap<&'static str, BTreeMap<String, String>>,
+    names: Names,
     /// Names of few values that stand in millions of rows.
     known: BTreeMap<String, Option<String>>,
 }
@@ -123,6 +122,15 @@ impl Texts {
             each_name(&row.run, &mut |kind, name| {
                 values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| file.clone());
             });
+        }
+        // Results that go with the site have their own names.
+        for run in warehouse.stored_runs(filter) {
+            each_name(&run, &mut |kind, name| {
+                values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| stores.file_of(&run.id));
+            });
+        }
+        for name in warehouse.aliases().item.keys() {
+            values.entry(ITEM).or_default().entry(name.clone()).or_insert_with(|| "the configuration".to_owned());
         }
         for (name, file) in warehouse.item_names() {
             values.entry(ITEM).or_default().entry(name.to_owned()).or_insert_with(|| visible(file));
@@ -204,11 +212,7 @@ impl Texts {
         if self.found == Found::Named {
             return warehouse;
         }
-        let named = |kind: &str, name: &mut String| {
-            if let Some(shown) = self.names.get(kind).and_then(|names| names.get(name.as_str())) {
-                name.clone_from(shown);
-            }
-        };
+        let named = |kind: &str, name: &mut String| rename(&self.names, kind, name);
         let rename = |kind: &str, names: &mut Vec<String>| {
             for name in names {
                 named(kind, name);
@@ -246,6 +250,31 @@ impl Texts {
         let primary = std::mem::take(&mut policy.primary).into_iter();
         policy.primary = primary.map(|(suite, metric)| (renamed("suite", suite), renamed("scores.metric", metric))).collect();
         warehouse
+    }
+
+    /// Says whether what is found is taken out.
+    pub fn takes_out(&self) -> bool {
+        self.found == Found::TakenOut
+    }
+
+    /// Takes out of a text what is found there. It counts nothing: what is on pages was counted there.
+    pub fn take_out(&self, text: &mut String) {
+        if let Some((shorter, _)) = self.redactor.redact(text) {
+            *text = shorter;
+        }
+    }
+
+    /// Gives a run the names under which it is shown.
+    pub fn rename(&self, run: &mut Run) {
+        rename_run(run, &self.names);
+    }
+
+    pub fn rename_item(&self, item: &mut String) {
+        rename(&self.names, ITEM, item);
+    }
+
+    pub fn rename_metric(&self, metric: &mut String) {
+        rename(&self.names, "scores.metric", metric);
     }
 
     fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Published<Run> {
@@ -401,12 +430,17 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     run.tags.keys().for_each(|key| visit("tags", key));
 }
 
-fn rename_run(run: &mut Run, names: &BTreeMap<&'static str, BTreeMap<String, String>>) {
-    let rename = |kind: &str, name: &mut String| {
-        if let Some(shown) = names.get(kind).and_then(|names| names.get(name.as_str())) {
-            name.clone_from(shown);
-        }
-    };
+/// By kind of name: what is shown instead.
+type Names = BTreeMap<&'static str, BTreeMap<String, String>>;
+
+fn rename(names: &Names, kind: &str, name: &mut String) {
+    if let Some(shown) = names.get(kind).and_then(|names| names.get(name.as_str())) {
+        name.clone_from(shown);
+    }
+}
+
+fn rename_run(run: &mut Run, names: &Names) {
+    let rename = |kind: &str, name: &mut String| rename(names, kind, name);
     rename("suite", &mut run.suite);
     rename("approach", &mut run.approach);
     rename("model", &mut run.model);

@@ -48,7 +48,10 @@ mod store_error;
 mod whole_file;
 
 pub use batch::{Batch, PlannedArm, PlannedContent, PlannedRun, parted};
-pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
+pub use bundle::{
+    BundleWriter, Extent, IN_SITE, Rewriter, Unpacked, adopt, begins_bundle, in_site, is_bundle, look_into, page_element, unpack,
+    unpack_apart,
+};
 pub use examine::{Examination, examine};
 pub use guarded::Guarded;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published};
 use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
-use crate::warehouse::{LookedThrough, Warehouse};
+use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
@@ -35,6 +35,8 @@ pub struct SiteOptions {
     pub default_suite: Option<String>,
     /// The approach that the others are compared to, where a suite has it.
     pub baseline: Option<String>,
+    /// The results themselves go with the site.
+    pub has_results: bool,
 }
 
 /// What every page of the site shows.
@@ -59,6 +61,16 @@ pub struct SiteContext {
     pub aliased: bool,
     /// Problems met in reading the store.
     pub problems: u64,
+    /// The results that go with the site, to be read back; absent where none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<SiteResults>,
+}
+
+/// How much goes with a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SiteResults {
+    pub runs: u64,
+    pub outcomes: u64,
 }
 
 /// One suite's pages.
@@ -232,8 +244,13 @@ fn overview_of(
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         problems: warehouse.problems().len() as u64,
+        results: options.has_results.then(|| warehouse.select(filter).fold(SiteResults { runs: 0, outcomes: 0 }, with_run)),
     };
     Overview { context, suites }
+}
+
+fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {
+    SiteResults { runs: sum.runs + 1, outcomes: sum.outcomes + row.items.map_or(0, |items| items.lines) }
 }
 
 /// The criteria of a suite, whether they are what its leaderboard counts or stand beside that.

@@ -26,6 +26,16 @@ pub enum StoredAt {
     Sealed(SealedPair, BTreeSet<RunId>, BTreeMap<RunId, PathBuf>),
 }
 
+impl StoredAt {
+    /// Returns how many of the selected runs are here.
+    pub fn runs(&self) -> usize {
+        match self {
+            Self::Own(_) => 1,
+            Self::Sealed(_, ids, _) => ids.len(),
+        }
+    }
+}
+
 impl Warehouse {
     /// Returns the selected runs under their own names, by id.
     pub fn stored_runs(&self, filter: &Filter) -> Vec<Arc<Run>> {

@@ -84,10 +84,12 @@ fn chosen_pages(project: &Project) -> Kinds {
 fn kind(page: &str) -> String {
     let parts: Vec<&str> = page.split('/').collect();
     let (file, folders) = parts.split_last().expect("a path has a part");
-    let file = match folders.last() {
+    let file = match folders {
         _ if file.contains("--") => "pair.html".to_owned(),
+        // Named by the data: an arm, a suite, a part of the names.
+        ["arms" | "embed" | "search"] if *file != "index.html" => "named.html".to_owned(),
         // In whatever order the items are listed.
-        Some(&"items") if *file != "index.html" => "list.html".to_owned(),
+        [.., "items"] if *file != "index.html" => "list.html".to_owned(),
         _ => file.replace(|character: char| character.is_ascii_digit(), ""),
     };
     let folders = folders.iter().enumerate().map(|(depth, folder)| if depth == 1 { "*" } else { folder });

@@ -59,6 +59,7 @@ mod real_tools;
 mod rebuild;
 mod reimport;
 mod resume;
+mod returned;
 mod rubric;
 mod schema;
 mod sealed;

@@ -72,6 +72,17 @@ fn redacted_sites_have_no_secret_in_any_file() {
     assert_eq!(counts["api-key"], json!({"runs": 4}));
     assert_eq!(counts["token"], json!({"transcripts": 2}));
     assert!(output.stderr.contains("password: 80 in items"), "{}", output.stderr);
+    // What is packed is read by nobody before it is unpacked.
+    let reader = Project::new();
+    assert_eq!(reader.run(["import", &project.path("site").to_string_lossy()]).code, 0);
+    assert_eq!(reader.run(["export", "bundle", "all.jsonl"]).code, 0);
+    let packed = reader.read("all.jsonl");
+    assert_eq!(packed.matches("[redacted project]").count(), 80);
+    for secret in SECRETS {
+        assert!(!packed.contains(secret), "the results have {secret}");
+    }
+    let own = |project: &Project| project.run(["leaderboard", "--format", "json"]).json()["suites"][0]["entries"][0]["rate"].clone();
+    assert_eq!(own(&reader), own(&project));
     // The two arms are still two, and their items pair.
     let board: Value = serde_json::from_str(&project.read("site/data/leaderboard.json")).expect("JSON");
     assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(2));

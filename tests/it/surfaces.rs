@@ -448,7 +448,7 @@ impl Pages {
         let of_suite =
             |suite: &String| like(&suite.replace("suites/", "compare/"), ".html").iter().map(|path| bare(&files[path])).collect();
         let pairs = suites.iter().map(of_suite).collect();
-        Self { single: bare(&String::from_utf8(single_file(site, &plan)).expect("UTF-8")), badges, pairs, suites, files }
+        Self { single: bare(&String::from_utf8(single_file(site, &plan, "")).expect("UTF-8")), badges, pairs, suites, files }
     }
 
     fn check(&self, place: usize, overview: &Overview, comparison: &Comparison, state: &State, complaints: &mut Complaints) {

@@ -3,8 +3,8 @@
 use tracing::info;
 
 use crate::domain::Filter;
-use crate::results::{BundleWriter, Extent, SigningKey, is_bundle};
-use crate::warehouse::{StoredAt, Warehouse};
+use crate::results::{Extent, SigningKey, is_bundle};
+use crate::warehouse::{Packed, Warehouse, pack};
 
 use super::super::arguments::Export;
 use super::super::failure::Failure;
@@ -27,23 +27,10 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     }
     // A key that cannot sign is better known before the work.
     let key = arguments.sign_key.as_deref().map(|key| SigningKey::read(key, path)).transpose()?;
-    let runs = warehouse.select(filter).count();
     let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
-    let places = warehouse.stored_at(filter);
-    let with_judged = places.iter().any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
-    let mut writer = BundleWriter::create(path, runs, with_judged, extent)?;
-    for place in places {
-        match place {
-            StoredAt::Own(header) => writer.own_run(&header)?,
-            StoredAt::Sealed(pair, ids, judged) => {
-                writer.imported(&pair, &ids)?;
-                judged.iter().try_for_each(|(run, folder)| writer.judged(run, folder))?;
-            }
-        }
-    }
-    let (items, left_out) = writer.commit()?;
+    let Packed { runs, outcomes, left_out } = pack(path, &warehouse.stored_at(filter), extent, settings.secrets(), None)?;
     output::warnings(settings, &left_out)?;
-    let items = usize::try_from(items).unwrap_or(usize::MAX);
+    let items = usize::try_from(outcomes).unwrap_or(usize::MAX);
     info!(file = %path.display(), runs, outcomes = items, "bundle written");
     output::say(settings, &format!("{}: {}, {}", shown(path), output::count(runs, "run"), output::count(items, "outcome")));
     if let Some(key) = key {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::domain::Problem;
-use crate::results::begins_bundle;
+use crate::results::{begins_bundle, in_site, is_bundle};
 
 use super::super::report::Unrecognised;
 use super::super::source::unreadable;
@@ -48,7 +48,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         let path = path.as_ref();
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
-            Ok(metadata) if metadata.is_file() => files.push((path.to_owned(), true)),
+            Ok(metadata) if metadata.is_file() => files.push((bundle_beside(path).unwrap_or_else(|| path.to_owned()), true)),
             Ok(_) => {
                 walked.is_known += 1;
                 walked.problems.push(Problem::in_file(shown(path), "is not a regular file"));
@@ -74,7 +74,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 continue;
             }
         };
-        if forced.is_none() && begins_bundle(&peek.head) {
+        let is_bundle = begins_bundle(&peek.head) || peek.content == Content::Xml && is_bundle(&path).unwrap_or(false);
+        if forced.is_none() && is_bundle {
             walked.bundles.push(path);
             continue;
         }
@@ -147,14 +148,20 @@ fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     ForeignSource { format, shown: shown(path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
 }
 
+/// The bundle of the site whose first page this is.
+fn bundle_beside(path: &Path) -> Option<PathBuf> {
+    let is_first_page = path.file_name().is_some_and(|name| name == "index.html");
+    path.parent().filter(|_| is_first_page).map(in_site).filter(|bundle| bundle.is_file())
+}
+
 /// Symbolic links are not followed: what lies outside of the folder was not named.
 fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Walked) {
     let is_wanted = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
         entry.depth() == 0 || ((!name.starts_with('.') || HIDDEN.contains(&name.as_ref())) && name != "node_modules" && name != "__MACOSX")
     };
-    let entries = WalkDir::new(folder).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_wanted);
-    for entry in entries {
+    let mut entries = WalkDir::new(folder).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_wanted);
+    while let Some(entry) = entries.next() {
         if files.len() >= MOST_FILES {
             walked.problems.push(Problem::in_file(shown(folder), format!("holds more than {MOST_FILES} files")));
             return;
@@ -167,6 +174,11 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
                 } else {
                     walked.passed_over += 1;
                 }
+            }
+            // A site's other files show what its bundle holds.
+            Ok(entry) if entry.file_type().is_dir() && in_site(entry.path()).is_file() => {
+                files.push((in_site(entry.path()), false));
+                entries.skip_current_dir();
             }
             Ok(entry) => walked.passed_over += u64::from(entry.file_type().is_symlink()),
             Err(error) => {

@@ -6,13 +6,14 @@
 //! second part has the items' names and addresses, which are longer than all else.
 
 use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::domain::visible;
 use crate::render::{format, verdicts, words};
 use crate::views::{Arm, OverviewSuite, PairCell, PairTable, PairWay, SiteContext};
 
-use super::base64::base64;
 use super::items::item_href_at;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -133,7 +134,7 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         arms: table.arms.iter().map(arm).collect(),
         columns: table.columns,
         width,
-        bits: base64(&bytes),
+        bits: STANDARD.encode(&bytes),
         items: &table.items,
         texts: &table.texts,
         tools: &table.tools,
@@ -197,7 +198,7 @@ mod tests {
         let cells = [vec![cell(0, 0), cell(0, 1), cell(1, 1), uncounted], vec![cell(1, 1)]];
         assert_eq!(packed(&cells), (2, vec![0b1110_0100, 0b10]));
         let million = vec![vec![cell(1, 1); 1_000_000]];
-        assert!(base64(&packed(&million).1).len() <= 334_000);
+        assert!(STANDARD.encode(&packed(&million).1).len() <= 334_000);
     }
 
     #[test]

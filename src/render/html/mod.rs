@@ -14,7 +14,6 @@ mod arm_places;
 mod arms;
 mod assets;
 mod bars;
-mod base64;
 mod board;
 mod categories;
 mod chart_data;
@@ -183,7 +182,7 @@ pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
 /// What is on every page.
 fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
     // What is left out stands on pages about all suites alone, see `shell::Foot`, or in a suite's data.
-    let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
+    let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _, results: _ } =
         &overview.context;
     (title, base_url, noindex, version, &plan.assets, &plan.arms)
 }

@@ -117,6 +117,8 @@ pub(super) struct Foot {
     pub retracted: Option<String>,
     pub aliased: bool,
     pub problems: Option<String>,
+    /// What of the results goes with the site.
+    pub results: Option<String>,
 }
 
 /// What surrounds a page.
@@ -212,6 +214,9 @@ impl Shell {
             retracted: count(context.retracted, "retracted run is left out", "retracted runs are left out"),
             aliased: context.aliased,
             problems: count(context.problems, "problem was met in reading the results", "problems were met in reading the results"),
+            results: context
+                .results
+                .map(|held| format!("{} and {}", format::count(held.runs, "run"), format::count(held.outcomes, "outcome"))),
         });
         self
     }

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::domain::Published;
 use crate::views::Overview;
 
-use super::base64::base64;
 use super::plan::Plan;
 use super::shell::Text;
 use super::site_file::{ANY_PAIR, PAGE_ENDING, SiteFile};
@@ -36,8 +37,8 @@ const STYLE: &str = "\u{1}style";
 const PAGES: &str = "\u{1}pages";
 const SCRIPT: &str = "\u{1}script";
 
-/// Makes the file.
-pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
+/// Makes the file. `results` is the element that holds them, or nothing.
+pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -> Vec<u8> {
     // The search loads its index from beside it, and a page of any two arms their outcomes.
     let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
     let is_left_out =
@@ -63,12 +64,13 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     let (head, rest) = frame.split_once(STYLE).expect("the template has a place for the style");
     let (middle, rest) = rest.split_once(PAGES).expect("the template has a place for the pages");
     let (tail, end) = rest.split_once(SCRIPT).expect("the template has a place for the script");
-    [head, &style, middle, &sections, tail, &script, end].concat().into_bytes()
+    let (before, after) = end.split_once("</body>").expect("the template has a body");
+    [head, &style, middle, &sections, tail, &script, before, results, "</body>", after].concat().into_bytes()
 }
 
 /// SHA-256 in the form that a policy takes.
 fn digest(text: &str) -> String {
-    base64(&Sha256::digest(text.as_bytes()))
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
 /// The main part of a page, with ids of its own and its headings one level down.

@@ -585,6 +585,7 @@ fn made_up() -> Overview {
             retracted: 2,
             aliased: true,
             problems: 1,
+            results: None,
         },
         suites: vec![
             suite("qa-core", Some("aaaabbbbccccdddd"), &all, "plain"),

@@ -20,10 +20,13 @@
 //! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read. A bundle with
 //! judgements of imported runs is of version 3, and any other of version 2, which older programs read.
 //!
+//! The folder of a site has a bundle at [`in_site`], a page that holds a whole site has one in base64 in its [`page_element`].
+//!
 //! Plain where the name ends in `.jsonl`, else in one zstd frame with a checksum. Both are written and read line by line.
 
 mod judged;
 mod output_file;
+mod page;
 mod read;
 mod record;
 mod write;
@@ -37,9 +40,10 @@ use sha2::{Digest, Sha256};
 use crate::domain::{RunId, hex};
 use crate::files;
 
+pub use page::{IN_SITE, in_site, page_element};
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
 pub(super) use read::{drop_staged, is_half_imported};
-pub use write::BundleWriter;
+pub use write::{BundleWriter, Rewriter};
 
 const FORMAT: &str = "evalreport/bundle/2";
 /// Of a bundle that holds what judges said of imported runs.
@@ -104,14 +108,17 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
     hex(&hasher.finalize())
 }
 
-/// Opens a file as it is, or decompressed.
+/// Opens a file as it is, or decompressed; of a page of ours what stands in it.
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut reader = BufReader::with_capacity(64 << 10, files::open(path)?);
-    Ok(if reader.fill_buf()?.starts_with(&ZSTD_MAGIC) {
-        Box::new(BufReader::with_capacity(64 << 10, zstd::Decoder::with_buffer(reader)?))
+    let head = reader.fill_buf()?;
+    if head.starts_with(&ZSTD_MAGIC) {
+        Ok(Box::new(BufReader::with_capacity(64 << 10, zstd::Decoder::with_buffer(reader)?)))
+    } else if page::is_page(head) {
+        page::held(reader)
     } else {
-        Box::new(reader)
-    })
+        Ok(Box::new(reader))
+    }
 }
 
 /// Says whether a file begins like a bundle of some version.

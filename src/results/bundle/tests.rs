@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::super::{HeaderFile, ScoreLine, SealedPair, SealedWriter, Store, scan};
 use super::*;
-use crate::domain::{Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Unit};
+use crate::domain::{Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Secrets, Unit};
 
 fn id(text: &str) -> RunId {
     RunId::parse(text).expect("a valid id")
@@ -60,7 +60,8 @@ fn store(folder: &Path) -> Store {
 fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
     let contents = scan(store);
-    let mut writer = BundleWriter::create(path, ids.len(), !contents.headless.is_empty(), extent).expect("writable");
+    let secrets = Secrets::default();
+    let mut writer = BundleWriter::create(path, ids.len(), !contents.headless.is_empty(), extent, &secrets, None).expect("writable");
     for HeaderFile { path, .. } in contents.headers {
         if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
             writer.own_run(&path).expect("readable");

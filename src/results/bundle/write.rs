@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Problem, Problems, RunId, visible};
-use crate::files;
 use serde::Serialize;
+
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets, visible};
+use crate::files;
 
 use super::super::header::WrittenRun;
 use super::super::{
@@ -40,10 +41,20 @@ impl Sink {
     }
 }
 
+/// Changes records on their way into a bundle. What was sealed is then no longer what the seal is about, and goes without it.
+pub trait Rewriter {
+    fn run(&mut self, run: &mut Run);
+    fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails);
+    fn score(&mut self, score: &mut ScoreLine);
+}
+
 /// Writes one bundle. Dropping it without [`BundleWriter::commit`] leaves nothing behind.
-pub struct BundleWriter {
+pub struct BundleWriter<'a> {
     path: PathBuf,
     extent: Extent,
+    /// Of this process's environment: a bundle with one of them is refused.
+    secrets: &'a Secrets,
+    rewriter: Option<&'a mut dyn Rewriter>,
     sink: Sink,
     line: String,
     lines: u64,
@@ -51,9 +62,16 @@ pub struct BundleWriter {
     left_out: Vec<Problem>,
 }
 
-impl BundleWriter {
+impl<'a> BundleWriter<'a> {
     /// Begins the file; so many runs are to come, `with_judged` among them imported ones with judgements of their own.
-    pub fn create(path: &Path, runs: usize, with_judged: bool, extent: Extent) -> Result<Self, StoreError> {
+    pub fn create(
+        path: &Path,
+        runs: usize,
+        with_judged: bool,
+        extent: Extent,
+        secrets: &'a Secrets,
+        rewriter: Option<&'a mut dyn Rewriter>,
+    ) -> Result<Self, StoreError> {
         let format = if with_judged { FORMAT_WITH_JUDGED } else { FORMAT };
         let file = WholeFile::create(path).map_err(StoreError::io("cannot write", path))?;
         let sink = if path.extension().is_some_and(|extension| extension == "jsonl") {
@@ -63,7 +81,18 @@ impl BundleWriter {
             encoder.include_checksum(true).map_err(StoreError::io("cannot write", path))?;
             Sink::Compressed(BufWriter::with_capacity(64 << 10, encoder))
         };
-        let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0, left_out: Vec::new() };
+        let mut writer = Self {
+            path: path.to_owned(),
+            // What rewrites records knows no messages and files.
+            extent: if rewriter.is_some() { Extent::Figures } else { extent },
+            secrets,
+            rewriter,
+            sink,
+            line: String::new(),
+            lines: 0,
+            items: 0,
+            left_out: Vec::new(),
+        };
         writer.line(|line| json(line, &Opening { format: format.to_owned(), runs: runs as u64 }))?;
         Ok(writer)
     }
@@ -71,26 +100,16 @@ impl BundleWriter {
     /// Packs a run of the store's own: its header and what lies in the folder of its name. Lines that cannot be read are left out: whoever
     /// opens the store is told of them.
     pub fn own_run(&mut self, header_path: &Path) -> Result<(), StoreError> {
-        let written = WrittenRun::read(header_path).map_err(StoreError::Invalid)?;
+        let written = self.rewritten(WrittenRun::read(header_path).map_err(StoreError::Invalid)?);
         // What is sealed is carried as it is, byte for byte.
         let (run, is_sealed) = (&written.run, written.sealed.is_some());
         self.record("run", |line| line.push_str(&written.text()))?;
         let folder = header_path.with_extension("");
-        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| {
-            let Some(outcome) = ItemLine::parse(bytes).ok().and_then(|item| item.to_outcome(&run.id).ok()) else { return Ok(()) };
-            writer.items += 1;
-            writer.record("item", |line| match raw(is_sealed, bytes) {
-                Some(raw) => line.push_str(raw),
-                None => item_line::write_detailed_line(&outcome, &details_of(bytes), false, line),
-            })
-        })?;
-        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| match serde_json::from_slice::<ScoreLine>(bytes) {
-            Ok(score) => writer.record("score", |line| match raw(is_sealed, bytes) {
-                Some(raw) => line.push_str(raw),
-                None => json(line, &score),
-            }),
+        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| match ItemLine::parse(bytes) {
+            Ok(item) => writer.item(&item, &run.id, bytes, is_sealed, false),
             Err(_) => Ok(()),
         })?;
+        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| writer.score(bytes, is_sealed))?;
         match self.extent {
             Extent::Figures => Ok(()),
             Extent::Whole => {
@@ -116,45 +135,70 @@ impl BundleWriter {
         let runs = wanted.map(|(_, written)| written).collect::<Result<Vec<WrittenRun>, Problems>>().map_err(StoreError::Invalid)?;
         let name =
             pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
-        let key =
-            if runs.len() == all && is_key(name) { name.to_owned() } else { partial_key(name, runs.iter().map(|written| &written.run.id)) };
+        let is_whole = runs.len() == all && is_key(name) && self.rewriter.is_none();
+        let key = if is_whole { name.to_owned() } else { partial_key(name, runs.iter().map(|written| &written.run.id)) };
         self.record("source", |line| json(line, &Source { key, runs: runs.len() as u64 }))?;
-        for written in &runs {
+        let mut sealed = BTreeSet::new();
+        for written in runs {
+            let written = self.rewritten(written);
             self.record("imported", |line| line.push_str(&written.text()))?;
+            if written.sealed.is_some() {
+                sealed.insert(written.run.id);
+            }
         }
-        let sealed: BTreeSet<&RunId> = runs.iter().filter(|written| written.sealed.is_some()).map(|written| &written.run.id).collect();
         let Some(path) = &pair.items else { return Ok(()) };
         let items = SealedReader::items(path).map_err(StoreError::io("cannot read", path))?;
         self.each_line(path, BufReader::with_capacity(1 << 20, items), |writer, bytes| {
             let Ok(item) = ItemLine::parse(bytes) else { return Ok(()) };
-            let Some(run) = item.run.as_deref().and_then(|run| RunId::parse(run).ok()).filter(|run| ids.contains(run)) else {
-                return Ok(());
-            };
-            let Ok(outcome) = item.to_outcome(&run) else { return Ok(()) };
-            writer.items += 1;
-            writer.record("item", |line| match raw(sealed.contains(&run), bytes) {
-                Some(raw) => line.push_str(raw),
-                None => item_line::write_detailed_line(&outcome, &details_of(bytes), true, line),
-            })
+            match item.run.as_deref().and_then(|run| RunId::parse(run).ok()).filter(|run| ids.contains(run)) {
+                Some(run) => writer.item(&item, &run, bytes, sealed.contains(&run), true),
+                None => Ok(()),
+            }
         })
     }
 
     /// Packs what judges said of an imported run, whose pair was packed before: the lines of `folder`, as they are.
     pub fn judged(&mut self, run: &RunId, folder: &Path) -> Result<(), StoreError> {
         self.record("judged", |line| json(line, &JudgedRun { run: run.to_string() }))?;
-        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| match raw(ItemLine::parse(bytes).is_ok(), bytes) {
-            Some(raw) => {
-                writer.items += 1;
-                writer.record("item", |line| line.push_str(raw))
-            }
-            None => Ok(()),
+        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| match ItemLine::parse(bytes) {
+            Ok(item) => writer.item(&item, run, bytes, true, false),
+            Err(_) => Ok(()),
         })?;
-        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| {
-            match raw(serde_json::from_slice::<ScoreLine>(bytes).is_ok(), bytes) {
-                Some(raw) => writer.record("score", |line| line.push_str(raw)),
-                None => Ok(()),
-            }
-        })
+        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| writer.score(bytes, true))
+    }
+
+    fn rewritten(&mut self, mut written: WrittenRun) -> WrittenRun {
+        if let Some(rewriter) = &mut self.rewriter {
+            rewriter.run(&mut written.run);
+            written.sealed = None;
+        }
+        written
+    }
+
+    /// Packs one outcome: the bytes of its line where they are sealed and nothing rewrites them.
+    fn item(&mut self, item: &ItemLine<'_>, run: &RunId, bytes: &[u8], is_sealed: bool, with_run: bool) -> Result<(), StoreError> {
+        let Ok(mut outcome) = item.to_outcome(run) else { return Ok(()) };
+        self.items += 1;
+        if let Some(raw) = raw(is_sealed && self.rewriter.is_none(), bytes) {
+            return self.record("item", |line| line.push_str(raw));
+        }
+        let mut details = details_of(bytes);
+        if let Some(rewriter) = &mut self.rewriter {
+            rewriter.outcome(&mut outcome, &mut details);
+        }
+        self.record("item", |line| item_line::write_detailed_line(&outcome, &details, with_run, line))
+    }
+
+    /// Packs what an evaluator said, as [`BundleWriter::item`] does.
+    fn score(&mut self, bytes: &[u8], is_sealed: bool) -> Result<(), StoreError> {
+        let Ok(mut score) = serde_json::from_slice::<ScoreLine>(bytes) else { return Ok(()) };
+        if let Some(raw) = raw(is_sealed && self.rewriter.is_none(), bytes) {
+            return self.record("score", |line| line.push_str(raw));
+        }
+        if let Some(rewriter) = &mut self.rewriter {
+            rewriter.score(&mut score);
+        }
+        self.record("score", |line| json(line, &score))
     }
 
     /// Ends the file and puts it into its place; returns how many outcomes it holds, and which files of outputs it does not.
@@ -232,6 +276,11 @@ impl BundleWriter {
     fn line(&mut self, write: impl FnOnce(&mut String)) -> Result<(), StoreError> {
         self.line.clear();
         write(&mut self.line);
+        if let Some(name) = self.secrets.first_in(self.line.as_bytes()) {
+            let problem = Problem::in_file(visible(&self.path.display().to_string()), format!("would hold the value of ${name}"))
+                .with_hint("change the key, for it is in the results; then retract the runs");
+            return Err(StoreError::Invalid(Problems(vec![problem])));
+        }
         self.line.push('\n');
         self.lines += 1;
         self.sink.write(&self.line).map_err(StoreError::io("cannot write", &self.path))

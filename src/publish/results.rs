@@ -1,0 +1,58 @@
+//! The results themselves in a site, so that whoever has the site can read them back.
+
+use crate::domain::{Foreign, ItemDetails, ItemOutcome, Run, Secrets};
+use crate::files;
+use crate::render::format;
+use crate::results::{Extent, Rewriter, ScoreLine, page_element};
+use crate::warehouse::{StoredAt, pack};
+
+use super::error::PublishError;
+use super::texts::Texts;
+
+/// More than this is too much for a page that is sent by mail.
+const MOST_BYTES_IN_PAGE: usize = 16 << 20;
+
+/// Packs the runs at these places without messages and files: with the texts as they are published.
+pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> Result<Vec<u8>, PublishError> {
+    let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
+    let folder = tempfile::tempdir().map_err(cannot)?;
+    let file = folder.path().join("results.bundle");
+    let mut shown = Shown(texts);
+    let rewriter = texts.takes_out().then_some(&mut shown as &mut dyn Rewriter);
+    pack(&file, places, Extent::Figures, secrets, rewriter)?;
+    files::read(&file).map_err(cannot)
+}
+
+/// Returns the element that holds the results in a page: none where they are too much for one, and then what to say about it.
+pub(super) fn for_page(results: Vec<u8>) -> (String, Option<String>) {
+    if results.len() <= MOST_BYTES_IN_PAGE {
+        return (page_element(&results), None);
+    }
+    let size = format::integer(results.len() as u64);
+    (
+        String::new(),
+        Some(format!("note: the file does not hold the results themselves, which take {size} bytes; the folder of a site does")),
+    )
+}
+
+/// Records under the names and with the texts that the site shows.
+struct Shown<'a>(&'a Texts);
+
+impl Rewriter for Shown<'_> {
+    fn run(&mut self, run: &mut Run) {
+        self.0.rename(run);
+        run.each_text(&mut |_, text| self.0.take_out(text));
+    }
+
+    fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
+        self.0.rename_item(&mut outcome.item);
+        let named = [Some(&mut outcome.evaluator), outcome.cluster.as_mut(), outcome.category.as_mut()];
+        named.into_iter().flatten().for_each(|text| self.0.take_out(text));
+        details.each_text(&mut |_, text| self.0.take_out(text));
+    }
+
+    fn score(&mut self, score: &mut ScoreLine) {
+        self.0.rename_metric(&mut score.score.metric);
+        score.each_text(&mut |_, text| self.0.take_out(text));
+    }
+}

@@ -1,0 +1,41 @@
+//! Stored runs in one bundle.
+
+use std::path::Path;
+
+use crate::domain::{Problem, Secrets};
+use crate::results::{BundleWriter, Extent, Rewriter, StoreError};
+
+use super::records::StoredAt;
+
+/// What a bundle holds.
+pub struct Packed {
+    pub runs: usize,
+    pub outcomes: u64,
+    /// Files of outputs that it does not hold.
+    pub left_out: Vec<Problem>,
+}
+
+/// Writes a bundle of the runs at these places, see [`Warehouse::stored_at`](super::Warehouse::stored_at). `rewriter` changes each record
+/// before it is packed. Fails, and leaves nothing behind, if one of the `secrets` would be in it.
+pub fn pack<'a>(
+    path: &Path,
+    places: &[StoredAt],
+    extent: Extent,
+    secrets: &'a Secrets,
+    rewriter: Option<&'a mut dyn Rewriter>,
+) -> Result<Packed, StoreError> {
+    let runs = places.iter().map(StoredAt::runs).sum();
+    let with_judged = places.iter().any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
+    let mut writer = BundleWriter::create(path, runs, with_judged, extent, secrets, rewriter)?;
+    for place in places {
+        match place {
+            StoredAt::Own(header) => writer.own_run(header)?,
+            StoredAt::Sealed(pair, ids, judged) => {
+                writer.imported(pair, ids)?;
+                judged.iter().try_for_each(|(run, folder)| writer.judged(run, folder))?;
+            }
+        }
+    }
+    let (outcomes, left_out) = writer.commit()?;
+    Ok(Packed { runs, outcomes, left_out })
+}
