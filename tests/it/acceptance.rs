@@ -7,15 +7,15 @@ mod twins;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
 use crate::browser::{Browser, LIBERATION, NOTO};
 use crate::firefox::Firefox;
-use crate::support::{BINARY, Project};
+use crate::kept;
+use crate::support::Project;
 
 /// Of each kind of page so many are looked at: the longest and the one whose name comes last.
 const OF_A_KIND: usize = 2;
@@ -26,37 +26,15 @@ type Kinds = BTreeMap<String, Vec<String>>;
 
 /// The fixture with its site.
 fn built() -> (Project, Kinds) {
-    built_in("project", fixture::fill, &[])
+    with_pages(kept::project("project", fixture::fill, &[]))
 }
 
 /// Both sites: their roots, and what to look at.
 fn sites() -> [(PathBuf, Kinds); 2] {
-    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
-    let shipped = built_in("shipped", |_| {}, &["--results", shipped]);
-    [built(), shipped].map(|(project, kinds)| (root(&project), kinds))
+    [built(), with_pages(kept::shipped())].map(|(project, kinds)| (root(&project), kinds))
 }
 
-/// A project with its site, made once for each build of the program and of these tests, and kept beside it.
-fn built_in(name: &str, fill: fn(&Project), more: &[&str]) -> (Project, Kinds) {
-    let tests = std::env::current_exe().expect("this runs");
-    let age = [Path::new(BINARY), &tests].map(|program| {
-        let changed = fs::metadata(program).and_then(|metadata| metadata.modified()).expect("the program is built");
-        changed.duration_since(UNIX_EPOCH).expect("a time").as_nanos()
-    });
-    let age = format!("{age:?}");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("acceptance");
-    fs::create_dir_all(&folder).expect("the build's folder can be written");
-    let lock = File::create(folder.join(format!("{name}.lock"))).expect("the build's folder can be written");
-    lock.lock().expect("one at a time");
-    let (project, done) = (Project::at(folder.join(name)), folder.join(format!("{name}.built")));
-    if !fs::read_to_string(&done).is_ok_and(|of| of == age) {
-        let _ = fs::remove_dir_all(project.path(""));
-        fs::create_dir_all(project.path("")).expect("the build's folder can be written");
-        fill(&project);
-        let output = project.run(["build", "--transcripts", "all"].iter().chain(more).copied());
-        assert_eq!(output.code, 0, "{}", output.stderr);
-        fs::write(&done, age).expect("the build's folder can be written");
-    }
+fn with_pages(project: Project) -> (Project, Kinds) {
     let kinds = chosen_pages(&project);
     (project, kinds)
 }
@@ -121,7 +99,7 @@ const INJECT: &str = "for (const way of [
 
 #[test]
 fn every_kind_of_page_holds_in_chromium() {
-    holds_in_chromium(&Browser::start(), 1280);
+    holds_in_chromium(&Browser::start(), 1280, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
 }
 
 #[test]
@@ -133,47 +111,48 @@ fn every_kind_of_page_holds_in_a_narrow_chromium() {
         );
         Browser::start()
     });
-    holds_in_chromium(&browser, 320);
+    holds_in_chromium(&browser, 320, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
 }
 
 /// How high the box of a link is, how wide its words are and where lines break is up to the font.
 #[test]
 fn every_kind_of_page_holds_in_a_narrow_chromium_with_a_tall_font() {
     match Browser::start_in(NOTO) {
-        Some(browser) => holds_in_chromium(&browser, 320),
+        Some(browser) => holds_in_chromium(&browser, 320, &[axe::Rules::Size]),
         None => eprintln!("skipped: {} is not installed (Debian: apt-get install {})", NOTO.name, NOTO.package),
     }
 }
 
-fn holds_in_chromium(browser: &Browser, width: u32) {
+fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
     let axe = axe::source();
     let mut found = Vec::new();
     let sites = sites();
     for (root, page) in pages(&sites) {
-        for dark in [false, true] {
-            browser.resize(width, 900);
-            browser.prefer_dark(dark);
-            browser.open(&root.join(page));
-            let mut tell = |what: String| found.push(format!("{page} at {width} px, {}: {what}", if dark { "dark" } else { "light" }));
-            browser.complaints().into_iter().for_each(&mut tell);
-            let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
-            if overflow != 0 {
-                tell(format!("{overflow} pixels too wide"));
-            }
-            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(root, "")).to_string()));
-            if others != json!([]) {
-                tell(format!("asks {others}"));
-            }
-            if browser.evaluate("return typeof window.pwned") != "undefined" {
-                tell("a text of the data ran".to_owned());
-            }
-            let nodes = browser.evaluate("return document.querySelectorAll('*').length").as_u64().unwrap_or(u64::MAX);
-            if nodes > MOST_NODES {
-                tell(format!("{nodes} nodes"));
-            }
-            // What is dark differs from what is light in its colours alone.
-            let rules = if dark { axe::Rules::Contrast } else { axe::Rules::All };
-            axe::violations(browser, &axe, rules).into_iter().for_each(&mut tell);
+        browser.resize(width, 900);
+        browser.prefer_dark(false);
+        browser.open(&root.join(page));
+        let mut tell = |what: String| found.push(format!("{page} at {width} px: {what}"));
+        browser.complaints().into_iter().for_each(&mut tell);
+        let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        if overflow != 0 {
+            tell(format!("{overflow} pixels too wide"));
+        }
+        let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(root, "")).to_string()));
+        if others != json!([]) {
+            tell(format!("asks {others}"));
+        }
+        if browser.evaluate("return typeof window.pwned") != "undefined" {
+            tell("a text of the data ran".to_owned());
+        }
+        let nodes = browser.evaluate("return document.querySelectorAll('*').length").as_u64().unwrap_or(u64::MAX);
+        if nodes > MOST_NODES {
+            tell(format!("{nodes} nodes"));
+        }
+        axe::load(browser, &axe);
+        for rules in rules {
+            // Style sheets alone know what is dark.
+            browser.prefer_dark(*rules == axe::Rules::ContrastInTheDark);
+            axe::violations(browser, *rules).into_iter().for_each(&mut tell);
         }
         if browser.evaluate(INJECT) != "undefined" {
             found.push(format!("{page}: an injected script ran"));

@@ -41,6 +41,7 @@ mod items;
 mod judge;
 mod judge_replies;
 mod judged;
+mod kept;
 mod leaderboard;
 mod leftovers;
 mod list;

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::kept;
 use crate::support::{Project, lines, question, result};
 
 /// Made up, and shaped like the real ones.
@@ -182,12 +183,7 @@ fn verify(site: &std::path::Path) -> (i32, String) {
 
 #[test]
 fn the_shipped_site_proves_its_numbers() {
-    let project = Project::new();
-    let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    let results = results.to_str().expect("a path of text");
-    let output = project.run(["build", "--results", results, "--cache", "cache"]);
-    assert_eq!(output.code, 0, "{}", output.stderr);
-    let (code, said) = verify(&project.path("site"));
+    let (code, said) = verify(&kept::shipped().path("site"));
     assert!(code == 0 && said.ends_with("0 mismatches\n"), "{said}");
     for kind in ["of rate", "of difference", "of interval of a difference", "of p,", "of adjusted p", "of number on a page", "of digest"] {
         assert!(said.contains(kind), "{kind}: {said}");

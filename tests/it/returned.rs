@@ -9,21 +9,25 @@ use crate::support::{Project, question, result};
 /// Runs of the store's own beside an imported table.
 fn published() -> Project {
     let project = Project::new();
-    for (id, approach, failed) in [("r1", "planner", 3), ("r2", "react", 21)] {
-        project.result(&result(id, "own", approach, json!({"status": "completed", "batch_id": "b", "cost_usd": 0.5})));
-        let items: Vec<Value> = (1..=40)
-            .map(|number| {
-                let mut item = question(&format!("q{number}"), 1, if number <= failed { "fail" } else { "pass" });
-                item["details"] = json!({"answer": "A", "expected": ["B"], "reason": "it is B"});
-                item
-            })
-            .collect();
-        project.items(id, &items);
-    }
+    run(&project, "r1", "planner", 3);
+    run(&project, "r2", "react", 21);
     project.file("table.csv", table("first", &["a", "b"]));
     let output = project.run(["import", "table.csv", "--yes"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     project
+}
+
+/// A run that failed the first questions of 40.
+fn run(project: &Project, id: &str, approach: &str, failed: usize) {
+    project.result(&result(id, "own", approach, json!({"status": "completed", "batch_id": "b", "cost_usd": 0.5})));
+    let items: Vec<Value> = (1..=40)
+        .map(|number| {
+            let mut item = question(&format!("q{number}"), 1, if number <= failed { "fail" } else { "pass" });
+            item["details"] = json!({"answer": "A", "expected": ["B"], "reason": "it is B"});
+            item
+        })
+        .collect();
+    project.items(id, &items);
 }
 
 fn table(suite: &str, arms: &[&str]) -> String {
@@ -81,6 +85,30 @@ fn two_sites_make_one_board() {
     let board = reader.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"].as_array().map(Vec::len), Some(1));
     assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_site_is_a_baseline() {
+    let project = published();
+    assert_eq!(project.run(["build", "--single-file", "report.html"]).code, 0);
+    assert_eq!(project.run(["build"]).code, 0);
+    let reader = Project::new();
+    run(&reader, "r3", "planner", 33);
+    for path in ["report.html", "site"] {
+        let output = reader.run([
+            "gate",
+            "--suite",
+            "own",
+            "--baseline",
+            &project.path(path).to_string_lossy(),
+            "--max-drop",
+            "2pp",
+            "--format",
+            "json",
+        ]);
+        assert_eq!(output.code, 1, "{path}: {}", output.stderr);
+        assert!(output.stdout.contains("\"verdict\": \"regression\""), "{}", output.stdout);
+    }
 }
 
 #[test]

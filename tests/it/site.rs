@@ -8,13 +8,14 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::browser::Browser;
+use crate::kept;
 use crate::support::{Project, result};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
      require-trusted-types-for 'script'; trusted-types evshard";
 
 /// Builds a site from a store into a folder.
-fn build(results: &Path, out: &Path, environment: &[(&str, &str)]) {
+fn build(results: &Path, out: &Path, more: &[&str], environment: &[(&str, &str)]) {
     let cache = tempfile::tempdir().expect("a temporary folder");
     let output = Command::new(env!("CARGO_BIN_EXE_evalreport"))
         .args(["build", "--results"])
@@ -23,6 +24,7 @@ fn build(results: &Path, out: &Path, environment: &[(&str, &str)]) {
         .arg(out)
         .arg("--cache")
         .arg(cache.path())
+        .args(more)
         .current_dir(cache.path())
         .envs(environment.iter().copied())
         .output()
@@ -66,9 +68,7 @@ fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
 
 #[test]
 fn shipped_site_is_closed_and_whole() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    build(&shipped_results(), &folder.path().join("site"), &[]);
-    let files = files(&folder.path().join("site"));
+    let files = files(&kept::shipped().path("site"));
     let ids: BTreeMap<&str, BTreeSet<&str>> =
         pages(&files).map(|(path, page)| (path, attributes(page, "id").into_iter().collect())).collect();
     let mut titles = BTreeSet::new();
@@ -135,8 +135,8 @@ fn same_results_same_bytes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let elsewhere = folder.path().join("copied/elsewhere");
     copy(&shipped_results(), &elsewhere);
-    build(&shipped_results(), &folder.path().join("one"), &[("TZ", "UTC"), ("LANG", "C")]);
-    build(&elsewhere, &folder.path().join("two"), &[("TZ", "Asia/Tokyo"), ("LANG", "de_DE.UTF-8"), ("RAYON_NUM_THREADS", "1")]);
+    build(&shipped_results(), &folder.path().join("one"), &[], &[("TZ", "UTC"), ("LANG", "C")]);
+    build(&elsewhere, &folder.path().join("two"), &[], &[("TZ", "Asia/Tokyo"), ("LANG", "de_DE.UTF-8"), ("RAYON_NUM_THREADS", "1")]);
     let (one, two) = (files(&folder.path().join("one")), files(&folder.path().join("two")));
     assert_eq!(one.keys().collect::<Vec<_>>(), two.keys().collect::<Vec<_>>());
     for (path, bytes) in &one {
@@ -144,16 +144,19 @@ fn same_results_same_bytes() {
     }
 }
 
+/// Whatever a build has to do; more suites only take longer.
+const FEW: &[&str] = &["--suite", "workflow", "--suite", "tasktracker", "--suite", "basics"];
+
 #[test]
 fn a_rebuild_after_a_new_run_equals_a_clean_build() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let results = folder.path().join("results");
     copy(&shipped_results(), &results);
-    build(&results, &folder.path().join("grown"), &[]);
+    build(&results, &folder.path().join("grown"), FEW, &[]);
     let run = r#"{"id":"new-run","suite":"workflow","approach":"third","model":"opus","shared_tests_passed":47,"shared_tests_total":48}"#;
     fs::write(results.join("new-run.json"), run).expect("a writable folder");
-    build(&results, &folder.path().join("grown"), &[]);
-    build(&results, &folder.path().join("clean"), &[]);
+    build(&results, &folder.path().join("grown"), FEW, &[]);
+    build(&results, &folder.path().join("clean"), FEW, &[]);
     let (grown, clean) = (files(&folder.path().join("grown")), files(&folder.path().join("clean")));
     assert_eq!(grown.keys().collect::<Vec<_>>(), clean.keys().collect::<Vec<_>>());
     for (path, bytes) in &clean {
@@ -230,30 +233,28 @@ fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
 #[test]
 fn pages_are_right_in_a_browser() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (shipped, hostile) = (folder.path().join("shipped"), folder.path().join("hostile"));
-    build(&shipped_results(), &shipped, &[]);
+    let (shipped, hostile) = (kept::shipped().path("site"), folder.path().join("hostile"));
     hostile_store(&folder.path().join("results"));
-    build(&folder.path().join("results"), &hostile, &[]);
+    build(&folder.path().join("results"), &hostile, &[], &[]);
     let browser = Browser::start();
-    for site in [&shipped, &hostile] {
-        let files = files(site);
-        let kinds = page_kinds(&files);
-        assert!(kinds.len() >= 6, "{kinds:?}");
-        for page in kinds {
-            for (width, dark) in [(1280, false), (320, true)] {
-                browser.resize(width, 900);
-                browser.prefer_dark(dark);
-                browser.open(&site.join(page));
-                let told = format!("{page} at {width} px");
-                assert_eq!(browser.complaints(), Vec::<String>::new(), "{told}");
-                let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
-                assert_eq!(overflow, 0, "{told} overflows by so many pixels");
-                assert_eq!(browser.evaluate("return typeof window.pwned"), "undefined", "{told}");
-                let loaded = browser.evaluate(
-                    "return performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('file:'))",
-                );
-                assert_eq!(loaded, serde_json::json!([]), "{told} asks others");
-            }
+    // Those of the shipped site are opened with all others, kind by kind.
+    let files = files(&hostile);
+    let kinds = page_kinds(&files);
+    assert!(kinds.len() >= 6, "{kinds:?}");
+    for page in kinds {
+        for (width, dark) in [(1280, false), (320, true)] {
+            browser.resize(width, 900);
+            browser.prefer_dark(dark);
+            browser.open(&hostile.join(page));
+            let told = format!("{page} at {width} px");
+            assert_eq!(browser.complaints(), Vec::<String>::new(), "{told}");
+            let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(overflow, 0, "{told} overflows by so many pixels");
+            assert_eq!(browser.evaluate("return typeof window.pwned"), "undefined", "{told}");
+            let loaded = browser.evaluate(
+                "return performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('file:'))",
+            );
+            assert_eq!(loaded, serde_json::json!([]), "{told} asks others");
         }
     }
     // The overview says the verdict, sorts by a button, and has its text without scripts as well.

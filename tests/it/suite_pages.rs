@@ -2,12 +2,12 @@
 //! categories, nights and repeated attempts.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
+use crate::kept;
 use crate::support::{Project, question, result};
 
 const FOLDER: &str = "site/suites/core";
@@ -170,9 +170,7 @@ fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
 #[test]
 fn a_published_table_is_printed_on_four_sheets() {
     let project = Project::new();
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    let results = results.to_str().expect("a path in UTF-8");
-    assert_eq!(project.run(["build", "--results", results, "--suite", "aider-polyglot", "--out", "site"]).code, 0);
+    let site = kept::shipped();
     let printed = project.path("page.pdf");
     let run = |command: &mut Command| {
         let output = command.output().expect("Chromium and poppler's tools are installed (Debian: apt-get install chromium poppler-utils)");
@@ -183,7 +181,7 @@ fn a_published_table_is_printed_on_four_sheets() {
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"])
         .arg(format!("--user-data-dir={}", project.path("profile").display()))
         .arg(format!("--print-to-pdf={}", printed.display()))
-        .arg(format!("file://{}", project.path("site/suites/aider-polyglot/index.html").display())));
+        .arg(format!("file://{}", site.path("site/suites/aider-polyglot/index.html").display())));
     let text = run(Command::new("pdftotext").arg("-layout").arg(&printed).arg("-"));
     let sheets = text.matches('\u{c}').count();
     assert!((2..=4).contains(&sheets), "{sheets} sheets");

@@ -16,10 +16,12 @@ const SHORTENED: &str = "
         rest = next;
     }";
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     All,
-    Contrast,
+    /// How high and wide targets are.
+    Size,
+    ContrastInTheDark,
 }
 
 /// Returns its script, fetched once and kept beside the build.
@@ -40,12 +42,17 @@ pub fn source() -> String {
     fs::read_to_string(script).expect("npm has put it there")
 }
 
-/// Returns what it finds wrong in the page, with the first element of each kind of fault.
-pub fn violations(browser: &Browser, source: &str, rules: Rules) -> Vec<String> {
+/// Loads it into the page, which is shortened for it.
+pub fn load(browser: &Browser, source: &str) {
     browser.evaluate(&format!("{source}; {SHORTENED}"));
+}
+
+/// Returns what it finds wrong in the page that it was loaded into, with the first element of each kind of fault.
+pub fn violations(browser: &Browser, rules: Rules) -> Vec<String> {
     let rules = match rules {
         Rules::All => "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']",
-        Rules::Contrast => "{type: 'rule', values: ['color-contrast']}",
+        Rules::Size => "{type: 'rule', values: ['target-size']}",
+        Rules::ContrastInTheDark => "{type: 'rule', values: ['color-contrast']}",
     };
     let found = browser.evaluate(&format!(
         "return axe.run(document, {{runOnly: {rules}, preload: false}})
