@@ -107,7 +107,7 @@ fn a_site_is_a_baseline() {
             "json",
         ]);
         assert_eq!(output.code, 1, "{path}: {}", output.stderr);
-        assert!(output.stdout.contains("\"verdict\": \"regression\""), "{}", output.stdout);
+        assert!(output.stdout.contains("\"ruling\": \"regression\""), "{}", output.stdout);
     }
 }
 

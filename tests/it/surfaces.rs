@@ -581,10 +581,11 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
             }
         }
     };
+    let mut boards = 0;
     of_table("compare", &laid);
     of_table("leaderboard", &board::table(board));
     for (path, page) in pages.files.iter().filter(|(path, _)| path.ends_with("html")) {
-        if !path.contains("compare") && !pages.suites.iter().any(|suite| *path == format!("{suite}index.html")) {
+        if !path.contains("compare") && !pages.suites.iter().any(|suite| *path == format!("{suite}leaderboard.html")) {
             continue;
         }
         // Pages of other suites tell of other runs.
@@ -596,10 +597,12 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
         }
         for grid in page.split("<table id=\"").skip(1) {
             if grid.starts_with("metrics-table") || grid.starts_with("board") || grid.starts_with("leaderboard") {
+                boards += usize::from(grid.starts_with("board"));
                 of_table(path, &grid_of(grid));
             }
         }
     }
+    complaints.unless(boards > 0, || format!("{}: no page has its board", comparison.suite));
     for ((label, arm), said) in seen {
         let texts: BTreeSet<&String> = said.values().collect();
         complaints.unless(texts.len() == 1, || format!("{}: {label} of {arm}: {said:?}", comparison.suite));
