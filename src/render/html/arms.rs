@@ -177,6 +177,12 @@ fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Optio
     }
 }
 
+/// The arm's nights in a row of its own scale.
+pub(super) fn trend(suite: &OverviewSuite, arm: &Arm) -> Option<Bars> {
+    let ends = nights::scale(suite.history.as_ref()?)?;
+    Bars::of(&rates(suite, arm), bars::Scale::new(ends, MOST_POINTS))
+}
+
 /// The arm's pass rates over its nights, of which there are two at least.
 fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
     let history = suite.history.as_ref().and_then(|history| history.arms.iter().find(|known| known.arm == *arm));

@@ -115,13 +115,18 @@ fn difference(top: &Comparison) -> Option<Difference> {
     let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
     let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}"));
     Some(Difference {
-        key: format!("{}", found.value),
+        key: key(found.value),
         text: Text::from(text),
         interval: Text::from(interval),
         is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, crate::views::Verdict::DeterministicDifference { .. }),
         zero: axis.map(|axis| axis.at(0.0)).unwrap_or_default(),
         mark: axis.map(|axis| axis.mark(found.value, found.interval)),
     })
+}
+
+/// What a column is sorted by: five digits tell rows apart.
+fn key(value: f64) -> String {
+    format!("{value:.4e}")
 }
 
 fn amount(top: &Comparison, metric: &str, shown: fn(f64) -> String, [times, more, less]: [&str; 3]) -> Option<Amount> {
@@ -132,7 +137,7 @@ fn amount(top: &Comparison, metric: &str, shown: fn(f64) -> String, [times, more
         ratio if ratio > 0.95 && ratio < 1.05 => "about equal".to_owned(),
         ratio => words::than(ratio, times, more, less),
     });
-    Some(Amount { key: format!("{value}"), text: Text::from(shown(value)), beside: Text::from(beside.unwrap_or_default()) })
+    Some(Amount { key: key(value), text: Text::from(shown(value)), beside: Text::from(beside.unwrap_or_default()) })
 }
 
 /// The sentences on the leading two, and their mark.

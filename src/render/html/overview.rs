@@ -6,6 +6,8 @@ use crate::render::{format, verdicts, words};
 use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
+use super::arms;
+use super::bars::Bars;
 use super::leading::{Leading, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -15,6 +17,8 @@ use super::state::{self, Sign, sign};
 const SENTENCES: usize = 2;
 /// From so many suites on, a row has one line.
 const MANY: usize = 25;
+/// Of so many suites one has nights, where the column of them is shown.
+const TREND_SHARE: usize = 3;
 /// Changes that stand on top.
 const MOST_CHANGES: usize = 3;
 
@@ -30,6 +34,8 @@ struct OverviewPage {
     /// Suites where there is nothing to compare.
     alone: Vec<Row>,
     is_dense: bool,
+    /// Whether enough suites have nights for a column of them.
+    has_trend: bool,
     has_suites: bool,
     /// All suites in their own order, in sentences; none of many, whose pages say them.
     sentences: Vec<Sentence>,
@@ -56,6 +62,8 @@ struct Row {
     href: String,
     about: Text,
     leading: Leading,
+    /// The leader's pass rates over its nights.
+    trend: Option<Bars>,
     pair: Option<String>,
     /// Where the pages of the leader and the next arm are.
     arms: [String; 2],
@@ -92,16 +100,19 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let count = |state: SuiteState| listed.iter().filter(|(known, _, _)| *known == state).count();
     let counts = SuiteState::ALL.into_iter().map(|state| (state, count(state))).filter(|(_, count)| *count > 0);
     let (alone, compared): (Vec<_>, Vec<_>) = listed.iter().partition(|(state, _, _)| *state == SuiteState::NothingToCompare);
-    let rows = |of: Vec<&Listed<'_>>| of.into_iter().map(|(state, suite, place)| row(*state, suite, place, plan)).collect();
+    let rows = |of: Vec<&Listed<'_>>| of.into_iter().map(|(state, suite, place)| row(*state, suite, place, plan)).collect::<Vec<Row>>();
+    let is_dense = compared.len() >= MANY;
+    let rows_compared = rows(compared);
     let page = OverviewPage {
         shell,
         headline: Text::from(headline(overview, plan, &listed)),
         changes: overview.changes().into_iter().take(MOST_CHANGES).map(|change| self::change(plan, change)).collect(),
         counts: counts.map(|(state, count)| Count { sign: sign(state), number: format::integer(count as u64) }).collect(),
-        is_dense: compared.len() >= MANY,
-        sentences: if compared.len() < MANY { places().map(|(suite, place)| sentence(suite, place)).collect() } else { Vec::new() },
+        is_dense,
+        has_trend: rows_compared.iter().filter(|row| row.trend.is_some()).count() * TREND_SHARE >= rows_compared.len().max(1),
+        sentences: if !is_dense { places().map(|(suite, place)| sentence(suite, place)).collect() } else { Vec::new() },
         has_suites: !overview.suites.is_empty(),
-        rows: rows(compared),
+        rows: rows_compared,
         alone: rows(alone),
     };
     SiteFile::page(path.to_owned(), &page)
@@ -184,6 +195,7 @@ fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan
         href: place.path(),
         about: Text::from(about(suite)),
         leading: Leading::of(suite),
+        trend: suite.top.as_ref().and_then(|top| arms::trend(suite, &top.arms.first()?.arm)),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         arms: [0, 1].map(|at| arm(at).unwrap_or_default()),
     }
