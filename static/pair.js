@@ -48,6 +48,39 @@ var evalreportPairs = (function () {
     return { low: 0 - scoreEnd(lost, won, total, z), high: scoreEnd(won, lost, total, z) };
   }
 
+  // Newcombe's interval for the difference of two independent proportions, from the Wilson intervals of both.
+  function wilson(passed, total, z) {
+    var share = passed / total, spread = z * z / total;
+    var centre = (share + spread / 2) / (1 + spread);
+    var half = z / (1 + spread) * Math.sqrt(share * (1 - share) / total + spread / (4 * total));
+    return { share: share, low: share <= 0 ? 0 : Math.min(Math.max(centre - half, 0), share), high: share >= 1 ? 1 : Math.max(Math.min(centre + half, 1), share) };
+  }
+  function newcombe(one, other, z) {
+    var a = wilson(one[0], one[1], z), b = wilson(other[0], other[1], z), difference = a.share - b.share;
+    function reach(left, right) { return Math.sqrt(left * left + right * right); }
+    return {
+      low: Math.max(difference - reach(a.share - a.low, b.high - b.share), -1),
+      high: Math.min(difference + reach(a.high - a.share, b.share - b.low), 1)
+    };
+  }
+
+  // Fisher's exact test: all tables with the same sums that are not more likely, by ratios from the likeliest outwards.
+  function fisher(one, other) {
+    var passed = one[0] + other[0], lowest = Math.max(passed - other[1], 0), highest = Math.min(passed, one[1]);
+    var middle = Math.min(Math.max(Math.floor((passed + 1) * (one[1] + 1) / (one[1] + other[1] + 2)), lowest), highest);
+    function up(at) { return (one[1] - at) * (passed - at) / ((at + 1) * (other[1] + at + 1 - passed)); }
+    var weights = [[middle, 1]], weight = 1, at;
+    for (at = middle; at < highest && (weight *= up(at)) >= SMALLEST; at += 1) weights.push([at + 1, weight]);
+    for (weight = 1, at = middle - 1; at >= lowest && (weight /= up(at)) >= SMALLEST; at -= 1) weights.push([at, weight]);
+    var observed = 0, all = 0, extreme = 0;
+    weights.forEach(function (row) { if (row[0] === one[0]) observed = row[1]; });
+    weights.forEach(function (row) {
+      all += row[1];
+      if (row[1] <= observed * (1 + 1e-7)) extreme += row[1];
+    });
+    return Math.min(Math.max(extreme / all, SMALLEST), 1);
+  }
+
   // Reads outcomes: a function from arm and column to [passed, counted].
   function decode(table) {
     var text = atob(table.bits), width = table.width;
@@ -106,6 +139,16 @@ var evalreportPairs = (function () {
     else for (var column = 0; column < table.columns; column += 1) item([column]);
     var place = placeOfPair(table, a, b);
     found.way = table.ways.charAt(place);
+    if (table.totals) {
+      var one = table.totals[a], other = table.totals[b];
+      found.totals = [one, other];
+      found.shared = Math.min(one[1], other[1]);
+      if (found.way === "c") {
+        found.difference = one[0] / one[1] - other[0] / other[1];
+        found.interval = newcombe(one, other, table.z);
+        found.p = fisher(one, other);
+      }
+    }
     if (found.way === "x") {
       table.reasons.forEach(function (reason) { if (reason[0] <= place) found.reason = reason[1]; });
     }
@@ -118,7 +161,7 @@ var evalreportPairs = (function () {
     return found;
   }
 
-  return { mcnemar: mcnemar, tango: tango, decode: decode, compare: compare };
+  return { mcnemar: mcnemar, tango: tango, newcombe: newcombe, fisher: fisher, decode: decode, compare: compare };
 })();
 
 (function () {
@@ -331,7 +374,7 @@ var evalreportPairs = (function () {
     }
     var found = evalreportPairs.compare(table, cell, a, b);
     var labels = [table.arms[a][1], table.arms[b][1]];
-    var net = found.onlyA.length - found.onlyB.length, ahead = net < 0 ? 1 : 0;
+    var net = found.totals ? found.difference || 0 : (found.onlyA.length - found.onlyB.length) / (found.shared || 1), ahead = net < 0 ? 1 : 0;
     var lead = make("p", { "class": "muted" });
     lead.append(link(a), " vs ", link(b));
     shown.appendChild(lead);
@@ -347,25 +390,32 @@ var evalreportPairs = (function () {
       shown.append(note);
       return;
     }
-    if (found.p === undefined && found.way !== "x") {
+    if (found.p === undefined && found.way !== "x" && found.totals) {
+      heading.append("Counts only: ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
+    } else if (found.p === undefined && found.way !== "x") {
       // Majorities of attempts are no pass rates: no difference is said of them.
       heading.append("Counts only: " + number(found.onlyA.length) + " " + one(found.onlyA.length, table.word) + " only ", named(labels[0]), " passes, " + number(found.onlyB.length) + " only ", named(labels[1]), ", on ", named(table.suite));
     } else if (found.way === "x") {
       heading.append(named(labels[0]), " and ", named(labels[1]), " cannot be compared on ", named(table.suite));
-      note.append(" " + (found.reason ? "Reason: " + found.reason + ". " : "") + "The counts below are of the " + table.word + " that both have.");
+      note.append(" " + (found.reason ? "Reason: " + found.reason + ". " : "") + "The counts below are of " + (found.totals ? "each arm's runs." : "the " + table.word + " that both have."));
     } else if (net === 0) {
       heading.append(named(labels[0]), " and ", named(labels[1]), " pass as many " + table.word + " on ", named(table.suite));
     } else {
-      var by = points(Math.abs(net) / found.shared, found.shared).slice(1);
+      var by = points(Math.abs(net), found.shared).slice(1);
       heading.append(named(labels[ahead]), " leads ", named(labels[1 - ahead]), " by " + by + " pp on ", named(table.suite));
     }
     if (!page) { state.textContent = ""; state.appendChild(make("span", { "class": "state is-nothing" }, "not adjusted")); state.hidden = false; }
     var said = make("p");
-    said.append("Of " + number(found.shared) + " shared " + one(found.shared, table.word) + ", " + number(found.onlyA.length) + " only ", named(labels[0]), " passed and " + number(found.onlyB.length) + " only ", named(labels[1]), ".");
+    if (found.totals) {
+      labels.forEach(function (label, which) {
+        said.append(which ? "; " : "", named(label), " passed " + number(found.totals[which][0]) + " of " + number(found.totals[which][1]) + " " + table.word);
+      });
+      said.append(". Only counts are known, so the arms cannot be paired item by item.");
+    } else said.append("Of " + number(found.shared) + " shared " + one(found.shared, table.word) + ", " + number(found.onlyA.length) + " only ", named(labels[0]), " passed and " + number(found.onlyB.length) + " only ", named(labels[1]), ".");
     if (found.p !== undefined) {
-      said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp (Tango), " + chance(found.p) + " (exact McNemar test, this pair alone).");
+      said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp (" + (found.totals ? "Newcombe" : "Tango") + "), " + chance(found.p) + " (" + (found.totals ? "Fisher's exact test" : "exact McNemar test") + ", this pair alone).");
     } else if (found.way !== "x") {
-      said.append(" The program weighs this pair over runs, clusters or several attempts, which takes more than the outcomes: no difference, interval or p is given here.");
+      said.append(" The program weighs this pair over runs, clusters or several attempts, which takes more than " + (found.totals ? "counts" : "the outcomes") + ": no difference, interval or p is given here.");
     }
     if (!found.isBinary) {
       said.append(" With several attempts at an item, an arm passes it when it passed more than half of them.");
@@ -374,8 +424,9 @@ var evalreportPairs = (function () {
     shown.append(note, said);
     var both = make("div", { "class": "duel" });
     if (found.p !== undefined) both.appendChild(picture(found, labels));
-    both.appendChild(areas(found, labels));
-    shown.append(both, flips(found, labels));
+    if (!found.totals) both.appendChild(areas(found, labels));
+    shown.appendChild(both);
+    if (!found.totals) shown.appendChild(flips(found, labels));
     document.title = labels[0] + " vs " + labels[1] + " · " + table.suite;
   }
 

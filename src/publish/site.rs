@@ -188,7 +188,7 @@ impl Site<'_> {
     /// Gives a suite what one of its runs tells about it.
     fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
         let OfRun { page, items, transcripts, .. } = made;
-        sides.add(page, items);
+        sides.add(page, items, transcripts);
         if let Some(place) = self.plan.suite_of_run(&page.line.id) {
             let told = suite.told.entry(place).or_default();
             told.criteria.add(page, items);

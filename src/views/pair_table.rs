@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::PASS_RATE;
-use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Incomparable, Rates, SuiteAnswer, Test, Verdict};
+use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Rates, SuiteAnswer, Test, Verdict};
 use crate::stats::normal_quantile;
 
 use super::leaderboard::SuiteBoard;
@@ -17,6 +17,8 @@ pub struct PairTable {
     pub columns: usize,
     /// By item: its columns in the item matrix. Empty where each column is an item of its own.
     pub items: Vec<Vec<u32>>,
+    /// By arm: what passed and counted over its runs, where these hold nothing of single items. Then there are no columns.
+    pub totals: Vec<(u64, u64)>,
     /// By arm and column.
     pub cells: Vec<Vec<PairCell>>,
     /// Columns that arms were asked in different texts: by arm a number of the text, 0 where it is not known.
@@ -43,24 +45,36 @@ pub struct PairCell {
 pub enum PairWay {
     /// McNemar's exact test and Tango's interval: follows from the counts of the four outcomes alone.
     Mcnemar,
+    /// Fisher's exact test and Newcombe's interval: follows from what each arm's one run passed and counted.
+    Fisher,
     /// Over runs, clusters or several attempts: takes more than the outcomes.
     Other,
     NotComparable(Incomparable),
 }
 
 impl PairTable {
-    /// Lays out the arms of a board; nothing with fewer than three, of which a pair's page says all, or without outcomes.
+    /// Lays out the arms of a board: those with outcomes, or if these are fewer than three, all with counts. Nothing with fewer than three,
+    /// of which a pair's page says all.
     pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Option<Self> {
-        let places: Vec<usize> = board
-            .entries
-            .iter()
-            .filter_map(|entry| answer.group.arms.iter().position(|arm| arm.arm == entry.arm))
-            .filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_)))
-            .collect();
+        let all = board.entries.iter().filter_map(|entry| answer.group.arms.iter().position(|arm| arm.arm == entry.arm));
+        let (with_outcomes, all): (Vec<usize>, Vec<usize>) = (
+            all.clone().filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_))).collect(),
+            all.filter(|place| !answer.rates[*place].counted_runs().is_empty()).collect(),
+        );
+        let z = normal_quantile(0.5 + CONFIDENCE / 2.0).unwrap_or(f64::NAN);
+        let arms = |places: &[usize]| places.iter().map(|place| answer.group.arms[*place].arm.clone()).collect();
         let columns = answer.matrix.items.len();
-        if places.len() < 3 || columns == 0 {
-            return None;
+        if with_outcomes.len() < 3 || columns == 0 {
+            return (all.len() > 2).then(|| Self {
+                arms: arms(&all),
+                totals: all.iter().map(|place| answer.rates[*place].totals()).collect(),
+                tools: vec![0; all.len()],
+                ways: ways(answer, &all),
+                z,
+                ..Self::default()
+            });
         }
+        let places = with_outcomes;
         let mut items = Vec::new();
         answer.items.each_unit(|_, columns| items.push(columns.to_vec()));
         // One column each, in their order, needs no saying.
@@ -68,14 +82,15 @@ impl PairTable {
             items.clear();
         }
         Some(Self {
-            arms: places.iter().map(|place| answer.group.arms[*place].arm.clone()).collect(),
+            arms: arms(&places),
             columns,
+            totals: Vec::new(),
             items,
             cells: places.iter().map(|place| cells(&answer.rates[*place], columns)).collect(),
             texts: texts(answer, &places),
             tools: tools(answer, &places),
             ways: ways(answer, &places),
-            z: normal_quantile(0.5 + CONFIDENCE / 2.0).unwrap_or(f64::NAN),
+            z,
         })
     }
 }
@@ -128,6 +143,8 @@ fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
         let way = match (pair.verdict, pair.test) {
             (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
             (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
+            // Of runs that share an artefact nobody knows how far they tell of another.
+            (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
             _ => PairWay::Other,
         };
         known.insert((pair.first.min(pair.second), pair.first.max(pair.second)), way);

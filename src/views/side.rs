@@ -10,6 +10,7 @@ use super::judged::criterion_flips_between;
 use super::run::{ItemPage, RunPage};
 use super::side_by_side::{MOST_SIDES, Side, SideBySide};
 use super::site::Overview;
+use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
 /// An item that a page wants to show of an arm.
@@ -50,7 +51,7 @@ impl Sides {
     }
 
     /// Takes what a run has of them. Its items are handed over, because its page does not have them.
-    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>) {
+    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
         let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
         for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
             let Some(kind) = ItemKind::from_name(&row.kind) else { continue };
@@ -59,7 +60,7 @@ impl Sides {
             let Some(status) = ItemStatus::from_name(&row.status).filter(|status| status.is_counted()) else { continue };
             let is_better = wanted.found.as_ref().is_none_or(|(side, _)| !side.has_words());
             if is_better && (status == ItemStatus::Pass) == wanted.passed {
-                let side = Side::of(page, row);
+                let side = Side::of(page, row, transcripts);
                 if wanted.found.is_none() || side.has_words() {
                     wanted.found = Some((side, row.expected.clone()));
                 }

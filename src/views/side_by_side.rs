@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::flips::ListedItem;
 use super::run::{ItemRow, RunPage};
 use super::short_text::cut;
+use super::transcript::RunTranscripts;
 
 /// Items of one pair that are laid side by side.
 pub const MOST_SIDES: usize = 12;
@@ -40,15 +41,19 @@ pub struct Side {
     /// Who judged, where a judge did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
+    /// Address of the transcript, from the run's page; absent where none is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
 }
 
 impl Side {
-    pub(super) fn of(page: &RunPage, row: &ItemRow) -> Self {
+    pub(super) fn of(page: &RunPage, row: &ItemRow, transcripts: &RunTranscripts) -> Self {
         let text = |text: &Option<String>| text.as_deref().filter(|text| !text.trim().is_empty()).map(cut);
         Self {
             run: page.line.id.clone(),
             attempt: row.attempt,
             status: row.status.clone(),
+            transcript: transcripts.links.get(&row.item).or_else(|| transcripts.links.get("")).cloned(),
             answer: text(&row.answer),
             reply: text(&row.reply),
             reason: text(&row.reason),

@@ -4,6 +4,7 @@ mod axe;
 mod fixture;
 mod hands;
 mod twins;
+mod walk;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};

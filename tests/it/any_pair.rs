@@ -54,10 +54,8 @@ fn built(project: &Project) {
     assert_eq!(output.code, 0, "{}", output.stderr);
 }
 
-#[test]
-fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
-    let project = arms(46, 48);
-    built(&project);
+/// The pairs of suite `s`, as `compare` weighs them, each with what its page makes of it in a browser.
+fn weighed_twice(project: &Project) -> Vec<(Value, Value)> {
     let known: Value = serde_json::from_str(&project.run(["compare", "s", "--format", "json"]).stdout).expect("JSON");
     let table = &known["comparisons"][0];
     let names: Vec<String> = table["arms"]
@@ -68,7 +66,6 @@ fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
         .collect();
     let row = table["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["name"] == "shared_tests").expect("the rate");
     let pairs = row["evidence"]["pairs"].as_array().expect("pairs");
-    assert!(pairs.len() >= 1_000, "{} pairs", pairs.len());
     let browser = Browser::start();
     browser.open(&project.path("site/compare/s/any.html").canonicalize().expect("just built"));
     wait_for(&browser, "return document.getElementById('any').hidden ? null : true");
@@ -83,24 +80,69 @@ fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
             if (a === b) continue;
             const found = evalreportPairs.compare(table, cell, a, b);
             all.push([table.arms[a][1], table.arms[b][1], found.shared, found.onlyA.length, found.onlyB.length,
-                found.difference, found.interval.low, found.interval.high, found.p]);
+                found.difference, found.interval && found.interval.low, found.interval && found.interval.high, found.p]);
         }
         return all;",
     );
     let key = |row: &Value, at: usize| row[at].as_str().unwrap_or_default().to_owned();
     let made: BTreeMap<(String, String), &Value> =
         made.as_array().expect("rows").iter().map(|row| ((key(row, 0), key(row, 1)), row)).collect();
-    for pair in pairs {
+    let of = |pair: &Value| {
         let place = |key: &str| usize::try_from(pair[key].as_u64().expect("a place")).expect("small");
-        let found = made[&(names[place("first")].clone(), names[place("second")].clone())];
-        assert_eq!((&found[2], &found[3], &found[4]), (&pair["sizes"]["pairs"], &pair["record"]["won"], &pair["record"]["lost"]), "{pair}");
-        let wanted =
-            [&pair["difference"]["value"], &pair["difference"]["interval"]["low"], &pair["difference"]["interval"]["high"], &pair["p"]];
-        for (at, wanted) in (5..).zip(wanted) {
-            let (found, wanted) = (found[at].as_f64().expect("a number"), wanted.as_f64().expect("a number"));
-            assert!((found - wanted).abs() <= 1e-9, "{at}: {found} and {wanted} of {pair}");
-        }
+        made[&(names[place("first")].clone(), names[place("second")].clone())].clone()
+    };
+    pairs.iter().map(|pair| (pair.clone(), of(pair))).collect()
+}
+
+#[track_caller]
+fn agree(pair: &Value, found: &Value) {
+    let wanted =
+        [&pair["difference"]["value"], &pair["difference"]["interval"]["low"], &pair["difference"]["interval"]["high"], &pair["p"]];
+    for (at, wanted) in (5..).zip(wanted) {
+        let (found, wanted) = (found[at].as_f64().expect("a number"), wanted.as_f64().expect("a number"));
+        assert!((found - wanted).abs() <= 1e-9, "{at}: {found} and {wanted} of {pair}");
     }
+}
+
+#[test]
+fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
+    let project = arms(46, 48);
+    built(&project);
+    let pairs = weighed_twice(&project);
+    assert!(pairs.len() >= 1_000, "{} pairs", pairs.len());
+    for (pair, found) in &pairs {
+        assert_eq!((&found[2], &found[3], &found[4]), (&pair["sizes"]["pairs"], &pair["record"]["won"], &pair["record"]["lost"]), "{pair}");
+        agree(pair, found);
+    }
+}
+
+#[test]
+fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
+    let project = Project::new();
+    let mut draws = Draws(11);
+    let passed: Vec<u64> = [0, 1, 224, 225].into_iter().chain((0..26).map(|_| draws.next(226))).collect();
+    for (arm, passed) in passed.iter().enumerate() {
+        let counts = json!({"shared_tests_passed": passed, "shared_tests_total": 225, "counted": "task"});
+        project.result(&result(&format!("run-{arm:02}"), "s", &format!("arm-{arm:02}"), counts));
+    }
+    built(&project);
+    let pairs = weighed_twice(&project);
+    assert_eq!(pairs.len(), 435);
+    for (pair, found) in &pairs {
+        assert_eq!(pair["test"], "fisher_exact", "{pair}");
+        agree(pair, found);
+    }
+    let browser = Browser::start();
+    let page = project.path("site/compare/s/any.html").canonicalize().expect("just built");
+    browser.open_address(&format!("file://{}?a=arm-00-m1&b=arm-03-m1", page.display()));
+    wait_for(&browser, "return document.querySelector('#any .gap') ? true : null");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let said = browser.evaluate("return document.querySelector('main').innerText").to_string();
+    for words in ["arm-03 · m1 leads arm-00 · m1 by 100.0 pp", "passed 0 of 225 tasks", "(Newcombe), p < 0.001 (Fisher's exact test"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    // Two rows of the suite's own table lead there.
+    assert!(project.read("site/suites/s/index.html").contains("data-any=\"../../compare/s/any.html\""));
 }
 
 #[test]

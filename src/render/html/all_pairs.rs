@@ -24,12 +24,15 @@ pub(super) struct AllPairs {
     /// Numbers of the columns.
     pub heads: Vec<usize>,
     pub left_out: Option<String>,
+    /// The page that compares any two arms.
+    pub any_pair: Option<String>,
 }
 
 pub(super) struct Row {
     pub number: usize,
     pub name: Text,
     pub href: String,
+    pub segment: String,
     pub cells: Vec<Cell>,
 }
 
@@ -84,11 +87,13 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         number: row + 1,
         name: Text::from(crate::domain::beginning(&names[row], LONGEST_NAME)),
         href: plan.arm_href(root, &of.arms[row]),
+        segment: plan.arms.segment(&of.arms[row]),
         cells: (0..shown).map(|column| if row == column { Cell::default() } else { cell(row, column) }).collect(),
     };
     Some(AllPairs {
         rows: (0..shown).map(row).collect(),
         heads: (1..=shown).collect(),
+        any_pair: any_pair::href(suite, place, root),
         left_out: (shown < of.arms.len())
             .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(of.arms.len() as u64))),
     })

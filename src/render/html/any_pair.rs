@@ -48,6 +48,9 @@ struct Outcomes<'a> {
     /// By arm: what addresses have of it, its name, and the file of its page.
     arms: Vec<(String, String, String)>,
     columns: usize,
+    /// By arm: passed and counted, where no outcomes are known.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    totals: &'a [(u64, u64)],
     /// Bits of a number.
     width: u32,
     bits: String,
@@ -80,7 +83,7 @@ pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Opt
     of_suite(suite).map(|_| format!("{root}{}", place.any_pair_path()))
 }
 
-/// Makes the page and both parts; nothing with fewer than three arms, or without outcomes.
+/// Makes the page and both parts; nothing with fewer than three arms.
 pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let Some(table) = of_suite(suite) else { return Vec::new() };
     let path = place.any_pair_path();
@@ -95,7 +98,10 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         parts: parts.each_ref().map(|file| file.path.as_str()).join(" "),
         items: format!("{}suites/{}/i/", shell.root, place.segment),
         arms: format!("{}arms/", shell.root),
-        outcomes: format::integer((table.arms.len() * table.columns) as u64),
+        outcomes: match table.totals.len() {
+            0 => format!("{} outcomes", format::integer((table.arms.len() * table.columns) as u64)),
+            arms => format!("the counts of {} arms", format::integer(arms as u64)),
+        },
         shell,
     };
     [SiteFile::page(path, &page)].into_iter().chain(parts).collect()
@@ -124,15 +130,17 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
     }
     let way = |way: &PairWay| match way {
         PairWay::Mcnemar => 'm',
+        PairWay::Fisher => 'c',
         PairWay::Other => 'o',
         PairWay::NotComparable(_) => 'x',
     };
     let content = Outcomes {
         version: 1,
         suite: visible(&place.label),
-        word: suite.items.word.unwrap_or("items"),
+        word: suite.items.word.unwrap_or_else(|| counted_as(suite)),
         arms: table.arms.iter().map(arm).collect(),
         columns: table.columns,
+        totals: &table.totals,
         width,
         bits: STANDARD.encode(&bytes),
         items: &table.items,
@@ -144,6 +152,12 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         pages: suite.pairs.iter().filter_map(page).collect(),
     };
     part(place, 0, &content)
+}
+
+/// What the counts of a suite without outcomes count.
+fn counted_as(suite: &OverviewSuite) -> &'static str {
+    let of = suite.board.entries.iter().find_map(|entry| entry.primary.as_ref()).map(|figure| figure.n_of);
+    of.filter(|word| *word != "runs").unwrap_or("items")
 }
 
 fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {

@@ -1,9 +1,10 @@
 //! Names of arms in tables lead to the arms' pages, and say which arm the row is about.
 
-use crate::views::Arm;
+use crate::views::{Arm, OverviewSuite};
 
+use super::any_pair;
 use super::grid::Grid;
-use super::plan::Plan;
+use super::plan::{Plan, SuitePlace};
 
 /// Links the names in a column of a table, one arm for each row, to the arms' pages.
 pub(super) fn link_arms<'a>(grid: &mut Grid, column: usize, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) {
@@ -14,11 +15,26 @@ pub(super) fn link_arms<'a>(grid: &mut Grid, column: usize, arms: impl IntoItera
     }
 }
 
-/// Says in each row of a suite's table which arm it is about, so that two rows can be ticked and compared.
-pub(super) fn mark_arms<'a>(grid: &mut Grid, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan) {
+/// Makes the first column of a suite's table the arms of its rows: their names lead to their pages, and two rows can be ticked and compared.
+pub(super) fn arm_rows<'a>(
+    grid: &mut Grid,
+    arms: impl Iterator<Item = &'a Arm> + Clone,
+    (suite, place): (&OverviewSuite, &SuitePlace),
+    plan: &Plan,
+    root: &str,
+) {
+    link_arms(grid, 0, arms.clone(), plan, root);
     for (row, arm) in grid.rows.iter_mut().zip(arms) {
         if let Some(cell) = row.first_mut() {
             cell.arm = plan.arms.segment(arm);
         }
+    }
+    grid.any_pair = any_pair::href(suite, place, root);
+}
+
+/// Links the heads of columns that are about an arm each.
+pub(super) fn link_heads<'a>(grid: &mut Grid, first: usize, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) {
+    for (column, arm) in grid.columns.iter_mut().skip(first).zip(arms) {
+        column.href = plan.arm_href(root, arm);
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct ArmName {
     pub tone: &'static str,
     /// The arm's own page.
     pub href: Option<String>,
+    /// The arm as addresses have it, by which two rows are ticked; empty where the name leads nowhere.
+    pub segment: String,
 }
 
 /// Names the arms of a suite's board by the shortest names that tell them apart.
@@ -22,14 +24,14 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
     move |arm| {
         let label = Text::from(name(arm));
         let label = if label.is_blank() { Text::new("(no name)") } else { label };
-        ArmName { label, tone: tone(place.colour(arm)), href: None }
+        ArmName { label, tone: tone(place.colour(arm)), href: None, segment: String::new() }
     }
 }
 
 /// The same, each leading to the arm's own page from a page with this way to the site's root.
 pub(super) fn linked(board: &SuiteBoard, place: &SuitePlace, plan: &Plan, root: &str) -> impl Fn(&Arm) -> ArmName {
     let name = of_board(board, place);
-    move |arm| ArmName { href: Some(plan.arm_href(root, arm)), ..name(arm) }
+    move |arm| ArmName { href: Some(plan.arm_href(root, arm)), segment: plan.arms.segment(arm), ..name(arm) }
 }
 
 /// The class of a colour; neutral without one.

@@ -59,8 +59,6 @@ pub(super) struct Tick {
 pub(super) struct Row {
     /// Its place on the board, which links it with its point in other pictures.
     pub place: usize,
-    /// The arm as addresses have it, by which two rows are ticked.
-    pub segment: String,
     pub name: ArmName,
     pub rank: Text,
     pub rank_key: String,
@@ -120,12 +118,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
     let history = suite.history.as_ref().filter(|_| board.entries.len() <= MOST_TRENDS);
     let scale = history.and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
-    let rows: Vec<Row> = board
-        .entries
-        .iter()
-        .enumerate()
-        .map(|(at, entry)| row(suite, at, entry, axis, scale, (name(&entry.arm), plan.arms.segment(&entry.arm))))
-        .collect();
+    let rows: Vec<Row> = board.entries.iter().enumerate().map(|(at, entry)| row(suite, at, entry, axis, scale, name(&entry.arm))).collect();
     Some(Arms {
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
@@ -150,7 +143,7 @@ pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool
     Axis::around(&rates.flat_map(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))
 }
 
-fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Option<bars::Scale>, (name, segment): (ArmName, String)) -> Row {
+fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Option<bars::Scale>, name: ArmName) -> Row {
     let metric = &suite.board.primary;
     let rate = entry.primary.as_ref();
     let about =
@@ -158,7 +151,6 @@ fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Optio
     let standing = entry.standing.as_ref();
     Row {
         place: at,
-        segment,
         name,
         rank: Text::from(standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank))),
         rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),

@@ -6,6 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Categories, CategoryCell, OverviewSuite, SiteContext};
 
 use super::SiteFile;
+use super::any_pair;
 use super::arm_name::{ArmName, linked};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -28,6 +29,8 @@ pub(super) struct Heat {
     /// Name, and how many items it has.
     pub columns: Vec<(Text, String)>,
     pub rows: Vec<(ArmName, Vec<Shade>)>,
+    /// The page that compares any two arms.
+    pub any_pair: Option<String>,
 }
 
 /// A cell: the darker, the more passes.
@@ -71,6 +74,7 @@ pub(super) fn heat(categories: &Categories, suite: &OverviewSuite, place: &Suite
     Heat {
         columns: categories.columns.iter().map(|column| (Text::new(&column.name), words::count_of(column.items as u64, "items"))).collect(),
         rows: categories.arms.iter().enumerate().take(most).map(row).collect(),
+        any_pair: any_pair::href(suite, place, root),
     }
 }
 

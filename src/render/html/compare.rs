@@ -171,7 +171,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         fairness: pair.comparability.first().and_then(fairness),
         rates: rates(pair, &labels),
         forests: forest::panels(pair, &labels),
-        metrics: metrics::grid(pair, "metrics-table", "All metrics").about("Each value is the arm's one run, or the mean over its runs."),
+        metrics: metrics::grid(pair, "metrics-table", "All metrics", plan, &shell.root)
+            .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
         outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
         all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, matrix::path(place))),

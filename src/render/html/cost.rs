@@ -5,7 +5,7 @@ use askama::Template;
 use crate::render::{board, format, words};
 use crate::views::{Entry, Overview, OverviewSuite};
 
-use super::arm_links::link_arms;
+use super::arm_links::arm_rows;
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
@@ -86,7 +86,7 @@ fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, m
     let entries = &priced[..priced.len().min(most)];
     let table = board::costs(&suite.board, entries.iter().copied(), None);
     let mut grid = Grid::of(&table, format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
-    link_arms(&mut grid, 0, entries.iter().map(|entry| &entry.arm), plan, "");
+    arm_rows(&mut grid, entries.iter().map(|entry| &entry.arm), (suite, place), plan, "");
     let count = |number: usize| format::integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
         format!(

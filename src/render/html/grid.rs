@@ -41,11 +41,13 @@ pub(super) struct Column {
     pub sort: Sort,
     /// Stands back where scripts let a reader choose columns.
     pub is_more: bool,
+    /// Where the name leads; only in tables that are not sorted.
+    pub href: String,
 }
 
 impl Column {
     pub fn new(name: impl Into<Text>, look: Look, sort: Sort) -> Self {
-        Self { name: name.into(), sub: Text::default(), look, sort, is_more: false }
+        Self { name: name.into(), sub: Text::default(), look, sort, is_more: false, href: String::new() }
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {

@@ -6,7 +6,7 @@ use crate::render::{chart, format, nights, words};
 use crate::views::{ArmHistory, Estimate, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
-use super::arm_links::link_arms;
+use super::arm_links::arm_rows;
 use super::bars::{Bars, Scale};
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
@@ -70,7 +70,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .map(Text::from)
             .collect(),
         panes: panes::nights(suite, place, MOST_PANES, plan, &shell.root, true),
-        levels: levels(history, &labels, plan, &shell.root),
+        levels: levels(history, &labels, (suite, place), plan, &shell.root),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),
         flaky: flaky(history, &labels),
@@ -123,7 +123,7 @@ fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
 }
 
 /// Where each arm's pass rate began, where it stands, and how it went between.
-fn levels(history: &History, labels: &[String], plan: &Plan, root: &str) -> Grid {
+fn levels(history: &History, labels: &[String], of: (&OverviewSuite, &SuitePlace), plan: &Plan, root: &str) -> Grid {
     let arms = &history.arms[..history.arms.len().min(MOST_LEVELS)];
     let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::rates).collect();
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
@@ -131,7 +131,7 @@ fn levels(history: &History, labels: &[String], plan: &Plan, root: &str) -> Grid
     let rate = |rate: Option<&&Estimate>| Cell::maybe(rate.map(|rate| (format::estimate(rate), rate.value)));
     let mut grid = Grid::new("levels-table", "Arms by night").fits();
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.iter().take(arms.len()).map(|label| Cell::head(label.as_str())));
-    link_arms(&mut grid, 0, arms.iter().map(|arm| &arm.arm), plan, root);
+    arm_rows(&mut grid, arms.iter().map(|arm| &arm.arm), of, plan, root);
     grid.column(Column::new("Nights", Look::Number, Sort::Descending), arms.iter().map(|arm| Cell::count(arm.nights.len() as u64)));
     let ends = |name: &str| Column::new(name, Look::Number, Sort::Descending).sub("95% interval");
     grid.column(ends("First rate, %"), rates.iter().map(|rates| rate(rates.first())));

@@ -5,8 +5,7 @@ use askama::Template;
 use crate::render::{summary, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
-use super::any_pair;
-use super::arm_links::{link_arms, mark_arms};
+use super::arm_links::arm_rows;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -43,7 +42,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         board: board_grid(suite, place, plan, &shell.root),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
-        tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
+        tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),
         stated: stated::of_suite(suite, plan, &shell.root),
         shell,
     };
@@ -55,18 +54,18 @@ fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str
     let mut grid = board::grid(&suite.board, "board", "Arms by pass rate")
         .about(board::common(&suite.board).unwrap_or_default())
         .chosen(&["Rank", words::metric_label(&suite.board.primary), "n", "Cost per solved", "Duration"]);
-    let arms = || suite.board.entries.iter().map(|entry| &entry.arm);
-    link_arms(&mut grid, 0, arms(), plan, root);
-    mark_arms(&mut grid, arms(), plan);
-    grid.any_pair = any_pair::href(suite, place, root);
+    arm_rows(&mut grid, suite.board.entries.iter().map(|entry| &entry.arm), (suite, place), plan, root);
     grid
 }
 
-fn table(number: usize, comparison: &Comparison) -> Table {
+fn table(number: usize, comparison: &Comparison, plan: &Plan, root: &str) -> Table {
     let caption = match &comparison.source {
         Some(source) => format!("All arms, from {source}"),
         None => "All arms".to_owned(),
     };
     let sentences = summary::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
-    Table { grid: metrics::grid(comparison, &format!("newest-{number}"), &caption), sentences: sentences.map(Text::from).collect() }
+    Table {
+        grid: metrics::grid(comparison, &format!("newest-{number}"), &caption, plan, root),
+        sentences: sentences.map(Text::from).collect(),
+    }
 }

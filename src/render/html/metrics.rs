@@ -3,11 +3,15 @@
 use crate::render::{comparison, details, verdicts, words};
 use crate::views::Comparison;
 
+use super::arm_links::link_heads;
 use super::grid::Grid;
+use super::plan::Plan;
 
 /// Lays a comparison out.
-pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
-    Grid::of(&comparison::metrics(comparison, &words::labels(comparison)), id, caption).unsorted()
+pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str, plan: &Plan, root: &str) -> Grid {
+    let mut grid = Grid::of(&comparison::metrics(comparison, &words::labels(comparison)), id, caption).unsorted();
+    link_heads(&mut grid, 1, comparison.arms.iter().map(|compared| &compared.arm), plan, root);
+    grid
 }
 
 /// Says how the rate's intervals were made, and what nobody measured.

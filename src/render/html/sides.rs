@@ -38,6 +38,7 @@ pub(super) struct OneSide {
     pub arm: Text,
     pub run: Text,
     pub href: Option<String>,
+    pub transcript: Option<String>,
     pub status: (&'static str, &'static str, Text),
     pub answer: Option<Text>,
     /// What the other arm did not say is marked.
@@ -116,6 +117,7 @@ fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: 
         arm: Text::new(label),
         run: Text::from(plan.run_turn(&side.run).map_or_else(|| side.run.clone(), run_turn)),
         href: plan.run_path(&side.run).map(|path| format!("{root}{path}")),
+        transcript: side.transcript.as_ref().zip(plan.run_segment(&side.run)).map(|(link, segment)| format!("{root}runs/{segment}/{link}")),
         status: (class, mark, cell.text),
         answer: text(&side.answer),
         reply,

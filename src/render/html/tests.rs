@@ -286,6 +286,7 @@ fn listed(item: &str) -> ListedItem {
 /// What two arms said, long enough to be cut.
 fn sides(hostile: &str) -> Vec<SideBySide> {
     let side = |status: &str, said: &str| Side {
+        transcript: None,
         run: hostile.to_owned(),
         attempt: 1,
         status: status.to_owned(),
