@@ -86,7 +86,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         heat: (suite.board.entries.len() <= MOST_SHADED)
             .then(|| suite.categories())
             .flatten()
-            .map(|found| categories::heat(&found, suite, place, MOST_SHADED, plan, &shell.root)),
+            .map(|found| Heat { any_pair: None, ..categories::heat(&found, suite, place, MOST_SHADED, plan, &shell.root) }),
         attempts: panes::attempts(suite, place, plan, &shell.root),
         categories: below(place.categories_path()),
         history: below(place.history_path()),
