@@ -96,7 +96,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let (root, cache) = match target {
         Target::File(file) => {
             let packed = places.map(|places| results::packed(&places, &texts, &secrets)).transpose()?;
-            let (held, note) = packed.map_or_else(Default::default, results::for_page);
+            let (held, note) = packed.as_deref().map_or_else(Default::default, results::for_page);
             let bytes = single_file(&overview, &plan, &held);
             replace(file, &bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(file))))?;
             return Ok(Built::File { bytes: bytes.len(), notes: note.into_iter().chain(texts.notes()).collect() });

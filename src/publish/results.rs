@@ -24,9 +24,9 @@ pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> R
 }
 
 /// Returns the element that holds the results in a page: none where they are too much for one, and then what to say about it.
-pub(super) fn for_page(results: Vec<u8>) -> (String, Option<String>) {
+pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
     if results.len() <= MOST_BYTES_IN_PAGE {
-        return (page_element(&results), None);
+        return (page_element(results), None);
     }
     let size = format::integer(results.len() as u64);
     (

@@ -20,8 +20,7 @@ fn overview(runs: &[Value]) -> String {
 fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     page.split_once(start)
         .and_then(|(_, rest)| rest.split_once(end))
-        .map(|(found, _)| found)
-        .unwrap_or_else(|| panic!("no {start} … {end}: {page}"))
+        .map_or_else(|| panic!("no {start} … {end}: {page}"), |(found, _)| found)
 }
 
 /// The states of the rows, in their order.

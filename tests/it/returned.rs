@@ -31,7 +31,8 @@ fn run(project: &Project, id: &str, approach: &str, failed: usize) {
 }
 
 fn table(suite: &str, arms: &[&str]) -> String {
-    let row = |arm: &str, item: usize| format!("{suite},{arm},q{item},{}\n", if item % (2 + arm.len()) == 0 { "fail" } else { "pass" });
+    let row =
+        |arm: &str, item: usize| format!("{suite},{arm},q{item},{}\n", if item.is_multiple_of(2 + arm.len()) { "fail" } else { "pass" });
     let rows: String = arms.iter().flat_map(|arm| (1..=30).map(move |item| row(arm, item))).collect();
     format!("suite,model,question,status\n{rows}")
 }

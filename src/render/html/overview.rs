@@ -110,7 +110,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         counts: counts.map(|(state, count)| Count { sign: sign(state), number: format::integer(count as u64) }).collect(),
         is_dense,
         has_trend: rows_compared.iter().filter(|row| row.trend.is_some()).count() * TREND_SHARE >= rows_compared.len().max(1),
-        sentences: if !is_dense { places().map(|(suite, place)| sentence(suite, place)).collect() } else { Vec::new() },
+        sentences: if is_dense { Vec::new() } else { places().map(|(suite, place)| sentence(suite, place)).collect() },
         has_suites: !overview.suites.is_empty(),
         rows: rows_compared,
         alone: rows(alone),
