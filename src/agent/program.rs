@@ -14,6 +14,13 @@ use crate::process::{self, Command, Confinement, End, Finished, Limits, StartErr
 
 /// Tells programs the model.
 pub const MODEL_VARIABLE: &str = "EVAL_MODEL";
+/// Stands for the model in the words of a command.
+pub const MODEL_PLACE: &str = "{model}";
+
+/// Says whether the words of a command hold the model's place, so that a model has to be named.
+pub fn holds_model(words: &[String]) -> bool {
+    words.iter().any(|word| word.contains(MODEL_PLACE))
+}
 
 /// A program that takes longer to say its version is not waited for.
 const VERSION_WALL: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::environment::Environment;
-use super::program::{Program, joined};
+use super::program::{MODEL_PLACE, Program, holds_model, joined};
 use super::reply::{Failure, Measured, Prompt, Reply};
 use crate::process::{Finished, Stop};
 
@@ -84,8 +84,8 @@ pub struct Line {
 
 impl Line {
     fn new(own: &[String], model: Option<&str>) -> Self {
-        let words = own.iter().map(|word| word.replace("{model}", model.unwrap_or_default())).collect();
-        Self { own: own.to_vec(), words, has_model: own.iter().any(|word| word.contains("{model}")) }
+        let words = own.iter().map(|word| word.replace(MODEL_PLACE, model.unwrap_or_default())).collect();
+        Self { own: own.to_vec(), words, has_model: holds_model(own) }
     }
 
     /// Says whether the configuration gives one of these options, or a word that stands alone.
