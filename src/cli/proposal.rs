@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{ItemStatus, visible};
+use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
-use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables, shell};
+use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
 use crate::render::format;
 
 use super::arguments::{Import, ImportAs, Mark, Table, Wide};
@@ -136,7 +136,7 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
 fn command(arguments: &Import, more: &str) -> String {
     let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
     let mut words = vec!["evalreport import".to_owned()];
-    words.extend(arguments.files.iter().map(|file| shell(&file.display().to_string())));
+    words.extend(arguments.files.iter().map(|file| shell_word(&shown(file))));
     let options = [
         ("approach", approach),
         ("model", model),
@@ -147,11 +147,11 @@ fn command(arguments: &Import, more: &str) -> String {
         ("sheet", sheet),
         ("list", list),
     ];
-    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell(value.as_ref()?)))));
+    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell_word(value.as_ref()?)))));
     words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
     words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));
-    words.extend(values.iter().map(|value| format!("--value {}", shell(value))));
-    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell(one))));
+    words.extend(values.iter().map(|value| format!("--value {}", shell_word(value))));
+    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell_word(one))));
     words.push(more.to_owned());
     words.join(" ")
 }
@@ -172,7 +172,7 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
 
 /// The command that imports the files with an option.
 pub(super) fn import_command(files: &[PathBuf], option: &str) -> String {
-    let files: Vec<String> = files.iter().map(|file| shell(&file.display().to_string())).collect();
+    let files: Vec<String> = files.iter().map(|file| shell_word(&shown(file))).collect();
     format!("evalreport import {} {option}", files.join(" ")).trim_end().to_owned()
 }
 
