@@ -693,13 +693,19 @@ pub(super) enum ImportAs {
 }
 
 impl ImportAs {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "table" => Some(Self::Table),
-            "rubric" => Some(Self::Rubric),
-            "bundle" => Some(Self::Bundle),
-            name => ForeignFormat::from_name(name).map(Self::Foreign),
+    /// What `--as` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Rubric => "rubric",
+            Self::Bundle => "bundle",
+            Self::Foreign(format) => format.name(),
         }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        let own = [Self::Table, Self::Rubric, Self::Bundle].into_iter().find(|own| own.name() == name);
+        own.or_else(|| ForeignFormat::from_name(name).map(Self::Foreign))
     }
 }
 

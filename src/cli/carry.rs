@@ -295,14 +295,9 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
 
 /// The command that goes on with a batch, from the folder that this one was given in.
 fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let results = settings.store().root().to_owned();
-    let is_usual = absolute(&results) == absolute(&settings.config.folder.join("results"));
-    let options =
-        [("--config", settings.config_path.as_deref()), ("--results", Some(results.as_path()).filter(|_| !is_usual)), ("--site", site)];
-    let words = options.into_iter().filter_map(|(option, path)| Some([option.to_owned(), shell_word(&shown(path?))])).flatten();
+    let site = site.into_iter().flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
     let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
-    begin.into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    begin.into_iter().chain(settings.place_words()).chain(site).collect::<Vec<_>>().join(" ")
 }
 
 fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {

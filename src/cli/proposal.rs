@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
 use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
@@ -77,7 +79,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
     let hints = hints_of(arguments, set)?;
     let proposal = match propose_tables(&arguments.files, &hints) {
         Err(NoProposal::NoTable) if !is_meant(arguments) => return Ok(Agreed::NoTable),
-        proposed => proposed.map_err(|why| refused(why, &|option| command(arguments, option)))?,
+        proposed => proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?,
     };
     let described = describe(&proposal);
     let table = &arguments.table;
@@ -96,7 +98,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         }
         let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
-        return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
+        return Err(failure.with_hint(format!("to import it so: {}", command(settings, arguments, "--yes"))));
     }
     for line in &described {
         output::tell(line);
@@ -105,7 +107,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
     }
     Err(Failure::new("nothing was imported")
-        .with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
+        .with_hint(format!("change the map and use it: {}", command(settings, arguments, "--write-map map.yaml"))))
 }
 
 fn say(settings: &Settings, lines: &[String]) {
@@ -132,28 +134,48 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// The command that was given, with one more option.
-fn command(arguments: &Import, more: &str) -> String {
-    let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
-    let mut words = vec!["evalreport import".to_owned()];
-    words.extend(arguments.files.iter().map(|file| shell_word(&shown(file))));
-    let options = [
-        ("approach", approach),
-        ("model", model),
-        ("item", item),
-        ("passed", passed),
-        ("score", score),
-        ("attempt", attempt),
-        ("sheet", sheet),
-        ("list", list),
-    ];
-    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell_word(value.as_ref()?)))));
-    words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
-    words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));
-    words.extend(values.iter().map(|value| format!("--value {}", shell_word(value))));
-    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell_word(one))));
+/// The command that was given, with one more option. What writes no run is left out, and so are answers to what is asked again.
+fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
+    let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;
+    let mut words = vec![import_command(files, "")];
+    words.extend(kind.map(|kind| format!("--as {}", kind.name())));
+    let options = given(table).into_iter().filter(|(name, _)| !["--yes", "--write-map"].contains(name));
+    words.extend(options.map(|(name, value)| match value {
+        Some(value) => format!("{name} {}", shell_word(&visible(&value))),
+        None => name.to_owned(),
+    }));
+    words.extend(set.iter().map(|one| format!("--set {}", shell_word(&visible(one)))));
+    words.extend(again.then(|| "--again".to_owned()));
+    words.extend(settings.strict.then(|| "--strict".to_owned()));
+    words.extend(settings.place_words());
     words.push(more.to_owned());
     words.join(" ")
+}
+
+/// The options for tables that were given, each with its value if it takes one.
+fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
+    let Table { yes, write_map, approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list } = table;
+    let written = write_map.as_ref().map(|path| path.display().to_string());
+    let single = [
+        ("--approach", approach.clone()),
+        ("--model", model.clone()),
+        ("--item", item.clone()),
+        ("--passed", passed.clone()),
+        ("--score", score.clone()),
+        ("--attempt", attempt.clone()),
+        ("--sheet", sheet.clone()),
+        ("--list", list.clone()),
+        ("--wide", wide.as_ref().and_then(name_of)),
+        ("--decimal", decimal.as_ref().and_then(name_of)),
+        ("--write-map", written),
+    ];
+    let single = single.into_iter().filter(|(_, value)| value.is_some());
+    let values = values.iter().map(|value| ("--value", Some(value.clone())));
+    single.chain(values).chain(yes.then_some(("--yes", None))).collect()
+}
+
+fn name_of(value: &impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// Says what is open; `command` is the one that decides it, with an option.

@@ -132,6 +132,34 @@ fn without_a_terminal_nothing_is_imported_unasked() {
     assert!(!project.path("results").exists());
 }
 
+/// The command that a refusal tells the user to give, as its arguments.
+fn suggested(said: &Output) -> Vec<String> {
+    let (_, command) = said.refusal().rsplit_once("evalreport import").expect("a command");
+    let words = command.lines().next().unwrap_or_default().split(';').next().unwrap_or_default().split_whitespace();
+    ["import"].into_iter().chain(words).map(|word| word.trim_matches('\'').to_owned()).collect()
+}
+
+#[test]
+fn a_suggested_command_imports_as_the_one_that_was_given() {
+    let project = Project::new();
+    project.file("elsewhere/settings.yaml", "version: 1\n");
+    // A file of a format that is recognised, and a table as well.
+    project.file("known.json", r#"[{"model": "nova", "task": "q1", "passed": true}, {"model": "nova", "task": "q2", "passed": false}]"#);
+    let given =
+        ["import", "known.json", "--as", "table", "--again", "--strict", "--results", "away", "--config", "elsewhere/settings.yaml"];
+    let words = suggested(&project.run(given));
+    let expected = ["--as table", "--again", "--strict", "--results away", "--config elsewhere/settings.yaml", "--yes"];
+    assert!(expected.iter().all(|option| words.join(" ").contains(option)), "{words:?}");
+    let done = project.run(words.iter().map(String::as_str));
+    assert!(done.code == 0 && done.stdout.contains("imported 1 run with 2 outcomes"), "{words:?}: {}{}", done.stdout, done.stderr);
+    assert!(project.path("away").exists() && !project.path("results").exists());
+
+    // Also the one that decides what is open.
+    let open = ["import", "known.json", "--as", "table", "--results", "other", "--set", "suite=s", "--wide", "items"];
+    let words = suggested(&project.run(open)).join(" ");
+    assert!(["--as table", "--results other", "--set suite=s", "--wide items"].iter().all(|option| words.contains(option)), "{words}");
+}
+
 #[test]
 fn a_map_that_was_written_reads_the_same() {
     let project = Project::new();
