@@ -134,6 +134,25 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Refuses options for tables without a map where the files are read as something else, or by a map.
+pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
+    let reason = match arguments {
+        Import { kind: Some(kind), .. } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
+        Import { signed_by: Some(_), .. } => "--signed-by reads bundles".to_owned(),
+        Import { map: Some(_), .. } => "--map gives one".to_owned(),
+        _ => return Ok(()),
+    };
+    let mut names: Vec<&str> = given(&arguments.table).into_iter().map(|(name, _)| name).collect();
+    names.dedup();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let subject = match quoted.as_slice() {
+        [] => return Ok(()),
+        [one] => format!("{one} is"),
+        [most @ .., last] => format!("{} and {last} are", most.join(", ")),
+    };
+    Err(Failure::new(format!("{subject} for tables without a map, and {reason}")).with_hint(format!("leave out {}", names.join(", "))))
+}
+
 /// The command that was given, with one more option. What writes no run is left out, and so are answers to what is asked again.
 fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
     let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;

@@ -161,6 +161,42 @@ fn a_suggested_command_imports_as_the_one_that_was_given() {
 }
 
 #[test]
+fn options_for_tables_are_refused_where_no_table_is_read() {
+    let project = Project::new();
+    project.file("t.csv", "model,task,result\na,1,pass\na,2,fail\n");
+    for (option, value) in [
+        ("--item", "task"),
+        ("--write-map", "map.yaml"),
+        ("--value", "pass=fail"),
+        ("--approach", "model"),
+        ("--model", "model"),
+        ("--passed", "result"),
+        ("--score", "result"),
+        ("--attempt", "task"),
+        ("--wide", "items"),
+        ("--decimal", "comma"),
+        ("--sheet", "one"),
+        ("--list", "rows"),
+        ("--yes", ""),
+    ] {
+        let words = [option, value].into_iter().filter(|word| !word.is_empty());
+        for format in ["promptfoo", "rubric", "bundle"] {
+            let said = project.run(["import", "t.csv", "--as", format].into_iter().chain(words.clone()));
+            let message = format!("`{option}` is for tables without a map, and --as {format} reads none");
+            assert!(said.refusal().contains(&message), "{option} {format}: {}", said.stderr);
+        }
+        for (other, reason) in [("--signed-by", "--signed-by reads bundles"), ("--map", "--map gives one")] {
+            let said = project.run(["import", "t.csv", other, "file"].into_iter().chain(words.clone()));
+            let message = format!("`{option}` is for tables without a map, and {reason}");
+            assert!(said.refusal().contains(&message), "{option} {other}: {}", said.stderr);
+        }
+    }
+    let several = project.run(["import", "t.csv", "--as", "rubric", "--item", "task", "--yes"]);
+    assert!(several.refusal().contains("`--item` and `--yes` are for tables without a map"), "{}", several.stderr);
+    assert!(!project.path("map.yaml").exists() && !project.path("results").exists());
+}
+
+#[test]
 fn a_map_that_was_written_reads_the_same() {
     let project = Project::new();
     let written = import(&project, "t04.csv", &["--write-map", "map.yaml"]);
