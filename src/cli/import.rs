@@ -36,12 +36,11 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     let set = assignments(&arguments.set, "suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),
-        None if proposal::is_wanted(arguments) => match proposal::agreed(settings, arguments, set.clone())? {
+        None => match proposal::agreed(settings, arguments, set.clone())? {
             Agreed::Read(map, files) => (Reading::Table(map), files),
             Agreed::Written => return Ok(exit_code::DONE),
             Agreed::NoTable => (reading(arguments, set)?, arguments.files.clone()),
         },
-        None => (reading(arguments, set)?, arguments.files.clone()),
     };
     let existing = stored_runs(settings)?;
     let existing = if arguments.again { existing.anew() } else { existing };

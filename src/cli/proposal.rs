@@ -21,21 +21,6 @@ use super::shown::shown;
 /// A line of the map is cut here when it is shown.
 const MOST_SHOWN: usize = 160;
 
-/// Says whether the files are tables that have no map: because the command says so, or because no format is recognised in them.
-pub(super) fn is_wanted(arguments: &Import) -> bool {
-    if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
-        return false;
-    }
-    is_meant(arguments) || are_tables(&arguments.files)
-}
-
-/// Says whether an option says that the files are tables.
-fn is_meant(arguments: &Import) -> bool {
-    let Table { write_map, values, .. } = &arguments.table;
-    let is_said = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
-    is_said || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given())
-}
-
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
     let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
     let values = assignments(values, "--value partial=fail")?;
@@ -70,15 +55,23 @@ pub(super) enum Agreed {
     Read(Box<Map>, Vec<PathBuf>),
     /// The map was only to be written.
     Written,
-    /// The files hold no table, and nobody said that they do.
+    /// The files hold no table without a map, and nobody said that they do.
     NoTable,
 }
 
-/// Shows the proposal and asks whether it is right.
+/// Shows the proposal and asks whether it is right, if the files are tables that have no map: because the command says so, or because no
+/// format is recognised in them.
 pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Agreed, Failure> {
+    if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
+        return Ok(Agreed::NoTable);
+    }
     let hints = hints_of(arguments, set)?;
+    let is_meant = arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.are_given();
+    if !is_meant && !are_tables(&arguments.files) {
+        return Ok(Agreed::NoTable);
+    }
     let proposal = match propose_tables(&arguments.files, &hints) {
-        Err(NoProposal::NoTable) if !is_meant(arguments) => return Ok(Agreed::NoTable),
+        Err(NoProposal::NoTable) if !is_meant => return Ok(Agreed::NoTable),
         proposed => proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?,
     };
     let described = describe(&proposal);
