@@ -33,7 +33,7 @@ enum Reading {
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
     proposal::refuse_unread(arguments)?;
-    let set = assignments(&arguments.set, "suite=aider-edit")?;
+    let set = assignments("--set", &arguments.set, "--set suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),
         None => match proposal::agreed(settings, arguments, set.clone())? {

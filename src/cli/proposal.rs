@@ -23,7 +23,7 @@ const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
     let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
-    let values = assignments(values, "--value partial=fail")?;
+    let values = assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
         return Err(Failure::new(format!("`{}` is no status", visible(status))).with_hint(format!("write one of {}", names.join(", "))));
