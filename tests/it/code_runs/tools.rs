@@ -103,3 +103,13 @@ fn a_run_knows_which_versions_tested_it() {
     let shown = code.project.run(["show", ran.header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("jest 29.7.0"), "{}", shown.stdout);
 }
+
+#[test]
+fn asking_for_versions_takes_no_time_from_the_tests() {
+    let tool = "#!/bin/sh\n[ \"$1\" = --version ] && sleep 4 && exit 0\necho '2 passed, 1 failed'\n";
+    let code = Code::new("timeout: 3s\ntests: {shared: ['jest suites/s']}\n", "");
+    let path = program(&code.project, "jest", tool);
+    let ran = code.run_with(&[], &[("PATH", &path)]);
+    ran.ended("completed", "");
+    ran.shared(2, 3);
+}
