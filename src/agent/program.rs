@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::environment::Environment;
+use super::environment::{Environment, Versions};
 use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, shorten};
 use crate::domain::visible;
 use crate::process::{self, Command, Confinement, End, Finished, Limits, StartError, Stop};
@@ -44,6 +44,7 @@ pub struct Program {
     set: BTreeSet<String>,
     /// Secrets that it does not get, for who wonders why it fails.
     withheld: Vec<String>,
+    versions: Versions,
 }
 
 impl Program {
@@ -53,7 +54,7 @@ impl Program {
         let withheld = environment.withheld(granted).cloned().collect();
         let (confinement, variables) = (environment.confinement.clone(), environment.for_program(granted));
         let set = environment.variables.keys().cloned().collect();
-        Self { root, grace: environment.grace, model, confinement, variables, set, withheld }
+        Self { root, grace: environment.grace, model, confinement, variables, set, withheld, versions: environment.versions.clone() }
     }
 
     /// Gives it variables, unless they are set.
@@ -88,8 +89,12 @@ impl Program {
         }
     }
 
-    /// Asks a program for its version: the first word with a dot that begins with a digit. None where it says none.
+    /// The version of a program, which is asked for it once: the first word with a dot that begins with a digit. None where it says none.
     pub fn version(&self, program: &str, prompt: &Prompt, stop: &Stop) -> Option<String> {
+        self.versions.of(program, || self.said_version(program, prompt, stop))
+    }
+
+    fn said_version(&self, program: &str, prompt: &Prompt, stop: &Stop) -> Option<String> {
         let argv = vec![program.to_owned(), "--version".to_owned()];
         // Not in a workspace, which holds nothing but what the agent made.
         let command = Command { cwd: self.root.clone(), ..self.command(argv, prompt, VERSION_WALL) };

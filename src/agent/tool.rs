@@ -3,7 +3,6 @@
 //! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::environment::Environment;
@@ -144,14 +143,12 @@ pub struct ToolProgram {
     /// The program and the arguments that come first.
     argv: Vec<String>,
     max_steps: Option<u64>,
-    /// The program's word for its version, once it was asked.
-    version: Arc<OnceLock<Option<String>>>,
 }
 
 impl ToolProgram {
     pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
         let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps, version: Arc::default() }
+        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -182,7 +179,7 @@ impl ToolProgram {
             return;
         };
         if measured.served.version.is_none() {
-            measured.served.version.clone_from(self.version.get_or_init(|| self.program.version(program, prompt, stop)));
+            measured.served.version = self.program.version(program, prompt, stop);
         }
     }
 }
