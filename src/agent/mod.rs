@@ -128,14 +128,17 @@ impl Agent {
             return Err(SetupError::refused(&agent.id, message, "name one as `model` of the agent, of the task, or with --model"));
         }
         let granted: Vec<String> = agent.env.iter().cloned().chain(agent.api_key_env.clone()).chain(own_keys(agent.kind)).collect();
-        let program = || Program::new(environment, model.map(str::to_owned), &granted);
-        let coding = |tool| (Reach::Tool(ToolProgram::new(tool, program(), &agent.command, agent.max_steps)), agent.api_key_env.clone());
+        let program = |defaults| Program::new(environment, model.map(str::to_owned), &granted, defaults);
+        let coding = |tool: &'static Tool| {
+            let program = ToolProgram::new(tool, program(tool.variables), &agent.command, agent.max_steps);
+            (Reach::Tool(program), agent.api_key_env.clone())
+        };
         let chat = |dialect| {
             let chat = Chat::new(dialect, agent, model, environment)?;
             Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))
         };
         let (reach, key_variable) = match agent.kind {
-            AgentKind::Command => (Reach::Command(Command::new(program(), agent.command.clone())), agent.api_key_env.clone()),
+            AgentKind::Command => (Reach::Command(Command::new(program(&[]), agent.command.clone())), agent.api_key_env.clone()),
             AgentKind::Claude => coding(&claude::TOOL),
             AgentKind::Codex => coding(&codex::TOOL),
             AgentKind::Gemini => coding(&gemini::TOOL),

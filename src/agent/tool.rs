@@ -148,7 +148,7 @@ pub struct ToolProgram {
 impl ToolProgram {
     pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
         let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps }
+        Self { tool, program, argv, max_steps }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -162,24 +162,24 @@ impl ToolProgram {
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
         match (self.tool.read)(&finished, wall) {
             Ok(mut reply) => {
-                self.add_version(&mut reply.measured, prompt, stop);
+                self.add_version(&mut reply.measured, stop);
                 Ok(reply)
             }
             Err(mut failure) => {
-                self.add_version(&mut failure.measured, prompt, stop);
+                self.add_version(&mut failure.measured, stop);
                 Err(self.program.explain(failure))
             }
         }
     }
 
     /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
-    fn add_version(&self, measured: &mut Measured, prompt: &Prompt, stop: &Stop) {
+    fn add_version(&self, measured: &mut Measured, stop: &Stop) {
         let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
         else {
             return;
         };
         if measured.served.version.is_none() {
-            measured.served.version = self.program.version(program, prompt, stop);
+            measured.served.version = self.program.version(program, stop);
         }
     }
 }
