@@ -2,7 +2,7 @@
 //!
 //! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use super::environment::Environment;
@@ -43,16 +43,26 @@ pub struct Home {
 }
 
 impl Home {
-    /// Its path; none where neither its variable nor the home folder is known.
+    /// Its path; none where neither its variable nor the home folder is known, and where it would hold more than what is the program's: the
+    /// home folder, one above that, or everything.
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
+        let home = environment.variable("HOME").map(Path::new);
         let path = match environment.variable(self.variable) {
             // An empty end would leave a slash behind.
             Some(set) if self.then.is_empty() => PathBuf::from(set),
             Some(set) => Path::new(set).join(self.then),
-            None => Path::new(environment.variable("HOME")?).join(self.place),
+            None => home?.join(self.place),
         };
-        path.is_absolute().then_some(path)
+        (path.is_absolute() && is_own(&path, home)).then_some(path)
     }
+}
+
+/// Says whether a folder can be a program's own. What is in it may be read and changed by the program, however far it is confined.
+fn is_own(folder: &Path, home: Option<&Path>) -> bool {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = place(folder);
+    let goes_up = folder.components().any(|part| part == Component::ParentDir);
+    !goes_up && folder.components().count() > 1 && !home.is_some_and(|home| place(home).starts_with(&folder))
 }
 
 /// Words of a command line that stand there unless the configuration says the same or otherwise.
@@ -226,6 +236,29 @@ mod tests {
             of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),
             "/c /g/.gemini /d/opencode"
         );
+    }
+
+    #[test]
+    fn what_holds_more_than_a_program_is_no_folder_of_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("people/me");
+        std::fs::create_dir_all(&home).expect("ours");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&home, folder.path().join("link")).expect("ours");
+        let home = home.display().to_string();
+        let path = |set: &str| {
+            let variables = [("HOME", home.as_str()), ("CODEX_HOME", set)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+            codex::TOOL.homes[0].path(&Environment { variables: variables.into(), ..Environment::default() })
+        };
+        let above = folder.path().join("people").display().to_string();
+        for set in ["/", "//", "/.", &home, &format!("{home}/"), &format!("{home}/."), &format!("{home}/new/.."), &above] {
+            assert_eq!(path(set), None, "{set}");
+        }
+        #[cfg(unix)]
+        assert_eq!(path(&folder.path().join("link").display().to_string()), None);
+        for set in [format!("{home}/.codex"), format!("{above}/you"), format!("{home}-codex")] {
+            assert_eq!(path(&set), Some(PathBuf::from(&set)));
+        }
     }
 }
 
