@@ -93,11 +93,12 @@ fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result
 
 /// Reads tables as they seem to be, and says how; what may be read in two ways is refused. None where no part of the files is a table.
 fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
+    let command = |option: &str| proposal::import_command(settings, paths, &[option.to_owned()]);
     let proposal = match propose_tables(paths, &Hints::default()) {
         Err(NoProposal::NoTable) => return Ok(None),
-        proposed => proposed.map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?,
+        proposed => proposed.map_err(|why| proposal::refused(why, &command))?,
     };
-    let look = proposal::import_command(paths, "--dry-run");
+    let look = command("--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
     for note in &proposal.notes {
         output::say(settings, &format!("note: {}", crate::domain::visible(note)));

@@ -149,8 +149,7 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
 /// The command that was given, with one more option. What writes no run is left out, and so are answers to what is asked again.
 fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
     let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;
-    let mut words = vec![import_command(files, "")];
-    words.extend(kind.map(|kind| format!("--as {}", kind.name())));
+    let mut words: Vec<String> = kind.iter().map(|kind| format!("--as {}", kind.name())).collect();
     let options = given(table).into_iter().filter(|(name, _)| !["--yes", "--write-map"].contains(name));
     words.extend(options.map(|(name, value)| match value {
         Some(value) => format!("{name} {}", shell_word(&visible(&value))),
@@ -159,9 +158,8 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
     words.extend(set.iter().map(|one| format!("--set {}", shell_word(&visible(one)))));
     words.extend(again.then(|| "--again".to_owned()));
     words.extend(settings.strict.then(|| "--strict".to_owned()));
-    words.extend(settings.place_words());
     words.push(more.to_owned());
-    words.join(" ")
+    import_command(settings, files, &words)
 }
 
 /// The options for tables that were given, each with its value if it takes one.
@@ -204,10 +202,11 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
     }
 }
 
-/// The command that imports the files with an option.
-pub(super) fn import_command(files: &[PathBuf], option: &str) -> String {
-    let files: Vec<String> = files.iter().map(|file| shell_word(&shown(file))).collect();
-    format!("evalreport import {} {option}", files.join(" ")).trim_end().to_owned()
+/// The command that imports the files with these options, into the results of this one.
+pub(super) fn import_command(settings: &Settings, files: &[PathBuf], options: &[String]) -> String {
+    let files = files.iter().map(|file| shell_word(&shown(file)));
+    let words = ["evalreport".to_owned(), "import".to_owned()].into_iter().chain(files);
+    words.chain(settings.place_words()).chain(options.iter().cloned()).collect::<Vec<_>>().join(" ")
 }
 
 /// The map, what was assumed, and the first rows as they will be read.

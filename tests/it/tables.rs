@@ -329,8 +329,9 @@ fn a_board_from_a_table_takes_one_command_and_stores_nothing() {
         assert!(board.stderr.contains("1 file read as a table"), "{}", board.stderr);
     }
     assert!(!project.path("results").exists());
-    let open = project.run(["leaderboard", tables().join("t39.csv").display().to_string().as_str()]);
-    assert!(open.refusal().contains("--passed passed_public"), "{}", open.stderr);
+    let path = tables().join("t39.csv").display().to_string();
+    let open = project.run(["leaderboard", path.as_str(), "--results", "away"]);
+    assert!(open.refusal().contains("t39.csv --results away --passed passed_public"), "{}", open.stderr);
 }
 
 #[test]
