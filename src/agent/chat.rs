@@ -187,7 +187,7 @@ impl Chat {
                 Outcome::Over(FailureKind::Infra, reason)
             }
             408 | 429 | 500..=599 => {
-                let is_throttled = matches!(status, 429 | 503 | 529);
+                let is_throttled = Repeated::is_throttled(status.into());
                 Outcome::Again { reason, after: response.retry_after, is_throttled }
             }
             401 | 403 => {

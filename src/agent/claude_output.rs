@@ -126,7 +126,7 @@ impl Output {
 
     fn repeated(&self) -> Option<Repeated> {
         let one = |message: &Value| {
-            let is_throttled = message.get("error_status").and_then(as_count).is_some_and(|status| matches!(status, 429 | 503 | 529));
+            let is_throttled = message.get("error_status").and_then(as_count).is_some_and(Repeated::is_throttled);
             let waited_seconds = message.get("retry_delay_ms").and_then(as_amount).map(|milliseconds| milliseconds / 1000.0);
             Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds }
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::outage::is_outage;
-use super::program::{MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file};
+use super::program::{MODEL_PLACE, MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file};
 use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
 use crate::process::{End, Stop};
 use crate::transcript::{as_amount, as_count, find_usage};
@@ -60,7 +60,7 @@ impl Command {
 /// Fills the placeholders in; what is filled in is not looked at again.
 fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
     let fill = |argument: &String| {
-        let parts: Vec<String> = argument.split("{model}").map(|part| part.replace("{prompt_file}", prompt_file)).collect();
+        let parts: Vec<String> = argument.split(MODEL_PLACE).map(|part| part.replace("{prompt_file}", prompt_file)).collect();
         parts.join(model)
     };
     argv.iter().map(fill).collect()

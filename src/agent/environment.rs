@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::domain::{Secrets, is_secret};
@@ -26,6 +26,24 @@ pub struct Environment {
     pub confinement: Option<Arc<Confinement>>,
     /// Set for programs, over what this process has.
     pub given: BTreeMap<OsString, OsString>,
+    /// What all agents that are built in these surroundings, or in a copy of them, know of their programs.
+    pub versions: Versions,
+}
+
+/// Versions of programs, by their first word: each program is asked once.
+#[derive(Clone, Debug, Default)]
+pub struct Versions(Arc<Mutex<BTreeMap<String, Version>>>);
+
+/// What a program says of its version; empty until it was asked.
+type Version = Arc<OnceLock<Option<String>>>;
+
+impl Versions {
+    /// The version of a program, for which `ask` asks if nobody has; none where the program said none.
+    pub(super) fn of(&self, program: &str, ask: impl FnOnce() -> Option<String>) -> Option<String> {
+        let version = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(program.to_owned()).or_default());
+        // Who asks for another program does not wait.
+        version.get_or_init(ask).clone()
+    }
 }
 
 impl Default for Environment {
@@ -39,6 +57,7 @@ impl Default for Environment {
             grace,
             confinement: None,
             given: BTreeMap::new(),
+            versions: Versions::default(),
         }
     }
 }
@@ -101,6 +120,7 @@ impl fmt::Debug for Environment {
             .field("grace", &self.grace)
             .field("confinement", &self.confinement)
             .field("given", &self.given)
+            .field("versions", &self.versions)
             .finish()
     }
 }

@@ -66,8 +66,7 @@ fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
     let is_attempt = |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
     let attempts: Vec<&str> = stderr.lines().filter(is_attempt).collect();
     let last = attempts.last()?;
-    let throttled = attempts.iter().filter(|line| ["429", "503", "529"].iter().any(|status| line.contains(&format!("status {status}"))));
-    let throttled = throttled.count() as u64;
+    let throttled = attempts.iter().filter(|line| Repeated::tells_throttled(line)).count() as u64;
     measured.repeated = Some(Repeated { retries: attempts.len() as u64, throttled, waited_seconds: None });
     let line = measured.transcript.last()?;
     let is_models_turn = match line["type"].as_str() {

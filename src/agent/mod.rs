@@ -41,7 +41,7 @@ pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
-pub use program::{MODEL_VARIABLE, crash, with_withheld};
+pub use program::{MODEL_VARIABLE, crash, holds_model, with_withheld};
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Outlook, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;
@@ -123,22 +123,22 @@ impl Agent {
     /// Prepares an agent of the configuration. `model` replaces its own.
     pub fn new(agent: &config::Agent, model: Option<&str>, environment: &Environment, prices: &Prices) -> Result<Self, SetupError> {
         let model = model.or(agent.model.as_deref());
+        if holds_model(&agent.command) && model.is_none() {
+            let message = "its command holds `{model}`, and no model is named".to_owned();
+            return Err(SetupError::refused(&agent.id, message, "name one as `model` of the agent, of the task, or with --model"));
+        }
         let granted: Vec<String> = agent.env.iter().cloned().chain(agent.api_key_env.clone()).chain(own_keys(agent.kind)).collect();
-        let program = || Program::new(environment, model.map(str::to_owned), &granted);
-        let coding = |tool| (Reach::Tool(ToolProgram::new(tool, program(), &agent.command, agent.max_steps)), agent.api_key_env.clone());
+        let program = |defaults| Program::new(environment, model.map(str::to_owned), &granted, defaults);
+        let coding = |tool: &'static Tool| {
+            let program = ToolProgram::new(tool, program(tool.variables), &agent.command, agent.max_steps);
+            (Reach::Tool(program), agent.api_key_env.clone())
+        };
         let chat = |dialect| {
             let chat = Chat::new(dialect, agent, model, environment)?;
             Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))
         };
         let (reach, key_variable) = match agent.kind {
-            AgentKind::Command => {
-                let needs_model = agent.command.iter().any(|argument| argument.contains("{model}"));
-                if needs_model && model.is_none() {
-                    let message = "its command holds `{model}`, and no model is named".to_owned();
-                    return Err(SetupError::refused(&agent.id, message, "name one as `model` of the agent, of the task, or with --model"));
-                }
-                (Reach::Command(Command::new(program(), agent.command.clone())), agent.api_key_env.clone())
-            }
+            AgentKind::Command => (Reach::Command(Command::new(program(&[]), agent.command.clone())), agent.api_key_env.clone()),
             AgentKind::Claude => coding(&claude::TOOL),
             AgentKind::Codex => coding(&codex::TOOL),
             AgentKind::Gemini => coding(&gemini::TOOL),

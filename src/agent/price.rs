@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use super::reply::{Cost, Measured};
-use crate::domain::{CostSource, Price, PriceTable, Usage};
+use crate::domain::{Price, PriceTable, Usage};
 
 /// The price table of a configuration, as it stands on the day of the run.
 #[derive(Clone, Debug)]
@@ -24,14 +24,11 @@ impl Prices {
             return self.cost(&models, &measured.usage, measured.steps);
         }
         let usd: Option<f64> = measured.by_model.iter().map(|(model, usage)| self.cost(&[model], usage, None).usd).sum();
-        usd.map_or_else(Cost::default, |usd| Cost { usd: Some(usd), source: CostSource::Priced })
+        Cost::priced(usd)
     }
 
     fn cost(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
-        match self.table.usd(self.day, models, usage, requests) {
-            Some(usd) => Cost { usd: Some(usd), source: CostSource::Priced },
-            None => Cost::default(),
-        }
+        Cost::priced(self.table.usd(self.day, models, usage, requests))
     }
 }
 
@@ -39,6 +36,7 @@ impl Prices {
 mod tests {
     use super::*;
     use crate::config;
+    use crate::domain::CostSource;
 
     const TABLE: &str = "version: 1\nprices:\n\
         - {model: m, usd_per_million: {input: 100, output: 100}}\n\

@@ -1,19 +1,26 @@
 //! Agents that are programs: how one is started, and how its end is read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::environment::Environment;
+use super::environment::{Environment, Versions};
 use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, shorten};
 use crate::domain::visible;
 use crate::process::{self, Command, Confinement, End, Finished, Limits, StartError, Stop};
 
 /// Tells programs the model.
 pub const MODEL_VARIABLE: &str = "EVAL_MODEL";
+/// Stands for the model in the words of a command.
+pub const MODEL_PLACE: &str = "{model}";
+
+/// Says whether the words of a command hold the model's place, so that a model has to be named.
+pub fn holds_model(words: &[String]) -> bool {
+    words.iter().any(|word| word.contains(MODEL_PLACE))
+}
 
 /// A program that takes longer to say its version is not waited for.
 const VERSION_WALL: Duration = Duration::from_secs(10);
@@ -33,29 +40,21 @@ pub struct Program {
     model: Option<String>,
     confinement: Option<Arc<Confinement>>,
     variables: BTreeMap<OsString, Option<OsString>>,
-    /// The names of the variables that this process has.
-    set: BTreeSet<String>,
     /// Secrets that it does not get, for who wonders why it fails.
     withheld: Vec<String>,
+    versions: Versions,
 }
 
 impl Program {
-    /// `granted` are the secrets that it may know.
-    pub fn new(environment: &Environment, model: Option<String>, granted: &[String]) -> Self {
+    /// `granted` are the secrets that it may know; `defaults` are variables that it gets unless the environment sets them.
+    pub fn new(environment: &Environment, model: Option<String>, granted: &[String], defaults: &[(&str, &str)]) -> Self {
         let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
         let withheld = environment.withheld(granted).cloned().collect();
-        let (confinement, variables) = (environment.confinement.clone(), environment.for_program(granted));
-        let set = environment.variables.keys().cloned().collect();
-        Self { root, grace: environment.grace, model, confinement, variables, set, withheld }
-    }
-
-    /// Gives it variables, unless they are set.
-    #[must_use]
-    pub fn with_defaults(mut self, variables: &[(&str, &str)]) -> Self {
-        for (name, value) in variables.iter().filter(|(name, _)| !self.set.contains(*name)) {
-            self.variables.entry(OsString::from(name)).or_insert_with(|| Some(OsString::from(value)));
+        let (confinement, mut variables) = (environment.confinement.clone(), environment.for_program(granted));
+        for (name, value) in defaults.iter().filter(|(name, _)| !environment.variables.contains_key(*name)) {
+            variables.entry(OsString::from(name)).or_insert_with(|| Some(OsString::from(value)));
         }
-        self
+        Self { root, grace: environment.grace, model, confinement, variables, withheld, versions: environment.versions.clone() }
     }
 
     pub fn model(&self) -> Option<&str> {
@@ -70,10 +69,11 @@ impl Program {
         }
     }
 
-    fn command(&self, argv: Vec<String>, prompt: &Prompt, wall: Duration) -> Command {
+    /// Starts in `folder`, or in the project's.
+    fn command(&self, argv: Vec<String>, folder: Option<&Path>, wall: Duration) -> Command {
         Command {
             argv: argv.into_iter().map(OsString::from).collect(),
-            cwd: prompt.folder.map_or_else(|| self.root.clone(), Path::to_path_buf),
+            cwd: folder.unwrap_or(&self.root).to_path_buf(),
             env: self.variables.clone(),
             input: Vec::new(),
             limits: Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace },
@@ -81,12 +81,15 @@ impl Program {
         }
     }
 
-    /// Asks a program for its version: the first word with a dot that begins with a digit. None where it says none.
-    pub fn version(&self, program: &str, prompt: &Prompt, stop: &Stop) -> Option<String> {
+    /// The version of a program, which is asked for it once: the first word with a dot that begins with a digit. None where it says none.
+    pub fn version(&self, program: &str, stop: &Stop) -> Option<String> {
+        self.versions.of(program, || self.said_version(program, stop))
+    }
+
+    fn said_version(&self, program: &str, stop: &Stop) -> Option<String> {
         let argv = vec![program.to_owned(), "--version".to_owned()];
         // Not in a workspace, which holds nothing but what the agent made.
-        let command = Command { cwd: self.root.clone(), ..self.command(argv, prompt, VERSION_WALL) };
-        let finished = process::run(&command, stop).ok()?;
+        let finished = process::run(&self.command(argv, None, VERSION_WALL), stop).ok()?;
         let said = finished.stdout.text();
         let is_version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
         let version = said.lines().next()?.split_whitespace().find(is_version)?;
@@ -98,7 +101,7 @@ impl Program {
         let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
         let mut env = self.variables.clone();
         env.extend([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable(MODEL_VARIABLE, self.model.clone())]);
-        let command = Command { env, input: input.into_bytes(), ..self.command(argv, prompt, wall) };
+        let command = Command { env, input: input.into_bytes(), ..self.command(argv, prompt.folder, wall) };
         process::run(&command, stop).map_err(|error| {
             let outlook = match error {
                 StartError::NotFound { .. } | StartError::NotExecutable { .. } => Outlook::Hopeless,

@@ -93,6 +93,11 @@ impl Cost {
     pub fn reported(usd: f64) -> Self {
         Self { usd: Some(usd), source: CostSource::Reported }
     }
+
+    /// By a price table; unknown where that has no price.
+    pub fn priced(usd: Option<f64>) -> Self {
+        usd.map_or_else(Self::default, |usd| Self { usd: Some(usd), source: CostSource::Priced })
+    }
 }
 
 /// No answer, or none within the limits.

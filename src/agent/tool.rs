@@ -2,12 +2,11 @@
 //!
 //! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use super::environment::Environment;
-use super::program::{Program, joined};
+use super::program::{MODEL_PLACE, Program, holds_model, joined};
 use super::reply::{Failure, Measured, Prompt, Reply};
 use crate::process::{Finished, Stop};
 
@@ -44,16 +43,26 @@ pub struct Home {
 }
 
 impl Home {
-    /// Its path; none where neither its variable nor the home folder is known.
+    /// Its path; none where neither its variable nor the home folder is known, and where it would hold more than what is the program's: the
+    /// home folder, one above that, or everything.
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
+        let home = environment.variable("HOME").map(Path::new);
         let path = match environment.variable(self.variable) {
             // An empty end would leave a slash behind.
             Some(set) if self.then.is_empty() => PathBuf::from(set),
             Some(set) => Path::new(set).join(self.then),
-            None => Path::new(environment.variable("HOME")?).join(self.place),
+            None => home?.join(self.place),
         };
-        path.is_absolute().then_some(path)
+        (path.is_absolute() && is_own(&path, home)).then_some(path)
     }
+}
+
+/// Says whether a folder can be a program's own. What is in it may be read and changed by the program, however far it is confined.
+fn is_own(folder: &Path, home: Option<&Path>) -> bool {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = place(folder);
+    let goes_up = folder.components().any(|part| part == Component::ParentDir);
+    !goes_up && folder.components().count() > 1 && !home.is_some_and(|home| place(home).starts_with(&folder))
 }
 
 /// Words of a command line that stand there unless the configuration says the same or otherwise.
@@ -84,8 +93,8 @@ pub struct Line {
 
 impl Line {
     fn new(own: &[String], model: Option<&str>) -> Self {
-        let words = own.iter().map(|word| word.replace("{model}", model.unwrap_or_default())).collect();
-        Self { own: own.to_vec(), words, has_model: own.iter().any(|word| word.contains("{model}")) }
+        let words = own.iter().map(|word| word.replace(MODEL_PLACE, model.unwrap_or_default())).collect();
+        Self { own: own.to_vec(), words, has_model: holds_model(own) }
     }
 
     /// Says whether the configuration gives one of these options, or a word that stands alone.
@@ -144,14 +153,12 @@ pub struct ToolProgram {
     /// The program and the arguments that come first.
     argv: Vec<String>,
     max_steps: Option<u64>,
-    /// The program's word for its version, once it was asked.
-    version: Arc<OnceLock<Option<String>>>,
 }
 
 impl ToolProgram {
     pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
         let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps, version: Arc::default() }
+        Self { tool, program, argv, max_steps }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -165,24 +172,24 @@ impl ToolProgram {
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
         match (self.tool.read)(&finished, wall) {
             Ok(mut reply) => {
-                self.add_version(&mut reply.measured, prompt, stop);
+                self.add_version(&mut reply.measured, stop);
                 Ok(reply)
             }
             Err(mut failure) => {
-                self.add_version(&mut failure.measured, prompt, stop);
+                self.add_version(&mut failure.measured, stop);
                 Err(self.program.explain(failure))
             }
         }
     }
 
     /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
-    fn add_version(&self, measured: &mut Measured, prompt: &Prompt, stop: &Stop) {
+    fn add_version(&self, measured: &mut Measured, stop: &Stop) {
         let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
         else {
             return;
         };
         if measured.served.version.is_none() {
-            measured.served.version.clone_from(self.version.get_or_init(|| self.program.version(program, prompt, stop)));
+            measured.served.version = self.program.version(program, stop);
         }
     }
 }
@@ -229,6 +236,29 @@ mod tests {
             of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),
             "/c /g/.gemini /d/opencode"
         );
+    }
+
+    #[test]
+    fn what_holds_more_than_a_program_is_no_folder_of_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("people/me");
+        std::fs::create_dir_all(&home).expect("ours");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&home, folder.path().join("link")).expect("ours");
+        let home = home.display().to_string();
+        let path = |set: &str| {
+            let variables = [("HOME", home.as_str()), ("CODEX_HOME", set)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+            codex::TOOL.homes[0].path(&Environment { variables: variables.into(), ..Environment::default() })
+        };
+        let above = folder.path().join("people").display().to_string();
+        for set in ["/", "//", "/.", &home, &format!("{home}/"), &format!("{home}/."), &format!("{home}/new/.."), &above] {
+            assert_eq!(path(set), None, "{set}");
+        }
+        #[cfg(unix)]
+        assert_eq!(path(&folder.path().join("link").display().to_string()), None);
+        for set in [format!("{home}/.codex"), format!("{above}/you"), format!("{home}-codex")] {
+            assert_eq!(path(&set), Some(PathBuf::from(&set)));
+        }
     }
 }
 

@@ -626,43 +626,43 @@ pub(super) struct Import {
 #[command(next_help_heading = "Tables without a map")]
 pub(super) struct Table {
     /// Import a table as proposed, without asking
-    #[arg(long, conflicts_with = "map")]
+    #[arg(long)]
     pub yes: bool,
     /// Write the proposed map to a file, to edit and use with --map
-    #[arg(long, value_name = "FILE", conflicts_with = "map")]
+    #[arg(long, value_name = "FILE")]
     pub write_map: Option<PathBuf>,
     /// Column of the approach
-    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    #[arg(long, value_name = "COLUMN")]
     pub approach: Option<String>,
     /// Column of the model
-    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    #[arg(long, value_name = "COLUMN")]
     pub model: Option<String>,
     /// Column of the item: the task or question
-    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,
     /// Column of the outcome: passed or failed
-    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    #[arg(long, value_name = "COLUMN")]
     pub passed: Option<String>,
     /// Column of the item's score, if no column says whether it passed
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["map", "passed"])]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "passed")]
     pub score: Option<String>,
     /// Column of the attempt number
-    #[arg(long, value_name = "COLUMN", conflicts_with = "map")]
+    #[arg(long, value_name = "COLUMN")]
     pub attempt: Option<String>,
     /// Entries that are side by side in the columns
-    #[arg(long, value_name = "WHAT", conflicts_with = "map")]
+    #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,
     /// Meaning of a word in the source, for example partial=fail
-    #[arg(long = "value", value_name = "WORD=STATUS", conflicts_with = "map")]
+    #[arg(long = "value", value_name = "WORD=STATUS")]
     pub values: Vec<String>,
     /// Decimal mark of numbers
-    #[arg(long, value_name = "MARK", conflicts_with = "map")]
+    #[arg(long, value_name = "MARK")]
     pub decimal: Option<Mark>,
     /// Sheet of a workbook
-    #[arg(long, value_name = "NAME", conflicts_with = "map")]
+    #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
     /// Path of the rows in a document, for example runs[].results
-    #[arg(long, value_name = "PATH", conflicts_with = "map")]
+    #[arg(long, value_name = "PATH")]
     pub list: Option<String>,
 }
 
@@ -693,13 +693,19 @@ pub(super) enum ImportAs {
 }
 
 impl ImportAs {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "table" => Some(Self::Table),
-            "rubric" => Some(Self::Rubric),
-            "bundle" => Some(Self::Bundle),
-            name => ForeignFormat::from_name(name).map(Self::Foreign),
+    /// What `--as` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Rubric => "rubric",
+            Self::Bundle => "bundle",
+            Self::Foreign(format) => format.name(),
         }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        let own = [Self::Table, Self::Rubric, Self::Bundle].into_iter().find(|own| own.name() == name);
+        own.or_else(|| ForeignFormat::from_name(name).map(Self::Foreign))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::agent::{Agent, Environment, MODEL_VARIABLE, Prices, SetupError, own_program};
+use crate::agent::{Agent, Environment, MODEL_VARIABLE, Prices, SetupError, holds_model, own_program};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
@@ -524,11 +524,7 @@ fn own_model(approach: &Approach) -> Option<String> {
 }
 
 pub(super) fn needs_model(approach: &Approach) -> bool {
-    match &approach.means {
-        Means::Command { argv } => argv.iter().any(|argument| argument.contains("{model}")),
-        Means::Oneshot { agent, .. } => agent.command.iter().any(|argument| argument.contains("{model}")),
-        Means::Ralph { .. } => false,
-    }
+    !matches!(approach.means, Means::Ralph { .. }) && holds_model(&approach.means.argv())
 }
 
 fn refused(error: SetupError) -> Failure {

@@ -6,14 +6,15 @@ use crate::domain::visible;
 
 use super::failure::Failure;
 
-/// Reads options such as `--set FIELD=VALUE`.
-pub(super) fn assignments(options: &[String], example: &str) -> Result<BTreeMap<String, String>, Failure> {
-    let mut set = BTreeMap::new();
-    for one in options {
-        let (field, value) = one
-            .split_once('=')
-            .ok_or_else(|| Failure::new(format!("`{}` has no `=`", visible(one))).with_hint(format!("write it such as {example}")))?;
-        set.insert(field.to_owned(), value.to_owned());
-    }
-    Ok(set)
+/// Reads every use of an option such as `--set`; `form` is how one is written, such as `--set FIELD=VALUE`.
+pub(super) fn assignments(option: &str, given: &[String], form: &str) -> Result<BTreeMap<String, String>, Failure> {
+    given.iter().map(|one| assignment(option, one, form)).collect()
+}
+
+/// Reads one use of such an option.
+pub(super) fn assignment(option: &str, one: &str, form: &str) -> Result<(String, String), Failure> {
+    let (name, value) = one
+        .split_once('=')
+        .ok_or_else(|| Failure::new(format!("{option} `{}` has no `=`", visible(one))).with_hint(format!("write {form}")))?;
+    Ok((name.to_owned(), value.to_owned()))
 }

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use tracing::info;
 
 use crate::agent::Environment;
-use crate::domain::{Filter, Problem, Run, visible};
+use crate::domain::{Filter, Problem, Run, shell_word, visible};
 use crate::files;
 use crate::process::Stop;
 use crate::render::cell::Cell;
@@ -295,14 +295,9 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
 
 /// The command that goes on with a batch, from the folder that this one was given in.
 fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let results = settings.store().root().to_owned();
-    let is_usual = absolute(&results) == absolute(&settings.config.folder.join("results"));
-    let options =
-        [("--config", settings.config_path.as_deref()), ("--results", Some(results.as_path()).filter(|_| !is_usual)), ("--site", site)];
-    let words = options.into_iter().filter_map(|(option, path)| Some([option.to_owned(), shell_word(path?)])).flatten();
+    let site = site.into_iter().flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
     let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
-    begin.into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    begin.into_iter().chain(settings.place_words()).chain(site).collect::<Vec<_>>().join(" ")
 }
 
 fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
@@ -311,13 +306,6 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
         rounds.entry(run.index).or_default().push(run.clone());
     }
     rounds.into_values().collect()
-}
-
-/// A path as it is written on a command line.
-fn shell_word(path: &Path) -> String {
-    let text = shown(path);
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.

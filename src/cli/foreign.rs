@@ -8,6 +8,7 @@ use crate::import::{
     Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
     propose_tables, reading,
 };
+use crate::results::StoreError;
 use crate::warehouse::Warehouse;
 
 use super::failure::Failure;
@@ -74,8 +75,7 @@ pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<V
     Ok(stores)
 }
 
-/// Imports through the cache, or through a temporary folder where the cache cannot be written. The stores are in the order of the files,
-/// each once.
+/// Imports tables and files of known formats. The stores are in the order of the files, those of tables last, each once.
 fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
     let read = if tables.is_empty() { None } else { imported_tables(settings, &tables)? };
@@ -93,37 +93,26 @@ fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result
 
 /// Reads tables as they seem to be, and says how; what may be read in two ways is refused. None where no part of the files is a table.
 fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
+    let command = |option: &str| proposal::import_command(settings, paths, &[option.to_owned()]);
     let proposal = match propose_tables(paths, &Hints::default()) {
         Err(NoProposal::NoTable) => return Ok(None),
-        proposed => proposed.map_err(|why| proposal::refused(why, &|option| proposal::import_command(paths, option)))?,
+        proposed => proposed.map_err(|why| proposal::refused(why, &command))?,
     };
-    let look = proposal::import_command(paths, "--dry-run");
+    let look = command("--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
     for note in &proposal.notes {
         output::say(settings, &format!("note: {}", crate::domain::visible(note)));
     }
-    let import = |folder: &Path| {
-        let store = Destination::Cache(folder).store_of(&proposal.key);
-        let report = import_table(&store, &proposal.files, &proposal.map, &StoredRuns::default(), Mode::Store, &mut |_| {});
-        report.map(|report| (report, store.root().to_owned()))
-    };
-    match import(&cache_of(settings)) {
-        Ok(done) => Ok(Some(done)),
-        Err(why) => {
-            settings.say_not_cached(&why.whole());
-            Ok(Some(import(settings.temporary_folder()?)?))
-        }
-    }
+    let store_in = |folder: &Path| Destination::Cache(folder).store_of(&proposal.key);
+    let (report, folder) = through_cache(settings, &|folder| {
+        import_table(&store_in(folder), &proposal.files, &proposal.map, &StoredRuns::default(), Mode::Store, &mut |_| {})
+    })?;
+    Ok(Some((report, store_in(&folder).root().to_owned())))
 }
 
-/// Imports of these importers are kept here: another place as soon as one of them reads otherwise.
-fn cache_of(settings: &Settings) -> PathBuf {
-    settings.cache.join(format!("foreign-{}", reading()))
-}
-
-/// The same of files of known formats.
+/// Imports files of known formats. The stores are in the order of the files, each once.
 fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
-    let import = |folder: &Path| {
+    let (report, folder) = through_cache(settings, &|folder| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
@@ -133,26 +122,31 @@ fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -
             (progress.end)();
             report
         })
-    };
-    let cache = cache_of(settings);
-    let imported = import(&cache).map_err(|error| error.whole()).and_then(|report| match unwritable(&report, &cache) {
-        Some(why) => Err(why),
-        None => Ok(report),
-    });
-    let (report, folder) = match imported {
-        Ok(report) => (report, cache),
-        Err(why) => {
-            settings.say_not_cached(&why);
-            let folder = settings.temporary_folder()?;
-            (import(folder)?, folder.to_owned())
-        }
-    };
+    })?;
     let place = Destination::Cache(&folder);
     let mut known = BTreeSet::new();
-    let is_there = |outcome: &SourceOutcome| matches!(outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported);
-    let keys = report.sources.iter().filter(|source| is_there(&source.outcome)).filter_map(|source| source.key.as_ref());
+    let keys = report.sources.iter().filter(|source| source.outcome.is_there()).filter_map(|source| source.key.as_ref());
     let stores = keys.map(|key| place.store_of(key).root().to_owned()).filter(|store| known.insert(store.clone())).collect();
     Ok((report, stores))
+}
+
+/// Imports into the cache, or into a temporary folder where the cache cannot be written. Returns the folder that was imported into.
+fn through_cache(
+    settings: &Settings,
+    import: &dyn Fn(&Path) -> Result<ImportReport, StoreError>,
+) -> Result<(ImportReport, PathBuf), Failure> {
+    // Another place as soon as one of the importers reads otherwise.
+    let cache = settings.cache.join(format!("foreign-{}", reading()));
+    let why = match import(&cache) {
+        Ok(report) => match unwritable(&report, &cache) {
+            None => return Ok((report, cache)),
+            Some(why) => why,
+        },
+        Err(error) => error.whole(),
+    };
+    settings.say_not_cached(&why);
+    let folder = settings.temporary_folder()?;
+    Ok((import(folder)?, folder.to_owned()))
 }
 
 /// Says why the cache cannot be written, where that may be why a source was not read.
@@ -165,9 +159,7 @@ fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
 /// Warns of what could not be read; refuses it under `--strict`, and where there is nothing else.
 fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     let problems: Vec<_> = report.sources.iter().flat_map(|source| source.problems.iter().cloned()).collect();
-    let is_any_read =
-        report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported));
-    if !is_any_read {
+    if !report.sources.iter().any(|source| source.outcome.is_there()) {
         let mut failure = Failure::new("no results of a known format were found at the paths");
         failure.details = problems.iter().map(ToString::to_string).collect();
         let own = problems.iter().find_map(|problem| problem.hint.clone());

@@ -32,15 +32,15 @@ enum Reading {
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
-    let set = assignments(&arguments.set, "suite=aider-edit")?;
+    proposal::refuse_unread(arguments)?;
+    let set = assignments("--set", &arguments.set, "--set suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),
-        None if proposal::is_wanted(arguments) => match proposal::agreed(settings, arguments, set.clone())? {
+        None => match proposal::agreed(settings, arguments, set.clone())? {
             Agreed::Read(map, files) => (Reading::Table(map), files),
             Agreed::Written => return Ok(exit_code::DONE),
-            Agreed::NoTable => (reading(arguments, set)?, arguments.files.clone()),
+            Agreed::NoTable => (reading(settings, arguments, set)?, arguments.files.clone()),
         },
-        None => (reading(arguments, set)?, arguments.files.clone()),
     };
     let existing = stored_runs(settings)?;
     let existing = if arguments.again { existing.anew() } else { existing };
@@ -147,8 +147,7 @@ fn import(settings: &Settings, files: &[PathBuf], reading: &Reading, existing: &
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
             Reading::Bundle(signers) => Ok(import_bundles(&store, files, existing, signers, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
-                let names = GivenNames { prices: PriceTable::new(&settings.config.prices), ..names.clone() };
-                import_foreign(Destination::Store(&store, existing), files, *format, &names, mode, &mut on_bytes)
+                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
             }
         };
         (progress.end)();
@@ -178,7 +177,7 @@ fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failur
     Err(failure)
 }
 
-fn reading(arguments: &Import, set: BTreeMap<String, String>) -> Result<Reading, Failure> {
+fn reading(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Reading, Failure> {
     match (arguments.kind, &arguments.map) {
         (Some(ImportAs::Table) | None, Some(map)) => {
             let read = Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
@@ -187,17 +186,17 @@ fn reading(arguments: &Import, set: BTreeMap<String, String>) -> Result<Reading,
         (Some(ImportAs::Rubric | ImportAs::Bundle | ImportAs::Foreign(_)), Some(_)) => {
             Err(Failure::new("--map is for tables; files of a known format explain themselves"))
         }
-        (Some(ImportAs::Rubric), None) => given_names(set).map(Reading::Rubric),
+        (Some(ImportAs::Rubric), None) => given_names(settings, set).map(Reading::Rubric),
         (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle(BTreeMap::new())),
         (Some(ImportAs::Bundle), None) => Err(keeps_names(&arguments.files[0])),
-        (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(set)?)),
-        (Some(ImportAs::Table) | None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
+        (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(settings, set)?)),
+        (Some(ImportAs::Table) | None, None) => Ok(Reading::Foreign(None, given_names(settings, set)?)),
     }
 }
 
-fn given_names(mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
+fn given_names(settings: &Settings, mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
     let [suite, approach, model] = ["suite", "approach", "model"].map(|name| set.remove(name));
-    let names = GivenNames { suite, approach, model, ..GivenNames::default() };
+    let names = GivenNames { suite, approach, model, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
     if let Some(other) = set.keys().next() {
         let hint = nearest_hint(other, ["suite", "approach", "model"]);
         return Err(Failure::new(format!("`{}` cannot be set", visible(other)))

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::domain::shell_word;
 use crate::files;
 
 use super::arguments::Init;
@@ -115,7 +116,7 @@ fn what_is_next(folder: &Path) -> String {
     }
     text.push_str("\nNo key and no network needed. Next steps:\n\n");
     if folder != Path::new(HERE) {
-        text.push_str(&format!("  cd {}\n", as_word(&shown(folder))));
+        text.push_str(&format!("  cd {}\n", shell_word(&shown(folder))));
     }
     let width = NEXT.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
     for (command, reason) in NEXT {
@@ -128,12 +129,6 @@ fn what_is_next(folder: &Path) -> String {
 /// A file as it is printed.
 fn place(folder: &Path, path: &str) -> String {
     if folder == Path::new(HERE) { shown(Path::new(path)) } else { shown(&folder.join(path)) }
-}
-
-/// Quotes what a shell would take apart.
-fn as_word(text: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "/._-+".contains(character);
-    if text.chars().all(is_plain) && !text.starts_with('-') { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]
@@ -165,10 +160,5 @@ mod tests {
         let text: Vec<String> = text.lines().map(|line| commented(line).unwrap_or_else(|| line.to_owned())).collect();
         let config = config::parse("evalreport.yaml", &text.join("\n")).expect("a sound configuration");
         assert_eq!(config.agents.len(), 4);
-    }
-
-    #[test]
-    fn a_folder_is_one_word_of_a_shell() {
-        assert_eq!([as_word("a/b-1"), as_word("my evals"), as_word("it's")], ["a/b-1", "'my evals'", r"'it'\''s'"]);
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{ItemStatus, visible};
+use clap::ValueEnum;
+
+use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
-use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables, shell};
+use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
 use crate::render::format;
 
 use super::arguments::{Import, ImportAs, Mark, Table, Wide};
@@ -19,24 +21,9 @@ use super::shown::shown;
 /// A line of the map is cut here when it is shown.
 const MOST_SHOWN: usize = 160;
 
-/// Says whether the files are tables that have no map: because the command says so, or because no format is recognised in them.
-pub(super) fn is_wanted(arguments: &Import) -> bool {
-    if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
-        return false;
-    }
-    is_meant(arguments) || are_tables(&arguments.files)
-}
-
-/// Says whether an option says that the files are tables.
-fn is_meant(arguments: &Import) -> bool {
-    let Table { write_map, values, .. } = &arguments.table;
-    let is_said = arguments.kind.is_some() || write_map.is_some() || !values.is_empty();
-    is_said || hints_of(arguments, BTreeMap::new()).is_ok_and(|hints| hints.are_given())
-}
-
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
     let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
-    let values = assignments(values, "--value partial=fail")?;
+    let values = assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
         return Err(Failure::new(format!("`{}` is no status", visible(status))).with_hint(format!("write one of {}", names.join(", "))));
@@ -68,16 +55,24 @@ pub(super) enum Agreed {
     Read(Box<Map>, Vec<PathBuf>),
     /// The map was only to be written.
     Written,
-    /// The files hold no table, and nobody said that they do.
+    /// The files hold no table without a map, and nobody said that they do.
     NoTable,
 }
 
-/// Shows the proposal and asks whether it is right.
+/// Shows the proposal and asks whether it is right, if the files are tables that have no map: because the command says so, or because no
+/// format is recognised in them.
 pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Agreed, Failure> {
+    if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
+        return Ok(Agreed::NoTable);
+    }
     let hints = hints_of(arguments, set)?;
+    let is_meant = arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.are_given();
+    if !is_meant && !are_tables(&arguments.files) {
+        return Ok(Agreed::NoTable);
+    }
     let proposal = match propose_tables(&arguments.files, &hints) {
-        Err(NoProposal::NoTable) if !is_meant(arguments) => return Ok(Agreed::NoTable),
-        proposed => proposed.map_err(|why| refused(why, &|option| command(arguments, option)))?,
+        Err(NoProposal::NoTable) if !is_meant => return Ok(Agreed::NoTable),
+        proposed => proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?,
     };
     let described = describe(&proposal);
     let table = &arguments.table;
@@ -96,7 +91,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         }
         let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
-        return Err(failure.with_hint(format!("to import it so: {}", command(arguments, "--yes"))));
+        return Err(failure.with_hint(format!("to import it so: {}", command(settings, arguments, "--yes"))));
     }
     for line in &described {
         output::tell(line);
@@ -105,7 +100,7 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
     }
     Err(Failure::new("nothing was imported")
-        .with_hint(format!("change the map and use it: {}", command(arguments, "--write-map map.yaml"))))
+        .with_hint(format!("change the map and use it: {}", command(settings, arguments, "--write-map map.yaml"))))
 }
 
 fn say(settings: &Settings, lines: &[String]) {
@@ -132,28 +127,65 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// The command that was given, with one more option.
-fn command(arguments: &Import, more: &str) -> String {
-    let Table { approach, model, item, passed, score, attempt, values, sheet, list, wide, decimal, .. } = &arguments.table;
-    let mut words = vec!["evalreport import".to_owned()];
-    words.extend(arguments.files.iter().map(|file| shell(&file.display().to_string())));
-    let options = [
-        ("approach", approach),
-        ("model", model),
-        ("item", item),
-        ("passed", passed),
-        ("score", score),
-        ("attempt", attempt),
-        ("sheet", sheet),
-        ("list", list),
-    ];
-    words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", shell(value.as_ref()?)))));
-    words.extend(wide.map(|wide| format!("--wide {}", format!("{wide:?}").to_lowercase())));
-    words.extend(decimal.map(|mark| format!("--decimal {}", format!("{mark:?}").to_lowercase())));
-    words.extend(values.iter().map(|value| format!("--value {}", shell(value))));
-    words.extend(arguments.set.iter().map(|one| format!("--set {}", shell(one))));
+/// Refuses options for tables without a map where the files are read as something else, or by a map.
+pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
+    let reason = match arguments {
+        Import { kind: Some(kind), .. } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
+        Import { signed_by: Some(_), .. } => "--signed-by reads bundles".to_owned(),
+        Import { map: Some(_), .. } => "--map gives one".to_owned(),
+        _ => return Ok(()),
+    };
+    let mut names: Vec<&str> = given(&arguments.table).into_iter().map(|(name, _)| name).collect();
+    names.dedup();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let subject = match quoted.as_slice() {
+        [] => return Ok(()),
+        [one] => format!("{one} is"),
+        [most @ .., last] => format!("{} and {last} are", most.join(", ")),
+    };
+    Err(Failure::new(format!("{subject} for tables without a map, and {reason}")).with_hint(format!("leave out {}", names.join(", "))))
+}
+
+/// The command that was given, with one more option. What writes no run is left out, and so are answers to what is asked again.
+fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
+    let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;
+    let mut words: Vec<String> = kind.iter().map(|kind| format!("--as {}", kind.name())).collect();
+    let options = given(table).into_iter().filter(|(name, _)| !["--yes", "--write-map"].contains(name));
+    words.extend(options.map(|(name, value)| match value {
+        Some(value) => format!("{name} {}", shell_word(&visible(&value))),
+        None => name.to_owned(),
+    }));
+    words.extend(set.iter().map(|one| format!("--set {}", shell_word(&visible(one)))));
+    words.extend(again.then(|| "--again".to_owned()));
+    words.extend(settings.strict.then(|| "--strict".to_owned()));
     words.push(more.to_owned());
-    words.join(" ")
+    import_command(settings, files, &words)
+}
+
+/// The options for tables that were given, each with its value if it takes one.
+fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
+    let Table { yes, write_map, approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list } = table;
+    let written = write_map.as_ref().map(|path| path.display().to_string());
+    let single = [
+        ("--approach", approach.clone()),
+        ("--model", model.clone()),
+        ("--item", item.clone()),
+        ("--passed", passed.clone()),
+        ("--score", score.clone()),
+        ("--attempt", attempt.clone()),
+        ("--sheet", sheet.clone()),
+        ("--list", list.clone()),
+        ("--wide", wide.as_ref().and_then(name_of)),
+        ("--decimal", decimal.as_ref().and_then(name_of)),
+        ("--write-map", written),
+    ];
+    let single = single.into_iter().filter(|(_, value)| value.is_some());
+    let values = values.iter().map(|value| ("--value", Some(value.clone())));
+    single.chain(values).chain(yes.then_some(("--yes", None))).collect()
+}
+
+fn name_of(value: &impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// Says what is open; `command` is the one that decides it, with an option.
@@ -170,10 +202,11 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
     }
 }
 
-/// The command that imports the files with an option.
-pub(super) fn import_command(files: &[PathBuf], option: &str) -> String {
-    let files: Vec<String> = files.iter().map(|file| shell(&file.display().to_string())).collect();
-    format!("evalreport import {} {option}", files.join(" ")).trim_end().to_owned()
+/// The command that imports the files with these options, into the results of this one.
+pub(super) fn import_command(settings: &Settings, files: &[PathBuf], options: &[String]) -> String {
+    let files = files.iter().map(|file| shell_word(&shown(file)));
+    let words = ["evalreport".to_owned(), "import".to_owned()].into_iter().chain(files);
+    words.chain(settings.place_words()).chain(options.iter().cloned()).collect::<Vec<_>>().join(" ")
 }
 
 /// The map, what was assumed, and the first rows as they will be read.

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 
-use crate::agent::{Agent, Environment, Prices, SetupError, program_of};
+use crate::agent::{Agent, Environment, Prices, SetupError, holds_model, program_of};
 use crate::config::{self, Task};
 use crate::domain::{Problem, visible};
 use crate::run::verification::VerificationSettings;
@@ -140,26 +140,27 @@ fn task(settings: &Settings, root: &Path, task: &Task) -> RunnableTask {
 }
 
 fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) -> RunnableAgent {
-    let needs_model = agent.model.is_none() && agent.command.iter().any(|argument| argument.contains("{model}"));
+    let needs_model = agent.model.is_none() && holds_model(&agent.command);
+    let mut problems = agent_problems(agent, needs_model.then_some(ANY_MODEL), environment);
+    problems.extend(program_of(agent).and_then(|program| missing(program, environment)));
     RunnableAgent {
         agent: agent.id.clone(),
         kind: agent.kind.name().to_owned(),
         model: agent.model.clone(),
         is_default: settings.config.default_agent.as_ref() == Some(&agent.id),
         needs_model,
-        problems: agent_problems(agent, needs_model.then_some(ANY_MODEL), environment),
+        problems,
     }
 }
 
+/// Says why an agent cannot be set up; whether its program is there is another question.
 fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Vec<ProblemLine> {
     let prices = Prices::new(&[], clock::now().date_naive());
-    let mut problems = match Agent::new(agent, model, environment, &prices) {
+    match Agent::new(agent, model, environment, &prices) {
         Ok(_) => Vec::new(),
         Err(SetupError::Refused { message, hint, .. }) => vec![ProblemLine::new(message, Some(hint))],
         Err(SetupError::Recording(problems)) => problems.0.into_iter().map(|problem| within(&environment.root, problem)).collect(),
-    };
-    problems.extend(program_of(agent).and_then(|program| missing(program, environment)));
-    problems
+    }
 }
 
 fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
@@ -182,21 +183,18 @@ fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
 
 fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environment) {
     entry.problems.extend(approach.wrap.first().and_then(|program| missing(program, environment)));
-    let program = match &approach.means {
+    match &approach.means {
         Means::Oneshot { agent, .. } => {
-            let holds_model = agent.model.is_none() && needs_model(approach);
-            (entry.agent, entry.needs_model) = (Some(agent.id.clone()), holds_model);
-            entry.problems.extend(agent_problems(agent, holds_model.then_some(ANY_MODEL), environment));
-            return;
+            (entry.agent, entry.needs_model) = (Some(agent.id.clone()), agent.model.is_none() && needs_model(approach));
+            entry.problems.extend(agent_problems(agent, entry.needs_model.then_some(ANY_MODEL), environment));
         }
-        Means::Ralph { program } => program.first(),
-        Means::Command { argv } => {
+        Means::Ralph { .. } => {}
+        Means::Command { .. } => {
             "command".clone_into(&mut entry.kind);
             entry.needs_model = needs_model(approach);
-            argv.first()
         }
-    };
-    entry.problems.extend(program.and_then(|program| missing(program, environment)));
+    }
+    entry.problems.extend(approach.program().and_then(|program| missing(program, environment)));
 }
 
 /// Says that a program is not there. One whose name is only known in a run cannot be looked for.

@@ -6,17 +6,13 @@ use crate::domain::{Filter, RunId, nearest, visible};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Selection;
+use super::assignments::assignment;
 use super::failure::Failure;
 
 impl Selection {
     /// Turns the arguments into a filter; checks their form only.
     pub fn filter(&self) -> Result<Filter, Failure> {
-        let tags = self.tag.iter().map(|tag| {
-            let (key, value) = tag
-                .split_once('=')
-                .ok_or_else(|| Failure::new(format!("--tag `{}` has no `=`", visible(tag))).with_hint("write --tag KEY=VALUE"))?;
-            Ok((key.to_owned(), value.to_owned()))
-        });
+        let tags = self.tag.iter().map(|one| assignment("--tag", one, "--tag KEY=VALUE"));
         Ok(Filter {
             suites: self.suite.clone(),
             approaches: self.approach.clone(),

@@ -10,7 +10,7 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::config::{self, Config};
-use crate::domain::Secrets;
+use crate::domain::{Secrets, shell_word};
 use crate::files::HeldFolder;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
@@ -19,6 +19,7 @@ use crate::warehouse::Options;
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
+use super::shown::shown;
 
 /// Width of a table that goes to a file or pipe.
 const PIPED_WIDTH: usize = 120;
@@ -123,6 +124,16 @@ impl Settings {
     /// The store that is written to.
     pub fn store(&self) -> Store {
         Store::at(&self.results[0]).hiding(self.secrets().clone())
+    }
+
+    /// The options with which another command finds the same configuration and results, from the folder that this one was given in, as words
+    /// of a shell. What is found without an option is left out.
+    pub fn place_words(&self) -> Vec<String> {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let usual = absolute(&self.config.folder.join("results"));
+        let results = self.results.iter().filter(|_| !matches!(self.results.as_slice(), [only] if absolute(only) == usual));
+        let places = self.config_path.iter().map(|path| ("--config", path)).chain(results.map(|path| ("--results", path)));
+        places.flat_map(|(option, path)| [option.to_owned(), shell_word(&shown(path))]).collect()
     }
 
     /// What must not be written or published, in every form; worked out once.

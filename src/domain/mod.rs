@@ -49,6 +49,6 @@ pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRe
 pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
-pub use text::{beginning, nearest, visible};
+pub use text::{beginning, nearest, shell_word, visible};
 pub use usage::{CostSource, Usage};
 pub use verification::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};

@@ -53,6 +53,9 @@ pub struct Resources {
     pub repeated: Option<Repeated>,
 }
 
+/// Statuses of HTTP by which a service says that it is asked too much.
+const THROTTLED: [u64; 3] = [429, 503, 529];
+
 /// Requests that had to be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
@@ -67,6 +70,16 @@ pub struct Repeated {
 }
 
 impl Repeated {
+    /// Says whether a refusal with this status of HTTP is because of too many requests or an overload.
+    pub fn is_throttled(status: u64) -> bool {
+        THROTTLED.contains(&status)
+    }
+
+    /// The same of a complaint that names the status, such as `unexpected status 429 Too Many Requests`.
+    pub fn tells_throttled(complaint: &str) -> bool {
+        THROTTLED.iter().any(|status| complaint.contains(&format!("status {status}")))
+    }
+
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

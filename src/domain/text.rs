@@ -99,6 +99,17 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Writes a text as one word of a shell's command: in single quotes, unless a shell reads it as itself. What must not reach a terminal is made
+/// visible before.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// Edit distance over characters, in which swapping two neighbours is one edit (optimal string alignment).
 fn edit_distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
@@ -155,6 +166,14 @@ mod tests {
         let shown: std::collections::BTreeSet<String> = names.iter().map(|name| visible(name)).collect();
         assert_eq!(shown.len(), names.len(), "{shown:?}");
         assert!(shown.iter().all(|name| name.is_ascii()), "{shown:?}");
+    }
+
+    #[test]
+    fn a_shell_takes_any_text_as_one_word() {
+        let plain = ["a/b-1", "été_2.csv", "a=b,c:d@e%f+g"];
+        assert_eq!(plain.map(shell_word), plain);
+        let texts = ["", "my evals", "it's", "-x", "a;b", "$(x)", "~"];
+        assert_eq!(texts.map(shell_word), ["''", "'my evals'", r"'it'\''s'", "'-x'", "'a;b'", "'$(x)'", "'~'"]);
     }
 
     #[test]

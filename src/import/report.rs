@@ -45,6 +45,13 @@ pub enum SourceOutcome {
     Unreadable,
 }
 
+impl SourceOutcome {
+    /// Says whether a store holds what the source does.
+    pub fn is_there(self) -> bool {
+        matches!(self, Self::Imported | Self::AlreadyImported)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceReport {
     /// The file as the user named it.

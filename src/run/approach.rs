@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage,
-    is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
+    holds_model, is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -57,7 +57,7 @@ pub enum Means {
 
 impl Means {
     /// The words of the configuration that start it; none where an agent of a known type has none of its own.
-    fn argv(&self) -> Vec<String> {
+    pub fn argv(&self) -> Vec<String> {
         match self {
             Self::Oneshot { agent, args, .. } => [&agent.command[..], args].concat(),
             Self::Ralph { program } => program.clone(),
@@ -264,7 +264,8 @@ fn named_files(argv: &[String], root: &Path) -> Vec<PathBuf> {
 pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
     let variable = |text: &[u8]| memchr::memmem::find(text, MODEL_VARIABLE.as_bytes()).is_some();
     let is_script = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES);
-    argv.iter().any(|argument| argument.contains("{model}") || variable(argument.as_bytes()))
+    holds_model(argv)
+        || argv.iter().any(|argument| variable(argument.as_bytes()))
         || env.iter().any(|name| name == MODEL_VARIABLE)
         || named_files(argv, root).iter().filter(|path| is_script(path)).any(|path| files::read(path).is_ok_and(|text| variable(&text)))
 }

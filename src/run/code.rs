@@ -47,7 +47,6 @@ pub fn run(
     // Files of a workspace that is gone cannot be gone on with.
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
-    let begin = Instant::now();
     let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
     let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
@@ -117,7 +116,8 @@ pub fn run(
     }
 
     if record.status != RunStatus::Infra {
-        let left = timeout.saturating_sub(begin.elapsed());
+        // Only the approach uses time up: workspaces, versions of programs and copies of what was made are ours to wait for.
+        let left = timeout.saturating_sub(measured.duration);
         let place = place_of_server(work, context);
         // Waiting for others is not the run's time.
         let _turn = server::turn(work.suite.server.as_ref(), &place);

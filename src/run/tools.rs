@@ -3,10 +3,8 @@
 //! Asking takes as long as it takes to start the tools, so it is done once for a plan, beside its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::agent::Environment;
@@ -29,8 +27,7 @@ type Versions = BTreeMap<String, String>;
 
 /// Versions that are being asked for.
 pub struct ToolVersions {
-    asked: Mutex<Option<JoinHandle<Versions>>>,
-    found: OnceLock<Versions>,
+    found: LazyLock<Versions, Box<dyn FnOnce() -> Versions + Send>>,
 }
 
 impl ToolVersions {
@@ -51,17 +48,14 @@ impl ToolVersions {
         };
         // A machine without room for a thread has other worries than versions.
         let asked = std::thread::Builder::new().spawn(ask).ok();
-        Self { asked: Mutex::new(asked), found: OnceLock::new() }
+        let found = move || asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
+        Self { found: LazyLock::new(Box::new(found)) }
     }
 
     /// The versions of the tools that a suite names, as far as they said one.
     pub fn of(&self, suite: &Suite) -> Versions {
-        let found = self.found.get_or_init(|| {
-            let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).take();
-            asked.and_then(|asked| asked.join().ok()).unwrap_or_default()
-        });
         let named: BTreeSet<&str> = commands(suite).flat_map(tools_of).collect();
-        found.iter().filter(|(tool, _)| named.contains(tool.as_str())).map(|(tool, said)| (tool.clone(), said.clone())).collect()
+        self.found.iter().filter(|(tool, _)| named.contains(tool.as_str())).map(|(tool, said)| (tool.clone(), said.clone())).collect()
     }
 }
 
@@ -89,8 +83,7 @@ fn version(tool: &str, shell: &Shell, folder: &Path) -> Option<String> {
         _ => "--version",
     };
     let limits = Limits { wall: Some(WALL), output_bytes: MOST_OUTPUT_BYTES, grace: Duration::ZERO };
-    let argv = [tool, option].map(OsString::from).to_vec();
-    let command = Command { argv, limits, ..shell.program(Vec::new(), folder, None) };
+    let command = Command { limits, ..shell.program([tool, option].map(str::to_owned).to_vec(), folder, None) };
     let line = CommandResult::of(process::run(&command, &Stop::new()).ok()?)?.first_line()?;
     Some(line.chars().filter(|character| !character.is_control()).take(MOST_CHARACTERS).collect())
 }

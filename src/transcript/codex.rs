@@ -65,8 +65,7 @@ impl Thread {
         let before = self.again.as_ref().map_or(0, |(number, _)| *number);
         let number = announced.rsplit(' ').next().and_then(|count| count.split_once('/')?.0.parse().ok());
         let retries = number.map_or(1, |number: u64| if number > before { number - before } else { 1 });
-        let is_throttled = ["429", "503", "529"].iter().any(|status| why.contains(&format!("status {status}")));
-        let again = Repeated { retries, throttled: if is_throttled { retries } else { 0 }, waited_seconds: None };
+        let again = Repeated { retries, throttled: if Repeated::tells_throttled(why) { retries } else { 0 }, waited_seconds: None };
         self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
         self.again = Some((number.unwrap_or(before), why.trim_end_matches(')').to_owned()));
     }

@@ -132,6 +132,70 @@ fn without_a_terminal_nothing_is_imported_unasked() {
     assert!(!project.path("results").exists());
 }
 
+/// The command that a refusal tells the user to give, as its arguments.
+fn suggested(said: &Output) -> Vec<String> {
+    let (_, command) = said.refusal().rsplit_once("evalreport import").expect("a command");
+    let words = command.lines().next().unwrap_or_default().split(';').next().unwrap_or_default().split_whitespace();
+    ["import"].into_iter().chain(words).map(|word| word.trim_matches('\'').to_owned()).collect()
+}
+
+#[test]
+fn a_suggested_command_imports_as_the_one_that_was_given() {
+    let project = Project::new();
+    project.file("elsewhere/settings.yaml", "version: 1\n");
+    // A file of a format that is recognised, and a table as well.
+    project.file("known.json", r#"[{"model": "nova", "task": "q1", "passed": true}, {"model": "nova", "task": "q2", "passed": false}]"#);
+    let given =
+        ["import", "known.json", "--as", "table", "--again", "--strict", "--results", "away", "--config", "elsewhere/settings.yaml"];
+    let words = suggested(&project.run(given));
+    let expected = ["--as table", "--again", "--strict", "--results away", "--config elsewhere/settings.yaml", "--yes"];
+    assert!(expected.iter().all(|option| words.join(" ").contains(option)), "{words:?}");
+    let done = project.run(words.iter().map(String::as_str));
+    assert!(done.code == 0 && done.stdout.contains("imported 1 run with 2 outcomes"), "{words:?}: {}{}", done.stdout, done.stderr);
+    assert!(project.path("away").exists() && !project.path("results").exists());
+
+    // Also the one that decides what is open.
+    let open = ["import", "known.json", "--as", "table", "--results", "other", "--set", "suite=s", "--wide", "items"];
+    let words = suggested(&project.run(open)).join(" ");
+    assert!(["--as table", "--results other", "--set suite=s", "--wide items"].iter().all(|option| words.contains(option)), "{words}");
+}
+
+#[test]
+fn options_for_tables_are_refused_where_no_table_is_read() {
+    let project = Project::new();
+    project.file("t.csv", "model,task,result\na,1,pass\na,2,fail\n");
+    for (option, value) in [
+        ("--item", "task"),
+        ("--write-map", "map.yaml"),
+        ("--value", "pass=fail"),
+        ("--approach", "model"),
+        ("--model", "model"),
+        ("--passed", "result"),
+        ("--score", "result"),
+        ("--attempt", "task"),
+        ("--wide", "items"),
+        ("--decimal", "comma"),
+        ("--sheet", "one"),
+        ("--list", "rows"),
+        ("--yes", ""),
+    ] {
+        let words = [option, value].into_iter().filter(|word| !word.is_empty());
+        for format in ["promptfoo", "rubric", "bundle"] {
+            let said = project.run(["import", "t.csv", "--as", format].into_iter().chain(words.clone()));
+            let message = format!("`{option}` is for tables without a map, and --as {format} reads none");
+            assert!(said.refusal().contains(&message), "{option} {format}: {}", said.stderr);
+        }
+        for (other, reason) in [("--signed-by", "--signed-by reads bundles"), ("--map", "--map gives one")] {
+            let said = project.run(["import", "t.csv", other, "file"].into_iter().chain(words.clone()));
+            let message = format!("`{option}` is for tables without a map, and {reason}");
+            assert!(said.refusal().contains(&message), "{option} {other}: {}", said.stderr);
+        }
+    }
+    let several = project.run(["import", "t.csv", "--as", "rubric", "--item", "task", "--yes"]);
+    assert!(several.refusal().contains("`--item` and `--yes` are for tables without a map"), "{}", several.stderr);
+    assert!(!project.path("map.yaml").exists() && !project.path("results").exists());
+}
+
 #[test]
 fn a_map_that_was_written_reads_the_same() {
     let project = Project::new();
@@ -265,8 +329,9 @@ fn a_board_from_a_table_takes_one_command_and_stores_nothing() {
         assert!(board.stderr.contains("1 file read as a table"), "{}", board.stderr);
     }
     assert!(!project.path("results").exists());
-    let open = project.run(["leaderboard", tables().join("t39.csv").display().to_string().as_str()]);
-    assert!(open.refusal().contains("--passed passed_public"), "{}", open.stderr);
+    let path = tables().join("t39.csv").display().to_string();
+    let open = project.run(["leaderboard", path.as_str(), "--results", "away"]);
+    assert!(open.refusal().contains("t39.csv --results away --passed passed_public"), "{}", open.stderr);
 }
 
 #[test]

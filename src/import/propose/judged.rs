@@ -2,11 +2,12 @@
 
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
-use super::look::{Look, Question, shell, text};
+use super::look::{Look, Question, text};
 use super::statuses::status;
 use super::summary::{Column, Kind};
 use super::verdict::{Verdict, is_of_pair, is_plain, status_name, verdict};
 use super::words::{Role, words_of};
+use crate::domain::shell_word;
 
 /// A longer answer is judged by more than its being the same.
 const LONGEST_ANSWER: usize = 40;
@@ -90,7 +91,7 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
     match grade {
         Some(Judged::Score(column)) if column.clarity(Role::Score).max(column.clarity(Role::Rate)) < 2 => {
             let text = format!("`{}` says how attempts ended, and `{}` may say how good they were", ended.name, column.name);
-            Err(Question::new(text, format!("--passed {} (or --score {})", shell(&ended.name), shell(&column.name))))
+            Err(Question::new(text, format!("--passed {} (or --score {})", shell_word(&ended.name), shell_word(&column.name))))
         }
         Some(Judged::Score(column)) if !varies(column) => judged_by_end(look, ended).map(Some),
         Some(grade) => Ok(Some(beside(grade))),
@@ -105,7 +106,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
         let text = format!("`{}` says how attempts ended, and no column says whether they passed", ended.name);
         return Err(Question::new(
             text,
-            format!("--passed COLUMN or --score COLUMN (--passed {} counts each good end as a pass)", shell(&ended.name)),
+            format!("--passed COLUMN or --score COLUMN (--passed {} counts each good end as a pass)", shell_word(&ended.name)),
         ));
     }
     Ok(Judgement { by: Judged::By(ended), ended: None })
@@ -120,11 +121,11 @@ fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> b
     {
         let why = if only_passes { "is the same in every row" } else { "may say no more than that an attempt ended" };
         let text = format!("`{}` {why}, and `{}` varies", column.name, score.name);
-        return Err(Question::new(text, format!("--passed {} (or --score {})", shell(&column.name), shell(&score.name))));
+        return Err(Question::new(text, format!("--passed {} (or --score {})", shell_word(&column.name), shell_word(&score.name))));
     }
     if column.values.keys().any(|text| is_of_pair(text)) {
         let text = format!("`{}` has wins and losses against another answer, which are no outcomes of one answer", column.name);
-        return Err(Question::new(text, format!("--passed {}", shell(&column.name))));
+        return Err(Question::new(text, format!("--passed {}", shell_word(&column.name))));
     }
     Ok(())
 }
@@ -196,7 +197,7 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
             let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
-            return Err(Question::new(text, format!("--passed {}", shell(&first.name))));
+            return Err(Question::new(text, format!("--passed {}", shell_word(&first.name))));
         }
     }
     Ok(Some(first))

@@ -3,10 +3,11 @@
 use super::arms::{Arms, MOST_APPROACHES};
 use super::draft::{Draft, constant, list, quoted};
 use super::judged::{Judged, judged};
-use super::look::{Look, Question, shell};
+use super::look::{Look, Question};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
 use super::words::{Role, is_numbered, own_name, words_of};
+use crate::domain::shell_word;
 
 /// Reads a table with a row for each outcome.
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
@@ -123,7 +124,10 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
         [] => Ok(others(look, is_free)),
         several => {
             let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(format!("{} may each name the items", names.join(" and ")), format!("--item {}", shell(&several[0].name))))
+            Err(Question::new(
+                format!("{} may each name the items", names.join(" and ")),
+                format!("--item {}", shell_word(&several[0].name)),
+            ))
         }
     }
 }
@@ -167,7 +171,7 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
             let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
             Err(Question::new(
                 format!("{} may each name the approaches", names.join(" and ")),
-                format!("--approach {}", shell(&several[0].name)),
+                format!("--approach {}", shell_word(&several[0].name)),
             ))
         }
     }
@@ -249,7 +253,7 @@ impl<'l> Repeats<'l> {
         };
         if let Some(column) = look.summary.columns.iter().find(is_setting) {
             let text = format!("the rows of an item differ in `{}`, which may be a setting or count attempts", column.name);
-            return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell(&column.name))));
+            return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell_word(&column.name))));
         }
         let counts = look.counts(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);

@@ -164,9 +164,3 @@ fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<S
     let is_near = |total: f64, exact: f64| (total - exact).abs() <= 0.0051 * exact.abs().max(1.0);
     values.len() > 1 && sums.iter().filter_map(value).any(|total| is_near(total, sum) || is_near(total, mean))
 }
-
-/// Writes a text as one word of a command.
-pub fn shell(text: &str) -> String {
-    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '='));
-    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}

@@ -21,7 +21,7 @@ use super::sample::Sample;
 use arms::Arms;
 use draft::Draft;
 use look::Look;
-pub use look::{Hints, Question, WideAre, shell};
+pub use look::{Hints, Question, WideAre};
 
 /// What a table seems to be.
 #[derive(Clone, Debug, PartialEq, Eq)]

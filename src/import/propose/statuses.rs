@@ -1,9 +1,10 @@
 //! The words of a column as the statuses that a map has for them.
 
 use super::draft::quoted;
-use super::look::{Look, Question, shell};
+use super::look::{Look, Question};
 use super::summary::Column;
 use super::verdict::{Verdict, status_name, verdict};
+use crate::domain::shell_word;
 
 /// The word on the command line for a cell with nothing in it.
 const BLANK: &str = "blank";
@@ -44,7 +45,7 @@ pub(super) fn words_of_status(look: &Look<'_>, column: &Column, mut name: impl F
             format!("`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself", column.name, column.filled);
         return Err(Question::new(
             question,
-            format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell(text)),
+            format!("--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)", shell_word(text)),
         ));
     }
     Ok(values.join(", "))

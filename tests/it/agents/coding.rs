@@ -133,3 +133,14 @@ fn a_limit_of_time_keeps_what_was_used_until_then() {
         assert_eq!(failure.measured.tools.map(|tools| tools.len()), Some(1), "{kind}");
     }
 }
+
+#[test]
+fn the_place_of_a_model_is_never_filled_with_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for kind in ["claude", "codex", "gemini", "opencode", "command"] {
+        let line = format!("type: {kind}, command: [program, --model, '{{model}}']");
+        let error = build(&line, &environment(folder.path(), &[])).expect_err("nobody names a model");
+        assert!(error.to_string().contains("its command holds `{model}`, and no model is named"), "{kind}: {error}");
+        assert!(build(&format!("{line}, model: m"), &environment(folder.path(), &[])).is_ok(), "{kind}");
+    }
+}

@@ -197,3 +197,31 @@ fn nothing_is_filed_under_a_model_that_no_program_was_told() {
         assert_eq!(ran.header["model"], "m", "{approach}");
     }
 }
+
+#[test]
+fn a_model_that_the_words_of_an_approach_hold_has_to_be_named() {
+    let own = "agents: [{id: own, type: command, command: [sh, -c, 'cat > made.txt; test \"$1\" = m', sh]}]";
+    let full = "agents: [{id: own, type: command, model: m, command: [sh, -c, 'cat > made.txt; test \"$1\" = m', sh]}]";
+    for approach in [
+        format!("{{id: a, agent: own, args: ['{{model}}']}}\n{own}"),
+        "{id: a, agent: claude, args: [--model, '{model}']}\nagents: [{id: claude, type: claude}]".to_owned(),
+        "{id: a, agent: claude}\nagents: [{id: claude, type: claude, command: [claude, --model, '{model}']}]".to_owned(),
+    ] {
+        let code = Code::new("tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n", "").config(&approach);
+        let path = program(&code.project, "claude", CLAUDE);
+        let refused = code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
+        assert!(refused.refusal().contains("the approach `a` holds `{model}`, and no model is named"), "{approach}: {}", refused.stderr);
+        assert_eq!(code.project.files("results"), Vec::<String>::new());
+        let listed = code.project.run_in(["list", "--format", "json"], &[("PATH", path.as_str())]).json();
+        let entry = &listed["runnable"]["approaches"][0];
+        assert_eq!((&entry["needs_model"], &entry["problems"]), (&true.into(), &serde_json::json!([])), "{entry}");
+    }
+    let approach = |agents: &str| format!("{{id: a, agent: own, args: ['{{model}}']}}\n{agents}");
+    for (agents, more) in [(own, &["--model", "m"][..]), (full, &[])] {
+        let code = Code::new("tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n", "").config(&approach(agents));
+        let ran = code.run_with(more, &[]);
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+        assert_eq!(ran.header["model"], "m");
+    }
+}

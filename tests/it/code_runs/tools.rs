@@ -103,3 +103,31 @@ fn a_run_knows_which_versions_tested_it() {
     let shown = code.project.run(["show", ran.header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("jest 29.7.0"), "{}", shown.stdout);
 }
+
+#[test]
+fn asking_for_versions_takes_no_time_from_the_tests() {
+    let tool = "#!/bin/sh\n[ \"$1\" = --version ] && sleep 4 && exit 0\necho '2 passed, 1 failed'\n";
+    let code = Code::new("timeout: 3s\ntests: {shared: ['jest suites/s']}\n", "");
+    let path = program(&code.project, "jest", tool);
+    let ran = code.run_with(&[], &[("PATH", &path)]);
+    ran.ended("completed", "");
+    ran.shared(2, 3);
+}
+
+#[test]
+fn the_version_of_an_agents_program_is_asked_for_once_in_a_plan_and_takes_no_time_from_the_tests() {
+    let claude = "#!/bin/sh\n[ \"$1\" != --version ] || { echo asked >> \"$SEEN/versions\"; sleep 4; echo 9.8.7; exit; }\n\
+        echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":1,\"result\":\"Done.\"}'\n";
+    let code = Code::new("timeout: 3s\ntests: {shared: ['true']}\n", "");
+    code.project.file("evalreport.yaml", "version: 1\n");
+    let path = program(&code.project, "claude", claude);
+    let seen = tempfile::tempdir().expect("a folder");
+    let environment = [("PATH", path.as_str()), ("SEEN", &seen.path().display().to_string())];
+    code.started(&["s", "--approach", "oneshot"], &["--runs", "2"], &environment);
+    for ran in code.all() {
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+        assert_eq!(ran.header["resources"]["agent_version"], "9.8.7");
+    }
+    assert_eq!(fs::read_to_string(seen.path().join("versions")).expect("it was asked"), "asked\n");
+}
