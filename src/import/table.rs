@@ -678,6 +678,17 @@ mod tests {
     }
 
     #[test]
+    fn times_beyond_the_calendar_refuse_their_row_and_leave_the_store_readable() {
+        let place = Place::new();
+        let map = RUNS.replace("timestamp: date", "timestamp: {column: date, format: unix}");
+        let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,1,1763683200\ns,a,n,1,2,50,1,1763683200000\n";
+        let report = place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(refused(&report), ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]);
+        assert_eq!(place.runs().len(), 1);
+        assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
     fn the_ready_maps_are_valid() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/import");
         let mut maps = 0;
