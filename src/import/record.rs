@@ -7,7 +7,7 @@ use crate::results::Store;
 
 use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
 use super::field::{Field, View};
-use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatusField, TimeFormat};
+use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TimeFormat};
 
 /// Characters of a text that is kept with an outcome.
 const MOST_TEXT_CHARS: usize = 2000;
@@ -115,15 +115,16 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     }
     for stated in &map.stated {
         let Some(text) = stated.value.numeral(row)? else { continue };
-        let value = in_unit(&stated.value.label, number(&stated.value.label, &text, Range::Any)?, stated.unit, &text)?;
+        let StatedField { value: Field { label, scale, .. }, unit, .. } = stated;
+        let value = in_unit(label, scale.of(number(label, &text, Range::Any)?), *unit, &text)?;
         let counts = stated.counts.as_ref().map_or(Ok(None), |counts| passed_of(counts, row))?;
         let digits = stated.decimals.unwrap_or_else(|| decimals_of(&text));
         run.stated.push(StatedFigure {
             name: stated.name.clone(),
             value,
-            unit: stated.unit.unit,
+            unit: unit.unit,
             recomputed: counts.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64),
-            rounding: Some(StatedFigure::half_of_last(digits) / stated.unit.divisor),
+            rounding: Some(scale.of(StatedFigure::half_of_last(digits)) / unit.divisor),
         });
     }
     Ok(run)

@@ -20,7 +20,7 @@ use super::stored::{Read, StoredRuns};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records: see [`super::foreign`].
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -686,6 +686,28 @@ mod tests {
         assert_eq!(refused(&report), ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]);
         assert_eq!(place.runs().len(), 1);
         assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
+    fn a_scale_holds_for_every_field_that_reads_a_column() {
+        let place = Place::new();
+        let map = "format: evalreport/map/1\nname: t\nrows: run\n\
+            run: {suite: suite, approach: approach, model: model, index: {column: index, divide: 10}, \
+            passed: {column: passed, multiply: 100}, total: {column: total, multiply: 100}, \
+            input_tokens: {column: kilo, multiply: 1000}, total_calls: {sum: [a, b], divide: 2}, \
+            timestamp: {column: micros, divide: 1000, format: unix_ms}, tags: {mega: {column: kilo, divide: 1000}}}\n\
+            stated: {rate: {value: {column: share, multiply: 100}, unit: percent, passed: {column: passed, multiply: 100}, \
+            total: {column: total, multiply: 100}}}\n";
+        let rows = "suite,approach,model,index,passed,total,kilo,a,b,micros,share\n\
+            s,a,m,20,0.5,0.8,12.5,3,5,1763683200500000,0.63\ns,a,n,20,0.5,0.8,12.3456,3,5,,\n";
+        let report = place.import(map, "f.csv", rows.as_bytes());
+        assert_eq!(refused(&report), ["3: row 2: `kilo` is not a whole number once it is scaled (it is `12.3456`)"]);
+        let run = &place.runs()[0];
+        assert_eq!((run.run_index, run.shared_tests_passed, run.shared_tests_total), (Some(2), Some(50), Some(80)));
+        assert_eq!((run.input_tokens, run.total_calls), (Some(12_500), Some(4)));
+        assert_eq!(run.timestamp.map(|time| time.to_rfc3339()).as_deref(), Some("2025-11-21T00:00:00.500+00:00"));
+        assert_eq!(run.tags["mega"], "0.0125");
+        assert_eq!((run.stated[0].value, run.stated[0].rounding, report.stated.agree), (0.63, Some(0.005), 1));
     }
 
     #[test]
