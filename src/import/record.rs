@@ -7,10 +7,10 @@ use crate::results::Store;
 
 use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
 use super::field::{Field, View};
-use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TimeFormat};
-
-/// Characters of a text that is kept with an outcome.
-const MOST_TEXT_CHARS: usize = 2000;
+use super::map::{
+    Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TimeFormat,
+};
+use super::texts::{MOST_TEXT_CHARS, clip};
 
 /// What tells the run of a row from other runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -236,7 +236,7 @@ pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDeta
     let ItemTexts { question, answer, expected, reason } = &fields.texts;
     let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
         let Some(field) = field else { return Ok(None) };
-        Ok(field.text(row)?.map(|text| clipped(&text)))
+        Ok(field.text(row)?.map(|text| clip(&text, MOST_TEXT_CHARS).into_owned()))
     };
     let mut details = ItemDetails {
         question: text(question)?,
@@ -251,10 +251,6 @@ pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDeta
         }
     }
     Ok(details)
-}
-
-fn clipped(text: &str) -> String {
-    text.chars().take(MOST_TEXT_CHARS).collect()
 }
 
 fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<ItemStatus, Refused> {

@@ -319,19 +319,30 @@ mod tests {
             scan(&self.store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0).collect()
         }
 
-        fn items(&self) -> Vec<ItemOutcome> {
-            let mut items = Vec::new();
-            let nobody = RunId::parse("nobody").expect("a valid id");
+        /// The stored items, each as its line.
+        fn lines(&self) -> Vec<String> {
+            let mut lines = Vec::new();
             for pair in scan(&self.store).sealed {
                 let mut text = String::new();
                 let path = pair.items.expect("a pair has items");
                 SealedReader::items(&path).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable items");
-                items.extend(
-                    text.lines()
-                        .map(|line| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line")),
-                );
+                lines.extend(text.lines().map(str::to_owned));
             }
-            items
+            lines
+        }
+
+        fn items(&self) -> Vec<ItemOutcome> {
+            let nobody = RunId::parse("nobody").expect("a valid id");
+            let outcome = |line: String| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line");
+            self.lines().into_iter().map(outcome).collect()
+        }
+
+        fn answers(&self) -> Vec<String> {
+            let answer = |line: &String| {
+                let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                line["details"]["answer"].as_str().map(str::to_owned)
+            };
+            self.lines().iter().filter_map(answer).collect()
         }
     }
 
@@ -708,6 +719,15 @@ mod tests {
         assert_eq!(run.timestamp.map(|time| time.to_rfc3339()).as_deref(), Some("2025-11-21T00:00:00.500+00:00"));
         assert_eq!(run.tags["mega"], "0.0125");
         assert_eq!((run.stated[0].value, run.stated[0].rounding, report.stated.agree), (0.63, Some(0.005), 1));
+    }
+
+    #[test]
+    fn a_text_that_is_cut_says_so() {
+        let place = Place::new();
+        let map = ITEMS.replace("item: {id: q", "item: {answer: pred, id: q");
+        let rows = format!("{HEADER}a,m,1,x,0,A,{},1,0.1,10\na,m,2,x,0,A,{},1,0.1,10\n", "é".repeat(2000), "é".repeat(2001));
+        place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(place.answers(), ["é".repeat(2000), format!("{}…", "é".repeat(1999))]);
     }
 
     #[test]
