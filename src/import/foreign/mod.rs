@@ -74,6 +74,7 @@ pub use format::ForeignFormat;
 pub use retries::superseded;
 use sink::Sink;
 use source::ForeignSource;
+pub(super) use walk::is_nothing_known;
 use walk::walk;
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
@@ -141,15 +142,6 @@ pub fn import_foreign(
     }
     report.sources.extend(taken_out);
     Ok(report)
-}
-
-/// Says whether nothing at the paths is of a format that is read, or known and not read: what is there may be tables.
-pub(super) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
-    let walked = walk(paths, None);
-    walked.sources.is_empty()
-        && walked.bundles.is_empty()
-        && walked.is_known == 0
-        && walked.unrecognised.iter().all(|file| file.tool.is_none())
 }
 
 fn keeps_names(bundle: &str) -> SourceReport {
