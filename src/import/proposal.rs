@@ -201,18 +201,7 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
     {
         return Err(NoProposal::Unreadable(problems));
     }
-    let provenance = Provenance {
-        importer: String::new(),
-        file: String::new(),
-        sha256: String::new(),
-        map: None,
-        map_sha256: None,
-        url: None,
-        content: None,
-        first: None,
-        place: None,
-        replaces: None,
-    };
+    let provenance = Provenance::default();
     let (folded, _) = fold.into_inner().finish(&provenance);
     let row_of = |run: &crate::domain::Run, item: Option<&ItemOutcome>| ProposedRow {
         suite: run.suite.clone(),

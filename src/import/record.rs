@@ -102,15 +102,10 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         }
         let Some(value) = measured(&score.value, score.unit, score.range, row)? else { continue };
         run.scores.push(ScoreRecord {
-            metric: score.metric.clone(),
-            value: Some(value),
-            unit: score.unit.unit,
-            direction: score.direction,
             range: score.range.map(|range| range.in_unit(score.unit)),
             standard_error: amount(&score.standard_error)?.map(|error| error / score.unit.divisor),
             n: whole(&score.n)?,
-            evaluator: None,
-            revision: 0,
+            ..ScoreRecord::new(score.metric.clone(), value, score.unit.unit, score.direction)
         });
     }
     for stated in &map.stated {

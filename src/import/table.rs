@@ -198,10 +198,8 @@ fn fold(
         map: Some(map.file.clone()),
         map_sha256: Some(map.sha256.clone()),
         url: map.url.clone(),
-        content: None,
-        first: None,
         place: place.map(str::to_owned),
-        replaces: None,
+        ..Provenance::default()
     };
     let rows_skipped = fold.rows_skipped;
     let (folded, refusals) = fold.finish(&provenance);

@@ -198,16 +198,10 @@ impl Reading {
             for (name, numbers) in &tally.numbers {
                 let Some(mean) = numbers.mean() else { continue };
                 record.scores.push(ScoreRecord {
-                    metric: name.clone(),
-                    value: Some(mean),
-                    unit: Unit::Number,
-                    // Which way is better, only the evaluator knows.
-                    direction: Direction::None,
-                    range: None,
                     standard_error: numbers.standard_error(),
                     n: Some(numbers.n()),
-                    evaluator: None,
-                    revision: 0,
+                    // Which way is better, only the evaluator knows.
+                    ..ScoreRecord::new(name.clone(), mean, Unit::Number, Direction::None)
                 });
             }
         }

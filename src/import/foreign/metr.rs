@@ -202,15 +202,9 @@ impl Agent {
         record.total_calls = Some(self.rows);
         if let Some(success) = self.weighted() {
             record.scores.push(ScoreRecord {
-                metric: WEIGHTED.to_owned(),
-                value: Some(success),
-                unit: Unit::Fraction,
-                direction: Direction::Up,
-                range: None,
-                standard_error: None,
                 n: Some(self.rows),
                 evaluator: Some(EVALUATOR.to_owned()),
-                revision: 0,
+                ..ScoreRecord::new(WEIGHTED, success, Unit::Fraction, Direction::Up)
             });
         }
     }

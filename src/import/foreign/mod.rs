@@ -219,13 +219,7 @@ fn import_source(
         importer: source.format.name().to_owned(),
         file: source.name.clone(),
         sha256: examined.sha256,
-        map: None,
-        map_sha256: None,
-        url: None,
-        content: None,
-        first: None,
-        place: None,
-        replaces: None,
+        ..Provenance::default()
     };
     let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {

@@ -120,17 +120,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     for (name, metric) in results.metrics.iter() {
         let Some(score) = number(&metric.score) else { continue };
-        sink.run(run).scores.push(ScoreRecord {
-            metric: name.clone(),
-            value: Some(score),
-            unit: Unit::Points,
-            direction: Direction::Up,
-            range: None,
-            standard_error: None,
-            n: None,
-            evaluator: Some(name.clone()),
-            revision: 0,
-        });
+        sink.run(run)
+            .scores
+            .push(ScoreRecord { evaluator: Some(name.clone()), ..ScoreRecord::new(name.clone(), score, Unit::Points, Direction::Up) });
         let share = take_criteria(run, name, &metric.details, sink)?;
         if name == FULFILMENT {
             sink.stated(run, name, score, Unit::Points, share.map(|share| share * 100.0), Some(ROUNDING));

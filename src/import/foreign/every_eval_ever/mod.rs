@@ -373,15 +373,11 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             continue;
         }
         sink.run(run).scores.push(ScoreRecord {
-            metric,
-            value: Some(score),
-            unit,
-            direction: result.direction(),
             range: result.range().filter(|_| unit == Unit::Number),
             standard_error: stated_error,
             n: result.samples(),
             evaluator: Some("every-eval-ever".to_owned()),
-            revision: 0,
+            ..ScoreRecord::new(metric, score, unit, result.direction())
         });
     }
 }

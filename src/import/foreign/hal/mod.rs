@@ -172,17 +172,8 @@ fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<
     for (name, value) in numbers(upload) {
         // Of other numbers only their benchmark knows which way is better.
         let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
-        sink.run(run).scores.push(ScoreRecord {
-            metric: name.clone(),
-            value: Some(value),
-            unit: if is_accuracy { Unit::Fraction } else { Unit::Number },
-            direction: if is_accuracy { Direction::Up } else { Direction::None },
-            range: None,
-            standard_error: None,
-            n: None,
-            evaluator: None,
-            revision: 0,
-        });
+        let (unit, direction) = if is_accuracy { (Unit::Fraction, Direction::Up) } else { (Unit::Number, Direction::None) };
+        sink.run(run).scores.push(ScoreRecord::new(name.clone(), value, unit, direction));
     }
 }
 

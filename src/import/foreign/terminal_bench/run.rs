@@ -239,17 +239,7 @@ impl TrialRun {
 }
 
 fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
-    ScoreRecord {
-        metric: metric.to_owned(),
-        value: Some(value),
-        unit: Unit::Fraction,
-        direction: Direction::Up,
-        range: None,
-        standard_error: None,
-        n,
-        evaluator: Some(EVALUATOR.to_owned()),
-        revision: 0,
-    }
+    ScoreRecord { n, evaluator: Some(EVALUATOR.to_owned()), ..ScoreRecord::new(metric, value, Unit::Fraction, Direction::Up) }
 }
 
 /// Returns the folder of the submission that a run belongs to: the run's own, where that is not named by the run, or the one above.
