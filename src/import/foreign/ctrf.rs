@@ -17,7 +17,7 @@ use super::super::stored::Moment;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, number, read_object, text};
+use super::json::{Lenient, amount, count, filled, number, read_object, text};
 use super::measured::{self, Names};
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
@@ -203,7 +203,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     }
     let nothing = Results::default();
     let results = header.results.0.as_ref().unwrap_or(&nothing);
-    let environment = |key: &str| results.environment.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    let environment = |key: &str| results.environment.get(key).and_then(filled);
     let mut names = Names::default();
     for place in [results.environment.get("extra"), results.tool.get("extra"), Some(&results.environment)] {
         for (name, value) in place.and_then(Value::as_object).into_iter().flatten() {
@@ -255,7 +255,7 @@ impl Test {
             Value::Array(path) => path.iter().filter_map(text).collect(),
             one => text(one).into_iter().collect(),
         };
-        let name = text(&self.name).filter(|name| !name.trim().is_empty()).unwrap_or_default();
+        let name = filled(&self.name).unwrap_or_default();
         if name.is_empty() {
             return name;
         }
@@ -270,7 +270,7 @@ impl Test {
 
     /// Takes what `export ctrf` says beyond the format: what kind of outcome it is, who decided, and what it belongs to.
     fn tell_own(&self, outcome: &mut ItemOutcome) {
-        let extra = |key: &str| self.extra.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+        let extra = |key: &str| self.extra.get(key).and_then(filled);
         if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
             outcome.kind = kind;
             outcome.category = extra("category");
@@ -322,7 +322,6 @@ impl Reading<'_> {
         if *attempt > 0 && !self.is_own {
             sink.quirk("a test that is there several times has so many attempts");
         }
-        let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
         let mut earlier = Vec::new();
         for retry in test.earlier() {
             earlier.push(Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) });

@@ -17,7 +17,7 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, List, amount, count, number, read_object, text};
+use super::json::{Lenient, List, amount, count, filled, number, read_object, text};
 use super::measured::Names;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
@@ -95,10 +95,6 @@ struct Metric {
     reason: Value,
     error: Value,
     skipped: Value,
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {

@@ -582,6 +582,11 @@ pub(in crate::import) fn text(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns the text, number or word, if it is more than blanks.
+pub(in crate::import) fn filled(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.trim().is_empty())
+}
+
 /// Reads a finite number, also from text.
 pub(in crate::import) fn number(value: &Value) -> Option<f64> {
     let number = match value {

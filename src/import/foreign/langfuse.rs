@@ -16,7 +16,7 @@ use super::claim::Claim;
 use super::elements::read_list;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, count, number, read_lines_to_cut, read_object, text};
+use super::json::{Lenient, count, filled, number, read_lines_to_cut, read_object};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -65,10 +65,6 @@ struct Score {
 #[serde(default)]
 struct Page {
     meta: Value,
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// What the scores of one run add up to.

@@ -16,7 +16,7 @@ use super::super::spent::Sum;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{amount, count, number, read_lines_to_cut, text};
+use super::json::{amount, count, filled, number, read_lines_to_cut};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
@@ -55,10 +55,6 @@ struct Row {
     started_at: Value,
     completed_at: Value,
     invsqrt_task_weight: Value,
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// Milliseconds since 1970. Zero is a time that nobody knows.

@@ -11,7 +11,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, read_object, text};
+use super::json::{Lenient, amount, count, filled, read_object, text};
 use super::measured::{self, Names};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
@@ -152,7 +152,7 @@ impl Counted {
         if let Some(place) = OUTCOMES.iter().position(|outcome| *outcome == said) {
             self.by_outcome[place] += 1;
         }
-        let Some(id) = text(&test.nodeid).filter(|id| !id.trim().is_empty()) else {
+        let Some(id) = filled(&test.nodeid) else {
             sink.refuse(place, Refused::because("the test has no name"));
             return Ok(());
         };

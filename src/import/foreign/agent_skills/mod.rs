@@ -19,7 +19,7 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{count, read_value, text};
+use super::json::{count, filled, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
@@ -190,7 +190,7 @@ impl<'a> Workspace<'a> {
                     let Some(metadata) = read_beside::<EvalMetadata>(file, sink)? else { continue };
                     let Some(folder) = eval_beside(&file.name) else { continue };
                     let number = text(&metadata.eval_id);
-                    if let Some(prompt) = text(&metadata.prompt).filter(|prompt| !prompt.trim().is_empty()) {
+                    if let Some(prompt) = filled(&metadata.prompt) {
                         workspace.prompts.insert(number.clone().unwrap_or_else(|| folder.to_owned()), prompt);
                     }
                     workspace.numbers.extend(number.map(|number| (folder.to_owned(), number)));

@@ -17,7 +17,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{amount, count, number, read_object, text};
+use super::json::{amount, count, filled, number, read_object};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
@@ -77,10 +77,6 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
     read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| Ok(()))
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// The tasks of one of the lists of the results.

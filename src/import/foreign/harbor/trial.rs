@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count, number, read_object, read_value, text};
+use super::super::json::{Lenient, amount, count, filled, number, read_object, read_value, text};
 use super::super::sink::{Sink, clip};
 use super::super::source::ForeignFile;
 use super::super::times::seconds;
@@ -202,7 +202,7 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
 
 fn reason(trial: &Trial) -> Option<String> {
     let kind = exception_type(trial)?;
-    let message = text(&trial.exception_info.0.as_ref()?.exception_message).filter(|message| !message.trim().is_empty());
+    let message = filled(&trial.exception_info.0.as_ref()?.exception_message);
     Some(message.map_or_else(|| kind.clone(), |message| format!("{kind}: {message}")))
 }
 

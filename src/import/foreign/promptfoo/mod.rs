@@ -24,7 +24,7 @@ use super::attempts::Attempted;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, number, read_lines_to_cut, read_object, text};
+use super::json::{Lenient, amount, count, filled, number, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
@@ -159,7 +159,7 @@ impl Eval {
             sink.quirk("tests that are there several times in a column are attempts, in the order of their places");
         }
         let stem = file.name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file.name);
-        let description = head.config.get("description").and_then(text).filter(|text| !text.trim().is_empty());
+        let description = head.config.get("description").and_then(filled);
         let suite = description.unwrap_or_else(|| stem.to_owned());
         let eval_id = text(&head.eval_id).filter(|id| !id.is_empty());
         let began = results.and_then(|results| moment(&results.timestamp)).or_else(|| moment(&head.created_at));
