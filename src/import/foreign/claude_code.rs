@@ -17,7 +17,7 @@ use super::json::read_lines_to_cut;
 use super::peek::{Content, Peek};
 use super::session::Session;
 use super::sink::Sink;
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 use super::times::Span;
 
 /// The first lines of a session may be of other things.
@@ -81,13 +81,8 @@ fn is_prompt(line: &Value) -> bool {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
-    let mut session = Session {
-        id: stem.strip_suffix(".jsonl").unwrap_or(stem).to_owned(),
-        agent: "Claude Code",
-        span: Span::default(),
-        ..Session::default()
-    };
+    let mut session =
+        Session { id: stem(&source.name, ".jsonl").to_owned(), agent: "Claude Code", span: Span::default(), ..Session::default() };
     let mut messages = Messages::default();
     let mut named = None;
     let mut damaged = 0_u64;

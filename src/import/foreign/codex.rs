@@ -15,7 +15,7 @@ use super::json::read_lines_to_cut;
 use super::peek::{Content, Peek};
 use super::session::Session;
 use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 
 const KINDS: [&str; 5] = ["session_meta", "turn_context", "event_msg", "response_item", "compacted"];
 /// What the name of a session's file begins with, before the time and the session's id.
@@ -33,8 +33,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 
 /// The session's id by the file's name.
 fn named_by_file(name: &str) -> String {
-    let stem = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
+    let stem = stem(name, ".jsonl");
     let id = stem.strip_prefix(ROLLOUT).and_then(|rest| rest.get(TIME_CHARS..)).filter(|id| !id.is_empty());
     id.unwrap_or(stem).to_owned()
 }

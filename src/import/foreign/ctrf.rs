@@ -22,7 +22,7 @@ use super::measured::{self, Names};
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 use super::tries::{FLAKY_TAG, Try, told};
 
@@ -146,12 +146,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         *counted.by_status.entry(status).or_default() += 1;
         Ok(())
     })?;
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
     let results = header.results.0.as_ref();
     let nothing = Summary::default();
     let summary = results.and_then(|results| results.summary.0.as_ref()).unwrap_or(&nothing);
     let scale = scale(summary, sink);
-    let Some(run) = begin(&header, summary, scale, stem.strip_suffix(".json").unwrap_or(stem), &counted, sink) else { return Ok(()) };
+    let Some(run) = begin(&header, summary, scale, stem(&source.name, ".json"), &counted, sink) else { return Ok(()) };
 
     let is_own = text(&header.generated_by).is_some_and(|by| by.starts_with(OWN));
     let mut reading = Reading { run, scale, is_own, namesakes: &counted.namesakes, attempts: BTreeMap::new() };

@@ -89,7 +89,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one export").into());
     };
-    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let peek = Peek::at(file)?;
     let mut reading = Reading::default();
     let mut place = 0;
     let mut take = |score: Lenient<Score>, sink: &mut Sink<'_>| {

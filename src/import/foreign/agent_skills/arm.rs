@@ -10,6 +10,7 @@ use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
 use super::super::json::{amount, count, filled, number};
+use super::super::measured::MOST_TOOLS;
 use super::super::moments::Moments;
 use super::super::sink::{Handle, Sink};
 use super::super::times::{Span, moment};
@@ -21,7 +22,6 @@ const EVALS: &str = "evals";
 /// Rates of single runs are printed with two decimals before their mean is taken.
 const RATE_DECIMALS: u32 = 2;
 const MEAN_DECIMALS: u32 = 4;
-const MOST_TOOLS: usize = 500;
 
 /// One run of one eval.
 #[derive(Default)]

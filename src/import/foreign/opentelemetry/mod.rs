@@ -78,7 +78,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 impl Traces {
     fn read(&mut self, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        let peek = Peek::at(file)?;
         // One export alone may be a line of any length. It is read piece by piece, as lines are not.
         let is_long = !peek.is_lines && !peek.head.contains(&b'\n');
         if peek.is_lines || (is_long && has_second_line(file.open()?, &file.shown)?) {

@@ -51,7 +51,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one evaluation").into());
     };
-    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let peek = Peek::at(file)?;
     let (mut shape, mut head) = (Shape::Lines, Head::default());
     if !is_lines(&peek) {
         (shape, head) = look(file)?;

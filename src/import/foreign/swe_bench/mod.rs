@@ -85,7 +85,7 @@ fn group_of_instance(path: &Path) -> Option<PathBuf> {
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
     for file in &source.files {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        let peek = Peek::at(file)?;
         if is_report(&peek) {
             run.report = Some(file);
         } else if is_instance(&peek) {
