@@ -76,17 +76,8 @@ impl<'l> Arms<'l> {
         self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
     }
 
-    pub fn names(&self) -> ArmNames {
-        let name = |column: &Column| column.name.clone();
-        ArmNames {
-            approach: self.approach.iter().map(|column| name(column)).collect(),
-            model: self.model.map(name),
-            suite: self.suite.map(name),
-        }
-    }
-
     /// Writes suite, approach and model. What no column says the file's name does.
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
+    pub fn write(&self, look: &Look<'_>, suite: &str, draft: &mut Draft, notes: &mut Vec<String>) {
         let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
         let names = |columns: &[&Column]| match columns {
             [one] => quoted(&one.name),
@@ -103,29 +94,7 @@ impl<'l> Arms<'l> {
             .run
             .push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
         if is_alone && !look.hints.set.contains_key("approach") {
-            look.notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
+            notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
         }
-    }
-}
-
-/// The columns of the arms by name, when the look is about to change.
-pub(super) struct ArmNames {
-    approach: Vec<String>,
-    model: Option<String>,
-    suite: Option<String>,
-}
-
-impl ArmNames {
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
-        let fields = draft.run.split_off(0);
-        let columns = look.summary.columns.clone();
-        let find = |name: &String| columns.iter().find(|column| column.name == *name);
-        let arms = Arms {
-            approach: self.approach.iter().filter_map(find).collect(),
-            model: self.model.as_ref().and_then(find),
-            suite: self.suite.as_ref().and_then(find),
-        };
-        arms.write(look, suite, draft);
-        draft.run.extend(fields);
     }
 }

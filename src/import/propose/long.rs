@@ -12,7 +12,7 @@ use super::words::{Role, is_numbered, own_name, words_of};
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut notes = Vec::new();
     let mut draft = Draft { is_items: true, ..Draft::default() };
-    let (arms, used) = {
+    let used = {
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
@@ -29,6 +29,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
+        arms.write(look, suite, &mut draft, &mut notes);
 
         let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
         if item.is_empty() {
@@ -50,10 +51,8 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
         measures(look, &judged.by, &mut used, &mut draft, &mut notes);
         texts(look, &judged.by, &item, &mut used, &mut draft);
-        let used: Vec<String> = used.iter().map(|column| column.name.clone()).collect();
-        (arms.names(), used)
+        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
-    arms.write(look, suite, &mut draft);
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)

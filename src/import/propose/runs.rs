@@ -153,7 +153,7 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
 pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut draft = Draft::default();
     let mut notes = Vec::new();
-    let (names, used) = {
+    let used = {
         let look = &*look;
         let counted = counts(look);
         if side.is_none() {
@@ -162,6 +162,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         let mut used: Vec<&Column> = counted.iter().flat_map(|counts| counts.total.iter().copied().chain([counts.passed])).collect();
         let arms = Arms::of(look, &used).map_err(|question| vec![question])?;
         used.extend(arms.columns());
+        arms.write(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
             draft.run.extend([("passed", quoted(&counts.passed.name)), ("total", counts.total()), ("counted", "task".to_owned())]);
         }
@@ -231,9 +232,8 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         let mut fields = Vec::new();
         spent(look, &mut used, &mut fields, &mut notes);
         draft.run.extend(fields);
-        (arms.names(), used.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
+        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
-    names.write(look, suite, &mut draft);
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
