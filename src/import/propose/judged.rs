@@ -1,11 +1,13 @@
 //! What says how the items of a table came out.
 
+use crate::domain::ItemStatus;
+
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
 use super::look::{Look, Question, shell, text};
 use super::statuses::status;
 use super::summary::{Column, Kind};
-use super::verdict::{Verdict, is_of_pair, is_plain, status_name, verdict};
+use super::verdict::{is_of_pair, is_plain, verdict};
 use super::words::{Role, words_of};
 
 /// A longer answer is judged by more than its being the same.
@@ -113,7 +115,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
 
 /// Asks where a verdict may be no verdict of the items: it is the same for all, or only says that they ended, beside a score that varies.
 fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> bool) -> Result<(), Question> {
-    let only_passes = column.values.keys().all(|text| verdict(text) == Some(Verdict::Pass));
+    let only_passes = column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass));
     let scores = look.best(Role::Score, 2, |score| score.name != column.name && !score.name.starts_with("$.") && varies(score));
     if let Some(score) = scores.first()
         && (only_passes || says_no_more_than_ended(column))
@@ -190,9 +192,7 @@ fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
 fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
     let [first, rest @ ..] = found else { return Ok(None) };
     for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| {
-            row[column.place].as_deref().and_then(verdict).and_then(status_name) == Some("pass")
-        };
+        let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict) == Some(ItemStatus::Pass);
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
             let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
