@@ -162,15 +162,12 @@ fn fold(
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
 ) -> Result<Option<(Folded, Option<SealedWriter>)>, StoreError> {
-    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
+    let mut columns = columns_of(map);
     let mut fold = Fold::new(map, known);
-    for slot in map.shape.made() {
-        columns.mark_seen(slot);
-    }
     let has_details = map.item.as_ref().is_some_and(ItemFields::has_details);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
-    let read = read_source(source, map, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
+    let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
         Mode::DryRun => Ok(()),
         Mode::Store if has_details => begun(&mut writer, store, key)?.item_with(outcome, details),
         Mode::Store => begun(&mut writer, store, key)?.item(outcome),
@@ -230,9 +227,21 @@ fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> 
     }
 }
 
-fn read_source(
+/// Returns the columns that the map reads. Those that it makes of others are there.
+pub(super) fn columns_of(map: &Map) -> Columns {
+    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
+    for slot in map.shape.made() {
+        columns.mark_seen(slot);
+    }
+    columns
+}
+
+/// Reads up to `most` rows of each part of the source into `fold`, and passes the outcomes of items on to `write`. Where `most` ended the
+/// reading, the error has no problems.
+pub(super) fn read_source(
     source: &Source,
     map: &Map,
+    most: u64,
     columns: &mut Columns,
     fold: &mut Fold<'_>,
     progress: &mut dyn FnMut(u64),
@@ -248,7 +257,7 @@ fn read_source(
             }
             map.shape.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
         };
-        let mut rows = Rows::new(&part.label, columns, &mut on_row);
+        let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
         let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);
         map.layout.read(part.format, part.input, &mut rows, ready)
     })
