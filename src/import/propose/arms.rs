@@ -17,16 +17,11 @@ pub(super) struct Arms<'l> {
 
 impl<'l> Arms<'l> {
     pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
-        let is_free =
-            |column: &Column| !used.iter().any(|other| other.name == column.name) && column.may_name() && column.kind != Kind::Outcomes;
-        let hinted = |name: &Option<String>, option: &str| -> Result<Option<&'l Column>, Question> {
-            let Some(name) = name else { return Ok(None) };
-            look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned()))
-        };
+        let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.kind != Kind::Outcomes;
         let is_name = |column: &Column| {
             is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
         };
-        let model = match hinted(&look.hints.model, "--model COLUMN")? {
+        let model = match look.hinted(look.hints.model.as_ref(), "--model COLUMN")? {
             Some(column) => Some(column),
             None => look
                 .best(Role::Model, 1, |column| is_name(column) || (is_free(column) && column.values.keys().all(|text| is_model(text))))
@@ -52,7 +47,7 @@ impl<'l> Arms<'l> {
         };
         let is_item = |column: &Column| look.hints.item.as_ref().is_some_and(|item| *item == column.name);
         let suite = suite.or_else(|| look.best(Role::Item, 2, |column| are_benchmarks(column) && !is_item(column)).first().copied());
-        let approach = match hinted(&look.hints.approach, "--approach COLUMN")? {
+        let approach = match look.hinted(look.hints.approach.as_ref(), "--approach COLUMN")? {
             Some(column) => vec![column],
             None => {
                 let clear = look.best(Role::Approach, 2, |column| is_name(column) && is_other(column));

@@ -4,7 +4,7 @@ use crate::domain::ItemStatus;
 
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
-use super::look::{Look, Question, shell, text};
+use super::look::{Look, Question, names, shell, text};
 use super::statuses::status;
 use super::summary::{Column, Kind};
 use super::verdict::{is_of_pair, is_plain, verdict};
@@ -63,25 +63,21 @@ impl<'l> Judgement<'l> {
 
 /// Finds what says how items came out.
 pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Question> {
-    let hint = |name: &Option<String>, option: &str| match name {
-        None => Ok(None),
-        Some(name) => look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned())),
-    };
     let endings: Vec<&Column> = look.summary.columns.iter().filter(|column| is_ended(column)).collect();
     let beside = |by: Judged<'l>| {
         let mut found = Judgement { by, ended: None };
         let judges = found.columns();
-        found.ended = endings.iter().copied().find(|column| judges.iter().all(|judge| judge.name != column.name));
+        found.ended = endings.iter().copied().find(|column| !column.is_among(&judges));
         found
     };
-    if let Some(column) = hint(&look.hints.passed, "--passed COLUMN")? {
+    if let Some(column) = look.hinted(look.hints.passed.as_ref(), "--passed COLUMN")? {
         return Ok(Some(beside(Judged::By(column))));
     }
-    if let Some(column) = hint(&look.hints.score, "--score COLUMN")? {
+    if let Some(column) = look.hinted(look.hints.score.as_ref(), "--score COLUMN")? {
         return Ok(Some(beside(Judged::Score(column))));
     }
     check_pairs(look)?;
-    let grade = grade(look, &|column| !column.name.starts_with("$.") && endings.iter().all(|ended| ended.name != column.name))?;
+    let grade = grade(look, &|column| !column.name.starts_with("$.") && !column.is_among(&endings))?;
     let varies = |column: &Column| column.numbers().is_some_and(|numbers| numbers.least < numbers.most);
     let Some(ended) = endings.first() else {
         if let Some(Judged::By(column)) = &grade {
@@ -194,8 +190,7 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
     for other in rest {
         let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict) == Some(ItemStatus::Pass);
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
-            let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
-            let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
+            let text = format!("{} could each be the outcome, and they differ", names(found));
             return Err(Question::new(text, format!("--passed {}", shell(&first.name))));
         }
     }

@@ -3,7 +3,7 @@
 use super::arms::{Arms, MOST_APPROACHES};
 use super::draft::{Draft, constant, list, quoted};
 use super::judged::{Judged, judged};
-use super::look::{Look, Question, shell};
+use super::look::{Look, Question, names, shell};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
 use super::words::{Role, is_numbered, own_name, words_of};
@@ -25,7 +25,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         if arms.approach.is_empty() && arms.model.is_none() {
             arms.approach.extend(unnamed_arms(look, &used, &item).map_err(one)?);
             used.extend(&arms.approach);
-            item.retain(|column| !arms.approach.iter().any(|arm| arm.name == column.name));
+            item.retain(|column| !column.is_among(&arms.approach));
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
@@ -70,8 +70,7 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
         return Err(Question::new(text, "--item COLUMN, --approach COLUMN or --model COLUMN"));
     }
     if !columns.is_empty() && look.is_unique(&columns) {
-        let names: Vec<String> = columns.iter().map(|column| format!("`{}`", column.name)).collect();
-        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names.join(" and "));
+        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names(&columns));
         return Err(Question::new(text, "--item COLUMN"));
     }
     Ok(())
@@ -79,15 +78,10 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
 
 /// Finds the columns that name an item.
 fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Question> {
-    if let Some(name) = &look.hints.item {
-        return look
-            .named(name)
-            .map(|column| vec![column])
-            .ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--item COLUMN"));
+    if let Some(column) = look.hinted(look.hints.item.as_ref(), "--item COLUMN")? {
+        return Ok(vec![column]);
     }
-    let is_free = |column: &Column| {
-        !used.iter().any(|other| other.name == column.name) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
-    };
+    let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.filled * 10 >= look.rows.len() * 9;
     let arms: Vec<&Column> = used.iter().filter(|column| look.named(&column.name).is_some()).copied().collect();
     let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
@@ -120,10 +114,7 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
     match numbered.as_slice() {
         [one] => Ok(vec![one]),
         [] => Ok(others(look, is_free)),
-        several => {
-            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(format!("{} may each name the items", names.join(" and ")), format!("--item {}", shell(&several[0].name))))
-        }
+        several => Err(Question::new(format!("{} may each name the items", names(several)), format!("--item {}", shell(&several[0].name)))),
     }
 }
 
@@ -145,7 +136,8 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
         return Ok(None);
     }
     let is_free = |column: &Column| {
-        !used.iter().chain(item).any(|other| other.name == column.name)
+        !column.is_among(used)
+            && !column.is_among(item)
             && matches!(column.kind, Kind::Text)
             && (2..=MOST_APPROACHES).contains(&column.values.len())
     };
@@ -162,13 +154,10 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
     match found.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
-        several => {
-            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(
-                format!("{} may each name the approaches", names.join(" and ")),
-                format!("--approach {}", shell(&several[0].name)),
-            ))
-        }
+        several => Err(Question::new(
+            format!("{} may each name the approaches", names(several)),
+            format!("--approach {}", shell(&several[0].name)),
+        )),
     }
 }
 
@@ -194,8 +183,7 @@ impl<'l> Repeats<'l> {
         }
         let taken: Vec<&str> = used.iter().map(|column| column.name.as_str()).collect();
         let is_free = |column: &Column| !taken.contains(&column.name.as_str());
-        if let Some(name) = &look.hints.attempt {
-            let column = look.named(name).ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--attempt COLUMN"))?;
+        if let Some(column) = look.hinted(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
             found.attempt = Some(counted(column));
             return Ok(found);

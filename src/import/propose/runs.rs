@@ -20,8 +20,7 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     if sides >= 2 {
         return false;
     }
-    let may_be_item =
-        |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
+    let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
     let items = look.best(Role::Item, 2, may_be_item);
     // With a suite, a number that no other row has is of the row: runs of one arm are few.
     let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
@@ -140,7 +139,7 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     for role in [Role::Rate, Role::Score] {
         for least in [3, 2, 1] {
             for column in look.best(role, least, is_rate) {
-                if !found.iter().any(|known| known.name == column.name) {
+                if !column.is_among(&found) {
                     found.push(column);
                 }
             }
@@ -168,7 +167,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         }
         let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
         for column in rates(look).into_iter().chain(side.and_then(|_| look.named("score"))) {
-            if used.iter().any(|known| known.name == column.name) {
+            if column.is_among(&used) {
                 continue;
             }
             used.push(column);
@@ -209,9 +208,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 draft.scores.push((metric, value));
             }
         }
-        let is_time = |column: &Column| {
-            !used.iter().any(|known| known.name == column.name) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
-        };
+        let is_time = |column: &Column| !column.is_among(&used) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
         if let Some(column) = look.best(Role::Time, 1, is_time).first() {
             used.push(column);
             draft.run.extend(timestamp(column, &mut notes));

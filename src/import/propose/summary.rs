@@ -59,6 +59,11 @@ impl Column {
         self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
     }
 
+    /// Says whether the column is one of these.
+    pub fn is_among(&self, columns: &[&Self]) -> bool {
+        columns.iter().any(|other| other.name == self.name)
+    }
+
     pub fn numbers(&self) -> Option<&Numbers> {
         match &self.kind {
             Kind::Numbers(numbers) => Some(numbers),
