@@ -216,11 +216,10 @@ fn header_of(filled: &[usize]) -> u64 {
 
 /// Finds every table in a document: each list of objects, each object of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
-    let turned = tree.by_rows();
-    let has_names = |tree: &Tree| if let Tree::Map(columns) = tree { columns.len() <= MOST_TURNED } else { false };
-    if let Some(turned) = turned.as_ref().filter(|_| has_names(tree)) {
+    let has_names = matches!(tree, Tree::Map(columns) if columns.len() <= MOST_TURNED);
+    if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
         // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
-        let by_columns = sample_at(turned, "[]")
+        let by_columns = sample_at(&turned, "[]")
             .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
         let mut found = tables_as_they_are(tree);
         found.extend(by_columns);

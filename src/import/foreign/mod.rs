@@ -175,11 +175,10 @@ fn import_source(
         return Ok((report, Vec::new()));
     }
     let reading = format!("reading {}", source.format.version());
-    let prices: Vec<String> = names.prices.iter().map(|price| format!("{price:?}")).collect();
+    let are_priced = source.format.prices_tokens();
+    let prices: Vec<String> = names.prices.iter().filter(|_| are_priced).map(|price| format!("{price:?}")).collect();
     let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
-    if source.format.prices_tokens() {
-        parts.extend(prices.iter().map(String::as_bytes));
-    }
+    parts.extend(prices.iter().map(String::as_bytes));
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }

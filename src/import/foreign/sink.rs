@@ -308,9 +308,10 @@ impl<'a> Sink<'a> {
         outcome.run.clone_from(&state.run.id);
         state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
-        state.content.add(&outcome);
-        if let Some(sums) = &mut state.sums {
-            sums.add(&outcome, &details);
+        match &mut state.sums {
+            // They sum up the content too.
+            Some(sums) => sums.add(&outcome, &details),
+            None => state.content.add(&outcome),
         }
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
