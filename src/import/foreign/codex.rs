@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{ItemKind, RunStatus, Unit};
+use crate::domain::{ItemKind, Unit};
 use crate::transcript::{Thread, event};
 
 use super::super::rows::Stop;
@@ -42,12 +42,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let mut session = Session { id: named_by_file(&source.name), agent: "Codex", ..Session::default() };
     let mut thread = Thread::default();
-    let mut damaged = 0_u64;
     read_lines_to_cut(file.open()?, &file.shown, &mut |number, line: Result<Value, _>| {
         let line = match line {
             Ok(line) => line,
             Err(why) => {
-                damaged += 1;
+                session.damaged += 1;
                 sink.refuse(&format!("line {number}"), why);
                 return Ok(());
             }
@@ -70,12 +69,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     session.version.clone_from(&thread.version);
     session.requests = thread.requests().to_vec();
     session.tools = thread.tools();
-    let Some(run) = session.tell(sink) else { return Ok(()) };
-    state(run, &thread, sink);
-    if damaged > 0 {
-        let record = sink.run(run);
-        record.status = RunStatus::Failed;
-        record.error = Some(format!("{damaged} lines of the session cannot be read"));
+    if let Some(run) = session.tell(sink) {
+        state(run, &thread, sink);
     }
     Ok(())
 }
