@@ -57,7 +57,7 @@ pub struct Git {
 }
 
 /// Where an imported run came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Provenance {
     /// The importer: `table` for mapped tables.
     pub importer: String,
@@ -182,6 +182,23 @@ pub struct ScoreRecord {
     pub evaluator: Option<String>,
     #[serde(default)]
     pub revision: u32,
+}
+
+impl ScoreRecord {
+    /// A score of which nothing but its value is known, in `unit`.
+    pub fn new(metric: impl Into<String>, value: f64, unit: Unit, direction: Direction) -> Self {
+        Self {
+            metric: metric.into(),
+            value: Some(value),
+            unit,
+            direction,
+            range: None,
+            standard_error: None,
+            n: None,
+            evaluator: None,
+            revision: 0,
+        }
+    }
 }
 
 /// One run. Every number has three states: a number, zero, or not measured (`None`).

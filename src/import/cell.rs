@@ -1,6 +1,6 @@
 //! One value of a foreign row, and what its text may mean.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::document::quote;
 
@@ -126,16 +126,35 @@ pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
     Ok(value as u64)
 }
 
+/// The end of the year 9999: later times cannot be written in four digits, and records that hold one cannot be read back.
+const MOST_SECONDS: f64 = 253_402_300_799.0;
+
+/// Returns the time if its year, in UTC, has four digits.
+fn writable(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Refused> {
+    let is_writable = (0..=9999).contains(&time.year());
+    if is_writable { Ok(time) } else { Err(Refused::with_value(format!("{name} is not in the years 0 to 9999"), text)) }
+}
+
+/// Reads a point in time off its seconds since 1970, to the microsecond. None before 1970 and after the year 9999.
+pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
+    if !(0.0..=MOST_SECONDS).contains(&seconds) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
+    DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
+}
+
 /// Reads a time: RFC 3339, or a date or date and time without a zone, which is taken as UTC.
 pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Ok(time.to_utc());
+        return writable(name, text, time.to_utc());
     }
     let local = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]
         .into_iter()
         .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
-    local.map(|time| time.and_utc()).ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))
+    let local = local.ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))?;
+    writable(name, text, local.and_utc())
 }
 
 /// Reads a time that is written in a way of its own, as `strftime` has it; without a zone it is taken as UTC.
@@ -149,15 +168,14 @@ pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<
         let time = NaiveDateTime::parse_from_str(text, pattern).ok();
         time.or_else(|| NaiveDate::parse_from_str(text, pattern).ok()?.and_hms_opt(0, 0, 0)).map(|time| time.and_utc())
     };
-    zoned.or_else(local).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))
+    let time = zoned.or_else(local).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))?;
+    writable(name, text, time)
 }
 
-/// Reads a time in seconds since 1970.
+/// Reads a time in parts of seconds since 1970: milliseconds are 1000 parts.
 pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<DateTime<Utc>, Refused> {
-    let micros = number(name, text, Range::NotNegative)? / parts * 1e6;
-    #[expect(clippy::cast_possible_truncation, reason = "what is too large saturates, and is no time")]
-    let time = DateTime::from_timestamp_micros(micros.round() as i64);
-    time.ok_or_else(|| Refused::with_value(format!("{name} is not a time"), text))
+    let seconds = number(name, text, Range::NotNegative)? / parts;
+    unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
 }
 
 /// Counts the digits after the decimal point as printed.
@@ -223,6 +241,22 @@ mod tests {
         }
         assert_eq!(time("t", "2024-05-01").map(|time| time.timestamp()), Ok(1_714_521_600));
         assert!(time("t", "yesterday").is_err());
+    }
+
+    #[test]
+    fn times_that_records_cannot_hold_are_refused() {
+        let shown = |time: Result<DateTime<Utc>, Refused>| time.map(|time| time.to_rfc3339()).map_err(|refused| refused.reason);
+        assert_eq!(shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
+        assert_eq!(shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
+        let seconds = Err("t is not in the years 1970 to 9999".to_owned());
+        for text in ["1763683200500", "253402300800", "1e300"] {
+            assert_eq!(shown(time_of_seconds("t", text, 1.0)), seconds, "milliseconds that are taken for seconds");
+        }
+        let years = Err("t is not in the years 0 to 9999".to_owned());
+        for text in ["9999-12-31T23:59:59-01:00", "+57845-01-01", "-0001-01-01 00:00:00"] {
+            assert_eq!(shown(time("t", text)), years, "{text}");
+        }
+        assert_eq!(shown(time_by("t", "01.01.+12025", "%d.%m.%Y")), years);
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl ContentSum {
         let texts = [outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score];
         let digest = digest(&texts.map(str::as_bytes), true);
         self.outcomes += 1;
-        self.sum = self.sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
+        self.sum = add_digest(self.sum, &digest);
     }
 
     /// Returns what the run's source holds. Of a run without outcomes its figures are what can change.
@@ -37,6 +37,11 @@ impl ContentSum {
         };
         ImportedContent { outcomes: self.outcomes, sum }
     }
+}
+
+/// Adds the first half of a digest, so that the sum does not depend on the order.
+pub(super) fn add_digest(sum: u128, digest: &[u8]) -> u128 {
+    sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
 
 #[cfg(test)]

@@ -115,8 +115,16 @@ impl Field {
         Self { label, rule, scale: Scale::NONE }
     }
 
-    /// Returns the field's text in this row; `None` is "not measured".
+    /// Returns the field's text in this row; `None` is "not measured". Where the map scales the field, the text is the scaled number.
     pub fn text<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        if self.scale == Scale::NONE {
+            return self.written(row);
+        }
+        Ok(self.number(row, Range::Any)?.map(|number| Cow::Owned(number.to_string())))
+    }
+
+    /// Returns the text as the source has it, not scaled.
+    fn written<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         match &self.rule {
             Rule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
             Rule::Cell(origin) => origin.text(&self.label, row),
@@ -176,7 +184,7 @@ impl Field {
 
     /// Returns the number in our unit.
     pub fn number(&self, row: &View<'_>, range: Range) -> Result<Option<f64>, Refused> {
-        let Some(text) = self.text(row)? else { return Ok(None) };
+        let Some(text) = self.written(row)? else { return Ok(None) };
         if self.scale.counted == Counted::Time {
             let seconds = row.notation.seconds(&text, self.scale);
             let seconds = seconds.ok_or_else(|| Refused::with_value(format!("{} is not a time", self.label), &text))?;
@@ -186,17 +194,28 @@ impl Field {
         Ok(Some(self.scale.of(value)))
     }
 
-    /// Returns the number's text as programs write it.
+    /// Returns the number's text as programs write it, not scaled.
     pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
-        let Some(text) = self.text(row)? else { return Ok(None) };
+        let Some(text) = self.written(row)? else { return Ok(None) };
         Ok(Some(match row.notation.plain(&text, self.scale.counted) {
             Cow::Borrowed(_) => text,
             Cow::Owned(plain) => Cow::Owned(plain),
         }))
     }
 
+    /// Returns the whole number in our unit.
     pub fn whole(&self, row: &View<'_>) -> Result<Option<u64>, Refused> {
-        self.numeral(row)?.map(|text| whole(&self.label, &text)).transpose()
+        /// As floats, 4.35 × 100 is not quite 435.
+        const SLACK: f64 = 1e-9;
+        let Some(text) = self.numeral(row)? else { return Ok(None) };
+        if self.scale == Scale::NONE {
+            return whole(&self.label, &text).map(Some);
+        }
+        let scaled = self.scale.of(number(&self.label, &text, Range::NotNegative)?);
+        let nearest = scaled.round();
+        let is_whole = (scaled - nearest).abs() <= SLACK * nearest.max(1.0);
+        let found = if is_whole { whole(&self.label, &nearest.to_string()).ok() } else { None };
+        found.map(Some).ok_or_else(|| Refused::with_value(format!("{} is not a whole number once it is scaled", self.label), &text))
     }
 
     /// Returns a name of bounded length: a longer one, such as the text of a question, ends in its digest.
@@ -281,6 +300,32 @@ mod tests {
         let pattern = Regex::new("^outputs_(.+)_5shots").expect("a valid pattern");
         check(Rule::Regex { origin: Origin::File, pattern: pattern.clone(), group: 1 }, "", Ok(Some("m1")));
         check(Rule::Regex { origin: COLUMN, pattern, group: 1 }, "other", Err("`x` does not match the pattern"));
+    }
+
+    #[test]
+    fn a_scale_holds_for_texts_and_whole_numbers_too() {
+        let notation = Notation::default();
+        let field = |multiply, divide| {
+            let scale = Scale { multiply, divide, ..Scale::NONE };
+            Field { scale, ..Field::of("`x`".to_owned(), Rule::Cell(COLUMN)) }
+        };
+        let check = |raw: &str, field: &Field, expected: Result<u64, &str>| {
+            let mut cells = vec![Cell::default()];
+            cells[0].set(CellKind::Text, raw);
+            let row = View { cells: &cells, notation: &notation, number: 1, file: "f", member: None };
+            let found = field.whole(&row).map_err(|refused| refused.reason);
+            assert_eq!(found, expected.map(Some).map_err(str::to_owned), "{raw}");
+            if let Ok(whole) = expected {
+                let text = field.text(&row).ok().flatten().unwrap_or_default();
+                assert!(text.parse::<f64>().is_ok_and(|number| (number - whole as f64).abs() < 1e-6), "{text}");
+            }
+        };
+        check("12.5", &field(1000.0, 1.0), Ok(12_500));
+        check("4.35", &field(100.0, 1.0), Ok(435));
+        check("3000", &field(1.0, 1000.0), Ok(3));
+        check("3001", &field(1.0, 1000.0), Err("`x` is not a whole number once it is scaled"));
+        check("1e300", &field(1000.0, 1.0), Err("`x` is not a whole number once it is scaled"));
+        check("-1", &field(1000.0, 1.0), Err("`x` is negative"));
     }
 
     #[test]

@@ -324,16 +324,11 @@ impl RunState {
             && mean.is_finite()
         {
             self.run.scores.push(ScoreRecord {
-                metric: score.metric.clone(),
-                value: Some(mean),
-                unit: score.unit.unit,
-                direction: score.direction,
-                // Attempts at one item are not independent; the interval is a matter of the outcomes, which are stored.
                 range: score.range.map(|range| range.in_unit(score.unit)),
-                standard_error: None,
                 n: Some(self.score.n),
-                evaluator: None,
-                revision: 0,
+                // Without a standard error: attempts at one item are not independent; the interval is a matter of the outcomes, which are
+                // stored.
+                ..ScoreRecord::new(score.metric.clone(), mean, score.unit.unit, score.direction)
             });
         }
     }

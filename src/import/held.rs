@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Run, RunId, RunStatus};
 use crate::results::{ItemLine, SealedPair, SealedReader, Store, details_of, for_each_line, parse_header, scan, to_json, write_line};
 
-use super::content::ContentSum;
+use super::content::{ContentSum, add_digest};
 use super::source::digest;
 
 /// The tag of a run that another of the same command replaces.
@@ -38,7 +38,7 @@ impl Sums {
         write_line(outcome, &mut line);
         let details = if *details == ItemDetails::default() { String::new() } else { serde_json::to_string(details).unwrap_or_default() };
         let digest = digest(&[line.as_bytes(), details.as_bytes()], true);
-        self.lines = self.lines.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
+        self.lines = add_digest(self.lines, &digest);
     }
 
     /// Ends the sums with the run, which is complete.

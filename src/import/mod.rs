@@ -42,6 +42,7 @@ mod source;
 mod spent;
 mod stored;
 mod table;
+mod texts;
 mod tree;
 mod versions;
 mod workbook;

@@ -1,6 +1,5 @@
 //! From files that no format claims to one map for them all, with the first rows as it reads them.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -8,14 +7,14 @@ use walkdir::WalkDir;
 
 use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Provenance};
 
-use super::columns::Columns;
-use super::fold::{Fold, Known, Place};
+use super::fold::{Fold, Known};
 use super::foreign::is_nothing_known;
 use super::map::Map;
 use super::propose::{Hints, Question, propose};
-use super::rows::{Row, Rows, Stop};
+use super::rows::Stop;
 use super::sample::{Sample, samples_of};
 use super::source::{Source, hex_digest, may_be_table};
+use super::table::{columns_of, read_source};
 
 /// Rows that are shown as they will be read.
 const SHOWN_ROWS: u64 = 5;
@@ -174,46 +173,20 @@ fn stem(name: &str) -> &str {
 }
 
 fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
-    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
-    for slot in map.shape.made() {
-        columns.mark_seen(slot);
-    }
     let known = |_: &crate::domain::RunId| Known::Not;
-    let fold = RefCell::new(Fold::new(map, &known));
-    let outcomes: RefCell<Vec<ItemOutcome>> = RefCell::default();
-    let read = source.each_part(map.layout.encoding, &mut |_| {}, |part| {
-        let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
-        let mut write = |outcome: &ItemOutcome, _: &_| {
-            outcomes.borrow_mut().push(outcome.clone());
-            Ok(())
-        };
-        let mut on_row = |row: &Row<'_>| {
-            if map.shape.is_skipped(row) {
-                return Ok(());
-            }
-            map.shape.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut write))
-        };
-        let mut rows = Rows::new(&part.label, &mut columns, &mut on_row).up_to(SHOWN_ROWS);
-        map.layout.read(part.format, part.input, &mut rows, |_| None)
+    let mut fold = Fold::new(map, &known);
+    let mut outcomes: Vec<ItemOutcome> = Vec::new();
+    let read = read_source(source, map, SHOWN_ROWS, &mut columns_of(map), &mut fold, &mut |_| {}, &mut |outcome, _| {
+        outcomes.push(outcome.clone());
+        Ok(())
     });
     if let Err(Stop::Unreadable(problems)) = read
         && !problems.is_empty()
     {
         return Err(NoProposal::Unreadable(problems));
     }
-    let provenance = Provenance {
-        importer: String::new(),
-        file: String::new(),
-        sha256: String::new(),
-        map: None,
-        map_sha256: None,
-        url: None,
-        content: None,
-        first: None,
-        place: None,
-        replaces: None,
-    };
-    let (folded, _) = fold.into_inner().finish(&provenance);
+    let provenance = Provenance::default();
+    let (folded, _) = fold.finish(&provenance);
     let row_of = |run: &crate::domain::Run, item: Option<&ItemOutcome>| ProposedRow {
         suite: run.suite.clone(),
         approach: run.approach.clone(),
@@ -222,7 +195,6 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
         score: item.map_or_else(|| run.scores.first().and_then(|score| score.value), |outcome| outcome.score),
         counts: if item.is_some() { None } else { run.shared_tests_passed.zip(run.shared_tests_total) },
     };
-    let outcomes = outcomes.into_inner();
     let mut rows: Vec<ProposedRow> =
         outcomes.iter().filter_map(|outcome| Some(row_of(folded.runs.iter().find(|run| run.id == outcome.run)?, Some(outcome)))).collect();
     if map.item.is_none() {

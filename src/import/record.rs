@@ -7,10 +7,10 @@ use crate::results::Store;
 
 use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
 use super::field::{Field, View};
-use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatusField, TimeFormat};
-
-/// Characters of a text that is kept with an outcome.
-const MOST_TEXT_CHARS: usize = 2000;
+use super::map::{
+    Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TimeFormat,
+};
+use super::texts::{MOST_TEXT_CHARS, clip};
 
 /// What tells the run of a row from other runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,28 +102,24 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         }
         let Some(value) = measured(&score.value, score.unit, score.range, row)? else { continue };
         run.scores.push(ScoreRecord {
-            metric: score.metric.clone(),
-            value: Some(value),
-            unit: score.unit.unit,
-            direction: score.direction,
             range: score.range.map(|range| range.in_unit(score.unit)),
             standard_error: amount(&score.standard_error)?.map(|error| error / score.unit.divisor),
             n: whole(&score.n)?,
-            evaluator: None,
-            revision: 0,
+            ..ScoreRecord::new(score.metric.clone(), value, score.unit.unit, score.direction)
         });
     }
     for stated in &map.stated {
         let Some(text) = stated.value.numeral(row)? else { continue };
-        let value = in_unit(&stated.value.label, number(&stated.value.label, &text, Range::Any)?, stated.unit, &text)?;
+        let StatedField { value: Field { label, scale, .. }, unit, .. } = stated;
+        let value = in_unit(label, scale.of(number(label, &text, Range::Any)?), *unit, &text)?;
         let counts = stated.counts.as_ref().map_or(Ok(None), |counts| passed_of(counts, row))?;
         let digits = stated.decimals.unwrap_or_else(|| decimals_of(&text));
         run.stated.push(StatedFigure {
             name: stated.name.clone(),
             value,
-            unit: stated.unit.unit,
+            unit: unit.unit,
             recomputed: counts.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64),
-            rounding: Some(StatedFigure::half_of_last(digits) / stated.unit.divisor),
+            rounding: Some(scale.of(StatedFigure::half_of_last(digits)) / unit.divisor),
         });
     }
     Ok(run)
@@ -235,7 +231,7 @@ pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDeta
     let ItemTexts { question, answer, expected, reason } = &fields.texts;
     let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
         let Some(field) = field else { return Ok(None) };
-        Ok(field.text(row)?.map(|text| clipped(&text)))
+        Ok(field.text(row)?.map(|text| clip(&text, MOST_TEXT_CHARS).into_owned()))
     };
     let mut details = ItemDetails {
         question: text(question)?,
@@ -250,10 +246,6 @@ pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDeta
         }
     }
     Ok(details)
-}
-
-fn clipped(text: &str) -> String {
-    text.chars().take(MOST_TEXT_CHARS).collect()
 }
 
 fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<ItemStatus, Refused> {

@@ -102,13 +102,8 @@ fn import_file(
         importer: RUBRIC.to_owned(),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
-        map: None,
-        map_sha256: None,
-        url: None,
-        content: None,
-        first: None,
         place: place_of(store, path),
-        replaces: None,
+        ..Provenance::default()
     };
     // Of several in one file nothing tells which was which.
     if let [rubric] = graded.as_mut_slice() {

@@ -14,7 +14,7 @@ use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, va
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Input, Part, Source};
 use super::tree::Tree;
-use super::workbook::{filled_cells, sheets};
+use super::workbook::Workbook;
 use super::yaml_rows::read_document;
 
 /// So many rows of a file are looked at.
@@ -98,12 +98,14 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
             Ok(vec![Sample::of_rows(&label, format, Input::Text(whole), layout)?])
         }
         (Format::Workbook, Input::File(file)) => {
-            let open = || file.try_clone().map_err(|error| Problem::in_file(&label, error.to_string()));
+            let problem = |why: String| Problem::in_file(&label, why);
+            let mut workbook = Workbook::open(file).map_err(problem)?;
             let mut found = Vec::new();
-            for (place, sheet) in sheets(open()?, &label)?.into_iter().enumerate() {
-                let header = header_of(&filled_cells(open()?, &sheet, MOST_RECORDS, &label)?);
+            for (place, sheet) in workbook.names().into_iter().enumerate() {
+                let header = header_of(&workbook.filled_cells(&sheet, MOST_RECORDS).map_err(problem)?);
                 let layout = Layout { sheet: (place > 0).then_some(sheet), header, ..layout.clone() };
-                found.extend(Sample::of_rows(&label, format, Input::File(open()?), layout).ok());
+                let read = |layout: &Layout, rows: &mut Rows<'_>| workbook.read(layout.sheet.as_deref(), header, rows, |_| None);
+                found.extend(Sample::by(&label, layout, read).ok());
             }
             Ok(found)
         }
@@ -148,6 +150,10 @@ fn seen(read: Result<(), Stop>) -> Result<(), Stop> {
 
 impl Sample {
     fn of_rows(label: &str, format: Format, input: Input<'_>, layout: Layout) -> Result<Self, Stop> {
+        Self::by(label, layout, |layout, rows| layout.read(format, input, rows, |_| None))
+    }
+
+    fn by(label: &str, layout: Layout, read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>) -> Result<Self, Stop> {
         let mut columns = Columns::all();
         let (mut found, mut compound) = (Vec::new(), BTreeSet::new());
         let mut on_row = |row: &Row<'_>| {
@@ -158,7 +164,7 @@ impl Sample {
             Ok(())
         };
         let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
-        seen(layout.read(format, input, &mut rows, |_| None))?;
+        seen(read(&layout, &mut rows))?;
         let columns = columns.names().to_vec();
         Ok(Self { layout, columns, rows: found, compound })
     }
@@ -216,11 +222,10 @@ fn header_of(filled: &[usize]) -> u64 {
 
 /// Finds every table in a document: each list of objects, each object of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
-    let turned = tree.by_rows();
-    let has_names = |tree: &Tree| if let Tree::Map(columns) = tree { columns.len() <= MOST_TURNED } else { false };
-    if let Some(turned) = turned.as_ref().filter(|_| has_names(tree)) {
+    let has_names = matches!(tree, Tree::Map(columns) if columns.len() <= MOST_TURNED);
+    if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
         // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
-        let by_columns = sample_at(turned, "[]")
+        let by_columns = sample_at(&turned, "[]")
             .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
         let mut found = tables_as_they_are(tree);
         found.extend(by_columns);

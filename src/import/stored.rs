@@ -310,18 +310,7 @@ mod tests {
     fn run(id: &str, first: Option<&str>, content: Option<ImportedContent>) -> Run {
         let mut run = Run::new(RunId::parse(id).expect("an id"), "s", "a", "m");
         let first = first.map(|id| RunId::parse(id).expect("an id"));
-        run.provenance = Some(Provenance {
-            importer: "x".to_owned(),
-            file: "f".to_owned(),
-            sha256: String::new(),
-            map: None,
-            map_sha256: None,
-            url: None,
-            content,
-            first,
-            place: None,
-            replaces: None,
-        });
+        run.provenance = Some(Provenance { importer: "x".to_owned(), file: "f".to_owned(), content, first, ..Provenance::default() });
         run
     }
 

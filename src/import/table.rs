@@ -20,7 +20,7 @@ use super::stored::{Read, StoredRuns};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records: see [`super::foreign`].
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,15 +162,12 @@ fn fold(
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
 ) -> Result<Option<(Folded, Option<SealedWriter>)>, StoreError> {
-    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
+    let mut columns = columns_of(map);
     let mut fold = Fold::new(map, known);
-    for slot in map.shape.made() {
-        columns.mark_seen(slot);
-    }
     let has_details = map.item.as_ref().is_some_and(ItemFields::has_details);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
-    let read = read_source(source, map, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
+    let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
         Mode::DryRun => Ok(()),
         Mode::Store if has_details => begun(&mut writer, store, key)?.item_with(outcome, details),
         Mode::Store => begun(&mut writer, store, key)?.item(outcome),
@@ -198,10 +195,8 @@ fn fold(
         map: Some(map.file.clone()),
         map_sha256: Some(map.sha256.clone()),
         url: map.url.clone(),
-        content: None,
-        first: None,
         place: place.map(str::to_owned),
-        replaces: None,
+        ..Provenance::default()
     };
     let rows_skipped = fold.rows_skipped;
     let (folded, refusals) = fold.finish(&provenance);
@@ -232,9 +227,21 @@ fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> 
     }
 }
 
-fn read_source(
+/// Returns the columns that the map reads. Those that it makes of others are there.
+pub(super) fn columns_of(map: &Map) -> Columns {
+    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
+    for slot in map.shape.made() {
+        columns.mark_seen(slot);
+    }
+    columns
+}
+
+/// Reads up to `most` rows of each part of the source into `fold`, and passes the outcomes of items on to `write`. Where `most` ended the
+/// reading, the error has no problems.
+pub(super) fn read_source(
     source: &Source,
     map: &Map,
+    most: u64,
     columns: &mut Columns,
     fold: &mut Fold<'_>,
     progress: &mut dyn FnMut(u64),
@@ -250,7 +257,7 @@ fn read_source(
             }
             map.shape.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
         };
-        let mut rows = Rows::new(&part.label, columns, &mut on_row);
+        let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
         let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);
         map.layout.read(part.format, part.input, &mut rows, ready)
     })
@@ -319,19 +326,30 @@ mod tests {
             scan(&self.store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0).collect()
         }
 
-        fn items(&self) -> Vec<ItemOutcome> {
-            let mut items = Vec::new();
-            let nobody = RunId::parse("nobody").expect("a valid id");
+        /// The stored items, each as its line.
+        fn lines(&self) -> Vec<String> {
+            let mut lines = Vec::new();
             for pair in scan(&self.store).sealed {
                 let mut text = String::new();
                 let path = pair.items.expect("a pair has items");
                 SealedReader::items(&path).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable items");
-                items.extend(
-                    text.lines()
-                        .map(|line| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line")),
-                );
+                lines.extend(text.lines().map(str::to_owned));
             }
-            items
+            lines
+        }
+
+        fn items(&self) -> Vec<ItemOutcome> {
+            let nobody = RunId::parse("nobody").expect("a valid id");
+            let outcome = |line: String| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line");
+            self.lines().into_iter().map(outcome).collect()
+        }
+
+        fn answers(&self) -> Vec<String> {
+            let answer = |line: &String| {
+                let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                line["details"]["answer"].as_str().map(str::to_owned)
+            };
+            self.lines().iter().filter_map(answer).collect()
         }
     }
 
@@ -675,6 +693,48 @@ mod tests {
         );
         let runs = place.runs();
         assert_eq!((runs[1].shared_tests_passed, runs[1].shared_tests_total), (None, None), "a total alone is no count");
+    }
+
+    #[test]
+    fn times_beyond_the_calendar_refuse_their_row_and_leave_the_store_readable() {
+        let place = Place::new();
+        let map = RUNS.replace("timestamp: date", "timestamp: {column: date, format: unix}");
+        let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,1,1763683200\ns,a,n,1,2,50,1,1763683200000\n";
+        let report = place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(refused(&report), ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]);
+        assert_eq!(place.runs().len(), 1);
+        assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
+    fn a_scale_holds_for_every_field_that_reads_a_column() {
+        let place = Place::new();
+        let map = "format: evalreport/map/1\nname: t\nrows: run\n\
+            run: {suite: suite, approach: approach, model: model, index: {column: index, divide: 10}, \
+            passed: {column: passed, multiply: 100}, total: {column: total, multiply: 100}, \
+            input_tokens: {column: kilo, multiply: 1000}, total_calls: {sum: [a, b], divide: 2}, \
+            timestamp: {column: micros, divide: 1000, format: unix_ms}, tags: {mega: {column: kilo, divide: 1000}}}\n\
+            stated: {rate: {value: {column: share, multiply: 100}, unit: percent, passed: {column: passed, multiply: 100}, \
+            total: {column: total, multiply: 100}}}\n";
+        let rows = "suite,approach,model,index,passed,total,kilo,a,b,micros,share\n\
+            s,a,m,20,0.5,0.8,12.5,3,5,1763683200500000,0.63\ns,a,n,20,0.5,0.8,12.3456,3,5,,\n";
+        let report = place.import(map, "f.csv", rows.as_bytes());
+        assert_eq!(refused(&report), ["3: row 2: `kilo` is not a whole number once it is scaled (it is `12.3456`)"]);
+        let run = &place.runs()[0];
+        assert_eq!((run.run_index, run.shared_tests_passed, run.shared_tests_total), (Some(2), Some(50), Some(80)));
+        assert_eq!((run.input_tokens, run.total_calls), (Some(12_500), Some(4)));
+        assert_eq!(run.timestamp.map(|time| time.to_rfc3339()).as_deref(), Some("2025-11-21T00:00:00.500+00:00"));
+        assert_eq!(run.tags["mega"], "0.0125");
+        assert_eq!((run.stated[0].value, run.stated[0].rounding, report.stated.agree), (0.63, Some(0.005), 1));
+    }
+
+    #[test]
+    fn a_text_that_is_cut_says_so() {
+        let place = Place::new();
+        let map = ITEMS.replace("item: {id: q", "item: {answer: pred, id: q");
+        let rows = format!("{HEADER}a,m,1,x,0,A,{},1,0.1,10\na,m,2,x,0,A,{},1,0.1,10\n", "é".repeat(2000), "é".repeat(2001));
+        place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(place.answers(), ["é".repeat(2000), format!("{}…", "é".repeat(1999))]);
     }
 
     #[test]

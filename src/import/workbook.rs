@@ -24,38 +24,22 @@ const MOST_SHARED_BYTES: usize = 256 << 20;
 const DATES: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
 /// A workbook that was opened.
-struct Workbook {
+pub(super) struct Workbook {
     archive: ZipArchive<BufReader<File>>,
+    /// Of the file.
+    bytes: u64,
     left: Allowance,
     /// Name and member of each sheet, in their order.
     sheets: Vec<(String, String)>,
     /// Days are counted from 1904.
     is_1904: bool,
-    shared: Vec<String>,
+    /// The texts that cells refer to by their number, once a sheet was opened.
+    shared: Option<Vec<String>>,
     /// For each style of a cell, whether it shows a date.
     dates: Vec<bool>,
 }
 
-/// Returns the names of the sheets in their order.
-pub(super) fn sheets(file: File, label: &str) -> Result<Vec<String>, Problem> {
-    let workbook = Workbook::open(file).map_err(|why| Problem::in_file(label, why))?;
-    Ok(workbook.sheets.into_iter().map(|(name, _)| name).collect())
-}
-
-/// Counts the cells that are filled in each of the first rows of a sheet that are not blank.
-pub(super) fn filled_cells(file: File, sheet: &str, most: usize, label: &str) -> Result<Vec<usize>, Problem> {
-    let problem = |why: String| Problem::in_file(label, why);
-    let mut workbook = Workbook::open(file).map_err(problem)?;
-    let mut sheet = workbook.sheet(Some(sheet)).map_err(problem)?;
-    let mut filled = Vec::new();
-    while filled.len() < most && sheet.next().map_err(problem)? {
-        filled.push(sheet.row.iter().filter(|cell| !cell.text.trim().is_empty()).count());
-    }
-    Ok(filled)
-}
-
-/// Reads a sheet, the first if none is named; its `header`-th row that is not blank names the columns. `ready` is asked once they are known
-/// and may stop the reading.
+/// Reads a sheet of a workbook by [`Workbook::read`].
 pub(super) fn read_workbook(
     file: File,
     sheet: Option<&str>,
@@ -63,42 +47,20 @@ pub(super) fn read_workbook(
     rows: &mut Rows<'_>,
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
-    let problem = |rows: &Rows<'_>, why: String| Stop::from(rows.unreadable(None, why));
-    let mut workbook = Workbook::open(file).map_err(|why| problem(rows, why))?;
-    let mut sheet = workbook.sheet(sheet).map_err(|why| problem(rows, why))?;
-    for _ in 0..header {
-        if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
-            return Err(problem(rows, "has no rows in this sheet".to_owned()));
-        }
-    }
-    let names: Vec<String> = sheet.row.iter().map(|cell| cell.text.trim().to_owned()).collect();
-    let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(Some(sheet.number), message))?;
-    if let Some(problem) = ready(rows) {
-        return Err(problem.into());
-    }
-    let mut cells = rows.columns.cells();
-    while sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
-        for (cell, place) in cells.iter_mut().zip(&places) {
-            match place.map(|place| sheet.row.get(place)) {
-                Some(Some(found)) => cell.clone_from(found),
-                Some(None) => cell.set(CellKind::Null, ""),
-                None => cell.clear(),
-            }
-        }
-        rows.accept(Some(sheet.number), &cells)?;
-    }
-    Ok(())
+    let mut workbook = Workbook::open(file).map_err(|why| rows.unreadable(None, why))?;
+    workbook.read(sheet, header, rows, ready)
 }
 
 impl Workbook {
-    fn open(file: File) -> Result<Self, String> {
+    /// Opens a workbook. The error is what a message says of the file.
+    pub fn open(file: File) -> Result<Self, String> {
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
         let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| format!("is a damaged workbook: {error}"))?;
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
             return Err(leading_out(name));
         }
         let mut workbook =
-            Self { archive, left: Allowance::of_file(bytes), sheets: Vec::new(), is_1904: false, shared: Vec::new(), dates: Vec::new() };
+            Self { archive, bytes, left: Allowance::of_file(bytes), sheets: Vec::new(), is_1904: false, shared: None, dates: Vec::new() };
         let mut named = Vec::new();
         let mut is_1904 = false;
         workbook.each_element("xl/workbook.xml", &mut |element| match element.local_name().as_ref() {
@@ -121,17 +83,72 @@ impl Workbook {
         if workbook.sheets.is_empty() { Err("is a workbook without sheets".to_owned()) } else { Ok(workbook) }
     }
 
-    /// Opens a sheet, the first if none is named.
+    /// Returns the names of the sheets in their order.
+    pub fn names(&self) -> Vec<String> {
+        self.sheets.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Counts the cells that are filled in each of the first rows of a sheet that are not blank. The error is what a message says of the
+    /// file.
+    pub fn filled_cells(&mut self, sheet: &str, most: usize) -> Result<Vec<usize>, String> {
+        let mut sheet = self.sheet(Some(sheet))?;
+        let mut filled = Vec::new();
+        while filled.len() < most && sheet.next()? {
+            filled.push(sheet.row.iter().filter(|cell| !cell.text.trim().is_empty()).count());
+        }
+        Ok(filled)
+    }
+
+    /// Reads a sheet, the first if none is named; its `header`-th row that is not blank names the columns. `ready` is asked once they are
+    /// known and may stop the reading.
+    pub fn read(
+        &mut self,
+        sheet: Option<&str>,
+        header: u64,
+        rows: &mut Rows<'_>,
+        ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+    ) -> Result<(), Stop> {
+        let mut sheet = self.sheet(sheet).map_err(|why| rows.unreadable(None, why))?;
+        for _ in 0..header {
+            if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+                return Err(rows.unreadable(None, "has no rows in this sheet").into());
+            }
+        }
+        let names: Vec<String> = sheet.row.iter().map(|cell| cell.text.trim().to_owned()).collect();
+        let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(Some(sheet.number), message))?;
+        if let Some(problem) = ready(rows) {
+            return Err(problem.into());
+        }
+        let mut cells = rows.columns.cells();
+        while sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+            for (cell, place) in cells.iter_mut().zip(&places) {
+                match place.map(|place| sheet.row.get(place)) {
+                    Some(Some(found)) => cell.clone_from(found),
+                    Some(None) => cell.set(CellKind::Null, ""),
+                    None => cell.clear(),
+                }
+            }
+            rows.accept(Some(sheet.number), &cells)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a sheet, the first if none is named. What it refers to is read with the first sheet, and kept for the others.
     fn sheet(&mut self, name: Option<&str>) -> Result<Sheet<'_, impl BufRead>, String> {
-        self.shared = self.read_shared()?;
-        self.read_styles()?;
+        // Each sheet may be as long as one alone.
+        self.left = Allowance::of_file(self.bytes);
+        if self.shared.is_none() {
+            let shared = self.read_shared()?;
+            self.read_styles()?;
+            self.shared = Some(shared);
+        }
         let found = self.sheets.iter().find(|(known, _)| name.is_none_or(|name| name == known));
         let Some((_, member)) = found else {
             let names: Vec<String> = self.sheets.iter().map(|(name, _)| quote(name)).collect();
             return Err(format!("has no sheet {}; its sheets are {}", quote(name.unwrap_or_default()), names.join(", ")));
         };
         let input = self.archive.by_name(member).map_err(|error| format!("is a damaged workbook: {error}"))?;
-        let styles = Styles { shared: &self.shared, dates: &self.dates, is_1904: self.is_1904 };
+        let styles = Styles { shared: self.shared.as_deref().unwrap_or_default(), dates: &self.dates, is_1904: self.is_1904 };
         let xml = Reader::from_reader(BufReader::new(Bounded::new(input, &self.left)));
         Ok(Sheet { xml, styles, buffer: Vec::new(), row: Vec::new(), number: 0 })
     }

@@ -57,15 +57,10 @@ impl Attempted {
     /// Makes the mean a named number of the run.
     pub fn score(&self, metric: &str, direction: Direction, evaluator: &str) -> Option<ScoreRecord> {
         Some(ScoreRecord {
-            metric: metric.to_owned(),
-            value: Some(self.mean()?),
-            unit: self.unit(),
-            direction,
-            range: None,
             standard_error: self.standard_error(),
             n: Some(self.n()),
             evaluator: Some(evaluator.to_owned()),
-            revision: 0,
+            ..ScoreRecord::new(metric, self.mean()?, self.unit(), direction)
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::domain::{ItemKind, RunStatus};
+use crate::domain::ItemKind;
 use crate::transcript::{Messages, Request, speaks};
 
 use super::super::rows::Stop;
@@ -17,7 +17,7 @@ use super::json::read_lines_to_cut;
 use super::peek::{Content, Peek};
 use super::session::Session;
 use super::sink::Sink;
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 use super::times::Span;
 
 /// The first lines of a session may be of other things.
@@ -81,16 +81,10 @@ fn is_prompt(line: &Value) -> bool {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
-    let mut session = Session {
-        id: stem.strip_suffix(".jsonl").unwrap_or(stem).to_owned(),
-        agent: "Claude Code",
-        span: Span::default(),
-        ..Session::default()
-    };
+    let mut session =
+        Session { id: stem(&source.name, ".jsonl").to_owned(), agent: "Claude Code", span: Span::default(), ..Session::default() };
     let mut messages = Messages::default();
     let mut named = None;
-    let mut damaged = 0_u64;
     let mut refused = Vec::new();
     for file in &source.files {
         read_lines_to_cut(file.open()?, &file.shown, &mut |number, line: Result<Value, _>| {
@@ -105,7 +99,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     messages.take(&line);
                 }
                 Err(why) => {
-                    damaged += 1;
+                    session.damaged += 1;
                     refused.push((format!("{}:{number}", file.name), why));
                 }
             }
@@ -129,13 +123,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     for (place, why) in refused {
         sink.refuse(&place, why);
     }
-    if let Some(run) = session.tell(sink)
-        && damaged > 0
-    {
-        let record = sink.run(run);
-        record.status = RunStatus::Failed;
-        record.error = Some(format!("{damaged} lines of the session cannot be read"));
-    }
+    session.tell(sink);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{ItemKind, RunStatus, Unit};
+use crate::domain::{ItemKind, Unit};
 use crate::transcript::{Thread, event};
 
 use super::super::rows::Stop;
@@ -15,7 +15,7 @@ use super::json::read_lines_to_cut;
 use super::peek::{Content, Peek};
 use super::session::Session;
 use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 
 const KINDS: [&str; 5] = ["session_meta", "turn_context", "event_msg", "response_item", "compacted"];
 /// What the name of a session's file begins with, before the time and the session's id.
@@ -33,8 +33,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 
 /// The session's id by the file's name.
 fn named_by_file(name: &str) -> String {
-    let stem = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
+    let stem = stem(name, ".jsonl");
     let id = stem.strip_prefix(ROLLOUT).and_then(|rest| rest.get(TIME_CHARS..)).filter(|id| !id.is_empty());
     id.unwrap_or(stem).to_owned()
 }
@@ -43,12 +42,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let mut session = Session { id: named_by_file(&source.name), agent: "Codex", ..Session::default() };
     let mut thread = Thread::default();
-    let mut damaged = 0_u64;
     read_lines_to_cut(file.open()?, &file.shown, &mut |number, line: Result<Value, _>| {
         let line = match line {
             Ok(line) => line,
             Err(why) => {
-                damaged += 1;
+                session.damaged += 1;
                 sink.refuse(&format!("line {number}"), why);
                 return Ok(());
             }
@@ -71,12 +69,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     session.version.clone_from(&thread.version);
     session.requests = thread.requests().to_vec();
     session.tools = thread.tools();
-    let Some(run) = session.tell(sink) else { return Ok(()) };
-    state(run, &thread, sink);
-    if damaged > 0 {
-        let record = sink.run(run);
-        record.status = RunStatus::Failed;
-        record.error = Some(format!("{damaged} lines of the session cannot be read"));
+    if let Some(run) = session.tell(sink) {
+        state(run, &thread, sink);
     }
     Ok(())
 }

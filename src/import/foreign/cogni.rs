@@ -17,7 +17,7 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, List, amount, count, number, read_object, text};
+use super::json::{Lenient, List, amount, count, filled, number, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
@@ -121,8 +121,8 @@ fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
             None
         }
     };
-    let of_repository = |key: &str| head.repo.get(key).and_then(text).filter(|text| !text.trim().is_empty());
-    let of_agent = |of: fn(&Agent) -> &Value| agent.and_then(|agent| text(of(agent))).filter(|text| !text.trim().is_empty());
+    let of_repository = |key: &str| head.repo.get(key).and_then(filled);
+    let of_agent = |of: fn(&Agent) -> &Value| agent.and_then(|agent| filled(of(agent)));
     let suite = of_repository("name").unwrap_or_else(|| "cogni".to_owned());
     let (id, model) = (of_agent(|agent| &agent.id).unwrap_or_default(), of_agent(|agent| &agent.model).unwrap_or_default());
     let run = sink.begin_run(&[&text(&head.run_id).unwrap_or_default()], [&suite, &id, &model])?;
@@ -183,7 +183,7 @@ impl Counted {
         TASKS.clone_into(&mut outcome.evaluator);
         // Where its questions are known they are what was asked, and the task is what comes of them.
         outcome.kind = if questions.is_empty() { ItemKind::Question } else { ItemKind::Check };
-        let reason = text(&task.failure_reason).filter(|reason| !reason.trim().is_empty());
+        let reason = filled(&task.failure_reason);
         sink.item(run, place, outcome, ItemDetails { reason, ..ItemDetails::default() })?;
         for (index, question) in questions.into_iter().enumerate() {
             take_question(run, &id, index + 1, question, sink)?;
@@ -224,9 +224,8 @@ fn state_task(run: Handle, task: &str, summary: &Value, correct: u64, questions:
 }
 
 fn take_question(run: Handle, task: &str, number: usize, question: &Question, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let said = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
-    let id = said(&question.id).unwrap_or_else(|| format!("question {number}"));
-    let (run_error, parse_error) = (said(&question.run_error), said(&question.parse_error));
+    let id = filled(&question.id).unwrap_or_else(|| format!("question {number}"));
+    let (run_error, parse_error) = (filled(&question.run_error), filled(&question.parse_error));
     let status = if question.correct == Value::Bool(true) {
         ItemStatus::Pass
     } else if run_error.is_some() {
@@ -240,10 +239,10 @@ fn take_question(run: Handle, task: &str, number: usize, question: &Question, si
     QUESTIONS.clone_into(&mut outcome.evaluator);
     outcome.category = Some(task.to_owned());
     outcome.duration_seconds = amount(&question.wall_time_seconds);
-    let asked = said(&question.asked);
+    let asked = filled(&question.asked);
     let details = ItemDetails {
         reason: run_error.or(parse_error),
-        answer: said(&question.agent_answer),
+        answer: filled(&question.agent_answer),
         expected: answers(&question.correct_answers),
         steps: count(&question.agent_steps),
         tools: question.tool_calls.as_object().into_iter().flatten().filter_map(|(name, n)| Some((name.clone(), count(n)?))).collect(),

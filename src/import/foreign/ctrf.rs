@@ -17,12 +17,12 @@ use super::super::stored::Moment;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, number, read_object, text};
+use super::json::{Lenient, amount, count, filled, number, read_object, text};
 use super::measured::{self, Names};
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 use super::tries::{FLAKY_TAG, Try, told};
 
@@ -146,12 +146,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         *counted.by_status.entry(status).or_default() += 1;
         Ok(())
     })?;
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
     let results = header.results.0.as_ref();
     let nothing = Summary::default();
     let summary = results.and_then(|results| results.summary.0.as_ref()).unwrap_or(&nothing);
     let scale = scale(summary, sink);
-    let Some(run) = begin(&header, summary, scale, stem.strip_suffix(".json").unwrap_or(stem), &counted, sink) else { return Ok(()) };
+    let Some(run) = begin(&header, summary, scale, stem(&source.name, ".json"), &counted, sink) else { return Ok(()) };
 
     let is_own = text(&header.generated_by).is_some_and(|by| by.starts_with(OWN));
     let mut reading = Reading { run, scale, is_own, namesakes: &counted.namesakes, attempts: BTreeMap::new() };
@@ -203,7 +202,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     }
     let nothing = Results::default();
     let results = header.results.0.as_ref().unwrap_or(&nothing);
-    let environment = |key: &str| results.environment.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    let environment = |key: &str| results.environment.get(key).and_then(filled);
     let mut names = Names::default();
     for place in [results.environment.get("extra"), results.tool.get("extra"), Some(&results.environment)] {
         for (name, value) in place.and_then(Value::as_object).into_iter().flatten() {
@@ -255,7 +254,7 @@ impl Test {
             Value::Array(path) => path.iter().filter_map(text).collect(),
             one => text(one).into_iter().collect(),
         };
-        let name = text(&self.name).filter(|name| !name.trim().is_empty()).unwrap_or_default();
+        let name = filled(&self.name).unwrap_or_default();
         if name.is_empty() {
             return name;
         }
@@ -270,7 +269,7 @@ impl Test {
 
     /// Takes what `export ctrf` says beyond the format: what kind of outcome it is, who decided, and what it belongs to.
     fn tell_own(&self, outcome: &mut ItemOutcome) {
-        let extra = |key: &str| self.extra.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+        let extra = |key: &str| self.extra.get(key).and_then(filled);
         if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
             outcome.kind = kind;
             outcome.category = extra("category");
@@ -322,7 +321,6 @@ impl Reading<'_> {
         if *attempt > 0 && !self.is_own {
             sink.quirk("a test that is there several times has so many attempts");
         }
-        let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
         let mut earlier = Vec::new();
         for retry in test.earlier() {
             earlier.push(Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) });

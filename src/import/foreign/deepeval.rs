@@ -17,11 +17,11 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, List, amount, count, number, read_object, text};
-use super::measured::Names;
+use super::json::{Lenient, List, amount, count, filled, number, read_object, text};
+use super::measured::{Names, count_tool};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::{ForeignFile, ForeignSource};
+use super::source::{ForeignFile, ForeignSource, stem};
 
 pub(super) const FORMAT: Format =
     Format::new(Facts { name: "deepeval", title: "DeepEval", kind: ItemKind::Question, reads_names: true, version: 1 }, claim, read);
@@ -29,7 +29,6 @@ pub(super) const FORMAT: Format =
 const WRAPPER: &str = "testRunData";
 const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
 const HEADER: [&str; 7] = ["metricsScores", "testPassed", "testFailed", "runDuration", "hyperparameters", "identifier", "testFile"];
-const MOST_TOOLS: usize = 500;
 /// Who decides about a case: all its metrics together.
 const CASES: &str = "test cases";
 
@@ -97,19 +96,14 @@ struct Metric {
     skipped: Value,
 }
 
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
-}
-
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one test run").into());
     };
-    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let peek = Peek::at(file)?;
     let below = if peek.has(WRAPPER) { format!("{WRAPPER}.") } else { String::new() };
     let header = read_header(file, &below)?;
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
-    let Some(run) = begin(&header, stem.strip_suffix(".json").unwrap_or(stem), sink) else { return Ok(()) };
+    let Some(run) = begin(&header, stem(&source.name, ".json"), sink) else { return Ok(()) };
     let mut counted = Counted::default();
     for list in LISTS {
         let mut place = 0;
@@ -187,9 +181,7 @@ impl Counted {
         let metrics = case.metrics_data.iter();
         let mut tools = BTreeMap::new();
         for tool in case.tools_called.iter().filter_map(|tool| filled(&tool.name)) {
-            if tools.len() < MOST_TOOLS || tools.contains_key(&tool) {
-                *tools.entry(tool).or_default() += 1;
-            }
+            count_tool(&mut tools, tool);
         }
         let details = ItemDetails {
             tools,

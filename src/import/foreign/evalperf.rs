@@ -143,15 +143,10 @@ fn take_task(run: Handle, item: &str, right: u64, samples: u64, tasks: &Table<Ta
 fn push_score(run: Handle, metric: &str, unit: Unit, moments: Moments, sink: &mut Sink<'_>) {
     let Some(mean) = moments.mean() else { return };
     sink.run(run).scores.push(ScoreRecord {
-        metric: metric.to_owned(),
-        value: Some(mean),
-        unit,
-        direction: Direction::Up,
-        range: None,
         standard_error: moments.standard_error(),
         n: Some(moments.n()),
         evaluator: Some(EVALUATOR.to_owned()),
-        revision: 0,
+        ..ScoreRecord::new(metric, mean, unit, Direction::Up)
     });
 }
 

@@ -99,6 +99,29 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
     Ok(cut)
 }
 
+/// Says whether a file goes on after its first line. No more of it is in memory than a block, however long the line is.
+pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Result<bool, Stop> {
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, reader);
+    let mut is_after_first = false;
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(damaged(label, &error)),
+        };
+        let after = if is_after_first { Some(0) } else { memchr(b'\n', block) };
+        is_after_first |= after.is_some();
+        if after.is_some_and(|start| !block[start..].trim_ascii().is_empty()) {
+            return Ok(true);
+        }
+        if block.is_empty() {
+            return Ok(false);
+        }
+        let length = block.len();
+        reader.consume(length);
+    }
+}
+
 /// Reads one value whole. Of one that is very long, only what is kept of it is in memory.
 pub(in crate::import) fn read_value<T: DeserializeOwned>(mut reader: impl Read, label: &str) -> Result<T, Stop> {
     let mut bytes = Vec::new();
@@ -559,6 +582,11 @@ pub(in crate::import) fn text(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns the text, number or word, if it is more than blanks.
+pub(in crate::import) fn filled(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.trim().is_empty())
+}
+
 /// Reads a finite number, also from text.
 pub(in crate::import) fn number(value: &Value) -> Option<f64> {
     let number = match value {
@@ -611,6 +639,15 @@ mod tests {
             assert_eq!(read, expected, "{step}");
         }
         assert!(read_value::<Value>(&b"[-"[..], "f").is_err());
+    }
+
+    #[test]
+    fn blanks_are_no_second_line() {
+        for (text, expected) in [("{}", false), ("{}\n \r\n", false), ("{}\n{}", true), ("{}\n\n\n [", true), ("", false)] {
+            for step in [1, 3, 1000] {
+                assert_eq!(has_second_line(Drip(text.as_bytes(), step), "f").ok(), Some(expected), "{text:?} {step}");
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::claim::Claim;
 use super::elements::read_list;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, count, number, text};
+use super::json::{Lenient, count, filled, number, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
@@ -103,7 +103,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let ended = scenario.ended();
-    let error = text(&scenario.error).filter(|error| !error.trim().is_empty());
+    let error = filled(&scenario.error);
     let status = match (scenario.success.as_bool(), ended.as_str()) {
         (Some(true), _) => ItemStatus::Pass,
         (_, "aborted_constraint") => ItemStatus::Limit,

@@ -16,7 +16,7 @@ use super::claim::Claim;
 use super::elements::read_list;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, count, number, read_lines_to_cut, read_object, text};
+use super::json::{Lenient, count, filled, number, read_lines_to_cut, read_object};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -67,10 +67,6 @@ struct Page {
     meta: Value,
 }
 
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
-}
-
 /// What the scores of one run add up to.
 #[derive(Default)]
 struct Tally {
@@ -93,7 +89,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one export").into());
     };
-    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let peek = Peek::at(file)?;
     let mut reading = Reading::default();
     let mut place = 0;
     let mut take = |score: Lenient<Score>, sink: &mut Sink<'_>| {
@@ -198,16 +194,10 @@ impl Reading {
             for (name, numbers) in &tally.numbers {
                 let Some(mean) = numbers.mean() else { continue };
                 record.scores.push(ScoreRecord {
-                    metric: name.clone(),
-                    value: Some(mean),
-                    unit: Unit::Number,
-                    // Which way is better, only the evaluator knows.
-                    direction: Direction::None,
-                    range: None,
                     standard_error: numbers.standard_error(),
                     n: Some(numbers.n()),
-                    evaluator: None,
-                    revision: 0,
+                    // Which way is better, only the evaluator knows.
+                    ..ScoreRecord::new(name.clone(), mean, Unit::Number, Direction::None)
                 });
             }
         }

@@ -1,4 +1,6 @@
-//! What tests say about what they cost, in properties whose names are anybody's.
+//! What tests say about what they cost, in properties whose names are anybody's, and how often tools were called.
+
+use std::collections::BTreeMap;
 
 use super::super::cell::{Range, number, whole};
 use crate::domain::{CostSource, ItemDetails, ItemOutcome};
@@ -22,6 +24,16 @@ pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: 
         "score" => outcome.score = number("score", value, Range::Any).ok().or(outcome.score),
         "steps" | "turns" | "num_turns" => details.steps = whole("steps", value).ok().or(details.steps),
         _ => {}
+    }
+}
+
+/// Different tools of an item whose calls are counted.
+pub(super) const MOST_TOOLS: usize = 500;
+
+/// Counts a call of a tool. Those beyond the bound on different tools are not counted.
+pub(super) fn count_tool(tools: &mut BTreeMap<String, u64>, name: String) {
+    if tools.len() < MOST_TOOLS || tools.contains_key(&name) {
+        *tools.entry(name).or_default() += 1;
     }
 }
 

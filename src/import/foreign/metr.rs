@@ -16,7 +16,7 @@ use super::super::spent::Sum;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{amount, count, number, read_lines_to_cut, text};
+use super::json::{amount, count, filled, number, read_lines_to_cut};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
@@ -55,10 +55,6 @@ struct Row {
     started_at: Value,
     completed_at: Value,
     invsqrt_task_weight: Value,
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// Milliseconds since 1970. Zero is a time that nobody knows.
@@ -202,15 +198,9 @@ impl Agent {
         record.total_calls = Some(self.rows);
         if let Some(success) = self.weighted() {
             record.scores.push(ScoreRecord {
-                metric: WEIGHTED.to_owned(),
-                value: Some(success),
-                unit: Unit::Fraction,
-                direction: Direction::Up,
-                range: None,
-                standard_error: None,
                 n: Some(self.rows),
                 evaluator: Some(EVALUATOR.to_owned()),
-                revision: 0,
+                ..ScoreRecord::new(WEIGHTED, success, Unit::Fraction, Direction::Up)
             });
         }
     }

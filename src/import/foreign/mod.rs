@@ -74,6 +74,7 @@ pub use format::ForeignFormat;
 pub use retries::superseded;
 use sink::Sink;
 use source::ForeignSource;
+pub(super) use walk::is_nothing_known;
 use walk::walk;
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
@@ -143,15 +144,6 @@ pub fn import_foreign(
     Ok(report)
 }
 
-/// Says whether nothing at the paths is of a format that is read, or known and not read: what is there may be tables.
-pub(super) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
-    let walked = walk(paths, None);
-    walked.sources.is_empty()
-        && walked.bundles.is_empty()
-        && walked.is_known == 0
-        && walked.unrecognised.iter().all(|file| file.tool.is_none())
-}
-
 fn keeps_names(bundle: &str) -> SourceReport {
     let mut report = SourceReport::new(bundle);
     let problem = Problem::in_file(visible(bundle), "is a bundle, whose runs keep their names");
@@ -183,11 +175,10 @@ fn import_source(
         return Ok((report, Vec::new()));
     }
     let reading = format!("reading {}", source.format.version());
-    let prices: Vec<String> = names.prices.iter().map(|price| format!("{price:?}")).collect();
+    let are_priced = source.format.prices_tokens();
+    let prices: Vec<String> = names.prices.iter().filter(|_| are_priced).map(|price| format!("{price:?}")).collect();
     let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
-    if source.format.prices_tokens() {
-        parts.extend(prices.iter().map(String::as_bytes));
-    }
+    parts.extend(prices.iter().map(String::as_bytes));
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
@@ -227,13 +218,7 @@ fn import_source(
         importer: source.format.name().to_owned(),
         file: source.name.clone(),
         sha256: examined.sha256,
-        map: None,
-        map_sha256: None,
-        url: None,
-        content: None,
-        first: None,
-        place: None,
-        replaces: None,
+        ..Provenance::default()
     };
     let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {

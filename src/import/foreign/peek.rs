@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
+use super::super::rows::Stop;
 use super::near::Near;
-use super::source::is_zip;
+use super::source::{ForeignFile, is_zip};
 
 use crate::files;
 
@@ -50,6 +51,11 @@ pub(super) struct Peek {
 }
 
 impl Peek {
+    /// Looks at a file of a source; one that cannot be read ends the source.
+    pub fn at(file: &ForeignFile) -> Result<Self, Stop> {
+        Self::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))
+    }
+
     pub fn of(path: &Path) -> io::Result<Self> {
         let mut file = files::open(path)?;
         let mut start = Vec::new();

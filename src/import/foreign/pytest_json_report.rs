@@ -11,11 +11,11 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, read_object, text};
+use super::json::{Lenient, amount, count, filled, read_object, text};
 use super::measured::{self, Names};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::ForeignSource;
+use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format = Format::new(
@@ -72,8 +72,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     };
     // What begins the run may come after its tests.
     let header: Header = read_object(file.open()?, &file.shown, &HEADER, "tests", &mut |_: IgnoredAny| Ok(()))?;
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
-    let Some(run) = begin(&header, stem.strip_suffix(".json").unwrap_or(stem), sink) else { return Ok(()) };
+    let Some(run) = begin(&header, stem(&source.name, ".json"), sink) else { return Ok(()) };
     let mut counted = Counted::default();
     let mut place = 0;
     read_object::<IgnoredAny, Lenient<Test>>(file.open()?, &file.shown, &[], "tests", &mut |test| {
@@ -152,7 +151,7 @@ impl Counted {
         if let Some(place) = OUTCOMES.iter().position(|outcome| *outcome == said) {
             self.by_outcome[place] += 1;
         }
-        let Some(id) = text(&test.nodeid).filter(|id| !id.trim().is_empty()) else {
+        let Some(id) = filled(&test.nodeid) else {
             sink.refuse(place, Refused::because("the test has no name"));
             return Ok(());
         };

@@ -34,7 +34,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     // Later files have no id; their content is told apart by when it was.
     let content = hex_digest(&[&bytes], false);
     let header = parse_header(&bytes, &file.shown, None, Some(&content)).map_err(|problems| Stop::Unreadable(problems.0))?;
-    let own_id = value.get("id").and_then(super::json::text).filter(|id| !id.trim().is_empty());
+    let own_id = value.get("id").and_then(super::json::filled);
     let identity = own_id.unwrap_or(content);
     let Some(run) = sink.begin_run(&[&identity], [&header.suite, &header.approach, &header.model]) else { return Ok(()) };
     if has_zeros_for_unknown(&bytes) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 
-use crate::domain::{CostSource, Unit, Usage};
+use crate::domain::{CostSource, RunStatus, Unit, Usage};
 use crate::transcript::Request;
 
 use super::sink::{Handle, Sink, clip};
@@ -31,6 +31,8 @@ pub(super) struct Session {
     /// What people asked.
     pub prompts: u64,
     pub span: Span,
+    /// Lines that cannot be read.
+    pub damaged: u64,
     /// What the file says that all requests cost.
     pub usd: Option<f64>,
     /// The table's prices are not those of these requests.
@@ -72,6 +74,10 @@ impl Session {
             (None, Some(usd)) => (Some(usd), CostSource::Priced),
             (None, None) => (None, CostSource::Unknown),
         };
+        if self.damaged > 0 {
+            record.status = RunStatus::Failed;
+            record.error = Some(format!("{} lines of the session cannot be read", self.damaged));
+        }
         record.tags.insert(ID_TAG.to_owned(), clip(&self.id, MOST_TAG_CHARS).into_owned());
         let calls =
             self.tools.as_ref().filter(|tools| !tools.is_empty()).map(|tools| listed(tools.iter().map(|(tool, n)| format!("{tool} {n}"))));

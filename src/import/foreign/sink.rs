@@ -20,11 +20,11 @@ use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
 use super::super::stored::{Moment, StoredRuns};
 use super::super::table::Mode;
+use super::super::texts::MOST_TEXT_CHARS;
+pub(in crate::import) use super::super::texts::clip;
 use super::format::ForeignFormat;
 use super::source::ForeignSource;
 
-/// Characters of a text that is kept with an outcome.
-const MOST_TEXT_CHARS: usize = 2000;
 /// Characters of a name: of a suite, an approach, a model, an item.
 const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
@@ -308,9 +308,10 @@ impl<'a> Sink<'a> {
         outcome.run.clone_from(&state.run.id);
         state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
-        state.content.add(&outcome);
-        if let Some(sums) = &mut state.sums {
-            sums.add(&outcome, &details);
+        match &mut state.sums {
+            // They sum up the content too.
+            Some(sums) => sums.add(&outcome, &details),
+            None => state.content.add(&outcome),
         }
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
@@ -561,15 +562,4 @@ fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
     let of = runs.len() as u64;
     let count = |held: Held| runs.iter().filter(|run| held(run)).count() as u64;
     if runs.is_empty() { Vec::new() } else { fields.into_iter().map(|(field, held)| FieldHeld { field, held: count(held), of }).collect() }
-}
-
-/// Cuts a text to so many characters, the last of which says so.
-pub(in crate::import) fn clip(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    match text.char_indices().nth(most) {
-        None => text.into(),
-        Some(_) => {
-            let end = text.char_indices().nth(most - 1).map_or(text.len(), |(end, _)| end);
-            format!("{}…", &text[..end]).into()
-        }
-    }
 }

@@ -48,6 +48,12 @@ pub(super) fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
 }
 
+/// Returns a file's name without `.gz` and then without the ending.
+pub(super) fn stem<'n>(name: &'n str, ending: &str) -> &'n str {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    name.strip_suffix(ending).unwrap_or(name)
+}
+
 /// A source's files, read once for their digest.
 pub(super) struct Examined {
     /// SHA-256 of a file alone; of the names and digests of several.

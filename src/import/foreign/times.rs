@@ -6,23 +6,12 @@ use serde_json::Value;
 use crate::domain::Run;
 
 use super::super::cell::time;
+pub(super) use super::super::cell::unix_moment;
 use super::json::text;
-
-/// The end of the year 9999: later times cannot be written in four digits.
-const MOST_SECONDS: f64 = 253_402_300_799.0;
 
 /// Reads a point in time; one without a zone is taken as UTC.
 pub(super) fn moment(value: &Value) -> Option<DateTime<Utc>> {
     time("time", text(value)?.trim()).ok()
-}
-
-/// Reads a point in time off its seconds since 1970, to the microsecond. None before 1970 and after the year 9999.
-pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
-    if !(0.0..=MOST_SECONDS).contains(&seconds) {
-        return None;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
-    DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
 }
 
 /// Returns the seconds from one point to another, which is not before it.

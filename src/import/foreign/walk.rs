@@ -36,8 +36,6 @@ pub(super) struct Walked {
     pub problems: Vec<Problem>,
     pub unrecognised: Vec<Unrecognised>,
     pub passed_over: u64,
-    /// Paths given by name that are of a known tool and cannot be imported, or cannot be read.
-    pub is_known: usize,
 }
 
 /// Finds the sources at the paths; `forced` takes every file for one of that format.
@@ -48,15 +46,9 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         let path = path.as_ref();
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
-            Ok(metadata) if metadata.is_file() => files.push((bundle_beside(path).unwrap_or_else(|| path.to_owned()), true)),
-            Ok(_) => {
-                walked.is_known += 1;
-                walked.problems.push(Problem::in_file(shown(path), "is not a regular file"));
-            }
-            Err(error) => {
-                walked.is_known += 1;
-                walked.problems.push(unreadable(shown(path), &error));
-            }
+            Ok(metadata) if metadata.is_file() => files.push(named(path)),
+            Ok(_) => walked.problems.push(Problem::in_file(shown(path), "is not a regular file")),
+            Err(error) => walked.problems.push(unreadable(shown(path), &error)),
         }
     }
     // The same file may lie below two of the paths.
@@ -74,8 +66,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 continue;
             }
         };
-        let is_bundle = begins_bundle(&peek.head) || peek.content == Content::Xml && is_bundle(&path).unwrap_or(false);
-        if forced.is_none() && is_bundle {
+        if forced.is_none() && holds_bundle(&peek) {
             walked.bundles.push(path);
             continue;
         }
@@ -106,9 +97,6 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let file = shown(&path);
                 let unread = unread::recognise(&peek);
                 if is_named {
-                    let is_rubric = peek.has_all(&["requirements", "sub_tasks"]);
-                    walked.is_known +=
-                        usize::from(unread.is_some() || is_rubric || peek.content == Content::Xml || peek.name.ends_with(".bundle"));
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();
@@ -129,13 +117,49 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     walked
 }
 
+/// Says whether nothing at the paths is of a format that is read, or known and not read: what is there may be tables. A path that cannot be
+/// read is no table.
+pub(in crate::import) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut Walked::default()),
+            Ok(metadata) if metadata.is_file() => files.push(named(path)),
+            Ok(_) | Err(_) => return false,
+        }
+    }
+    // The first file that is known answers: of a folder of results, no other is looked at here.
+    files.iter().all(|(path, is_named)| Peek::of(path).map_or(true, |peek| !is_known(&peek, *is_named)))
+}
+
+/// Says whether the file is of a format that is read, or known and not read.
+fn is_known(peek: &Peek, is_named: bool) -> bool {
+    holds_bundle(peek)
+        || registry::all().any(|format| (format.claim)(peek).is_some())
+        || unread::recognise(peek).is_some()
+        || (is_named && (is_rubric(peek) || peek.content == Content::Xml || is_called_bundle(peek)))
+}
+
+fn holds_bundle(peek: &Peek) -> bool {
+    begins_bundle(&peek.head) || peek.content == Content::Xml && is_bundle(&peek.path).unwrap_or(false)
+}
+
+fn is_rubric(peek: &Peek) -> bool {
+    peek.has_all(&["requirements", "sub_tasks"])
+}
+
+fn is_called_bundle(peek: &Peek) -> bool {
+    peek.name.ends_with(".bundle")
+}
+
 fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
     match unread {
-        None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
+        None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
         Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
         // Too little of it is left to see what it was.
-        None if peek.name.ends_with(".bundle") => {
+        None if is_called_bundle(peek) => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
         }
         None => Problem::in_file(file, "is of no format that is recognised")
@@ -146,6 +170,11 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
 fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     ForeignSource { format, shown: shown(path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
+}
+
+/// The file that a path given by name is about.
+fn named(path: &Path) -> (PathBuf, bool) {
+    (bundle_beside(path).unwrap_or_else(|| path.to_owned()), true)
 }
 
 /// The bundle of the site whose first page this is.

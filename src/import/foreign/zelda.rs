@@ -16,7 +16,7 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Table, amount, count, number, read_object, read_value, text};
+use super::json::{Table, amount, count, filled, number, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
@@ -87,7 +87,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let crashed = results.is_none();
     let results = results.unwrap_or_default();
-    let of_suite = |key: &str| results.test_suite.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    let of_suite = |key: &str| results.test_suite.get(key).and_then(filled);
     let id = text(&results.id).unwrap_or_else(|| source.name.clone());
     let suite = of_suite("name").unwrap_or_else(|| "zelda".to_owned());
     let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
@@ -120,17 +120,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     for (name, metric) in results.metrics.iter() {
         let Some(score) = number(&metric.score) else { continue };
-        sink.run(run).scores.push(ScoreRecord {
-            metric: name.clone(),
-            value: Some(score),
-            unit: Unit::Points,
-            direction: Direction::Up,
-            range: None,
-            standard_error: None,
-            n: None,
-            evaluator: Some(name.clone()),
-            revision: 0,
-        });
+        sink.run(run)
+            .scores
+            .push(ScoreRecord { evaluator: Some(name.clone()), ..ScoreRecord::new(name.clone(), score, Unit::Points, Direction::Up) });
         let share = take_criteria(run, name, &metric.details, sink)?;
         if name == FULFILMENT {
             sink.stated(run, name, score, Unit::Points, share.map(|share| share * 100.0), Some(ROUNDING));
@@ -165,7 +157,7 @@ fn take_criteria(run: Handle, metric: &str, details: &Value, sink: &mut Sink<'_>
             None => ItemStatus::NotEvaluated,
         };
         passed += u64::from(status == ItemStatus::Pass);
-        let asked = criterion.get("criterion").and_then(text).filter(|text| !text.trim().is_empty());
+        let asked = criterion.get("criterion").and_then(filled);
         let item = format!("criterion {}", index + 1);
         let mut outcome = sink.outcome(run, &item, status);
         outcome.kind = ItemKind::Criterion;

@@ -17,16 +17,11 @@ pub(super) struct Arms<'l> {
 
 impl<'l> Arms<'l> {
     pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
-        let is_free =
-            |column: &Column| !used.iter().any(|other| other.name == column.name) && column.may_name() && column.kind != Kind::Outcomes;
-        let hinted = |name: &Option<String>, option: &str| -> Result<Option<&'l Column>, Question> {
-            let Some(name) = name else { return Ok(None) };
-            look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned()))
-        };
+        let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.kind != Kind::Outcomes;
         let is_name = |column: &Column| {
             is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
         };
-        let model = match hinted(&look.hints.model, "--model COLUMN")? {
+        let model = match look.hinted(look.hints.model.as_ref(), "--model COLUMN")? {
             Some(column) => Some(column),
             None => look
                 .best(Role::Model, 1, |column| is_name(column) || (is_free(column) && column.values.keys().all(|text| is_model(text))))
@@ -52,7 +47,7 @@ impl<'l> Arms<'l> {
         };
         let is_item = |column: &Column| look.hints.item.as_ref().is_some_and(|item| *item == column.name);
         let suite = suite.or_else(|| look.best(Role::Item, 2, |column| are_benchmarks(column) && !is_item(column)).first().copied());
-        let approach = match hinted(&look.hints.approach, "--approach COLUMN")? {
+        let approach = match look.hinted(look.hints.approach.as_ref(), "--approach COLUMN")? {
             Some(column) => vec![column],
             None => {
                 let clear = look.best(Role::Approach, 2, |column| is_name(column) && is_other(column));
@@ -76,17 +71,8 @@ impl<'l> Arms<'l> {
         self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
     }
 
-    pub fn names(&self) -> ArmNames {
-        let name = |column: &Column| column.name.clone();
-        ArmNames {
-            approach: self.approach.iter().map(|column| name(column)).collect(),
-            model: self.model.map(name),
-            suite: self.suite.map(name),
-        }
-    }
-
     /// Writes suite, approach and model. What no column says the file's name does.
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
+    pub fn write(&self, look: &Look<'_>, suite: &str, draft: &mut Draft, notes: &mut Vec<String>) {
         let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
         let names = |columns: &[&Column]| match columns {
             [one] => quoted(&one.name),
@@ -103,29 +89,7 @@ impl<'l> Arms<'l> {
             .run
             .push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
         if is_alone && !look.hints.set.contains_key("approach") {
-            look.notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
+            notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
         }
-    }
-}
-
-/// The columns of the arms by name, when the look is about to change.
-pub(super) struct ArmNames {
-    approach: Vec<String>,
-    model: Option<String>,
-    suite: Option<String>,
-}
-
-impl ArmNames {
-    pub fn write(&self, look: &mut Look<'_>, suite: &str, draft: &mut Draft) {
-        let fields = draft.run.split_off(0);
-        let columns = look.summary.columns.clone();
-        let find = |name: &String| columns.iter().find(|column| column.name == *name);
-        let arms = Arms {
-            approach: self.approach.iter().filter_map(find).collect(),
-            model: self.model.as_ref().and_then(find),
-            suite: self.suite.as_ref().and_then(find),
-        };
-        arms.write(look, suite, draft);
-        draft.run.extend(fields);
     }
 }

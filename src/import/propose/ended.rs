@@ -1,10 +1,12 @@
 //! Columns that say how an attempt ended, and not how good its answer was: `completed`, `timeout`.
 
+use crate::domain::ItemStatus;
+
 use super::draft::quoted;
 use super::look::{Look, Question};
 use super::statuses::words_of_status;
 use super::summary::{Column, Kind};
-use super::verdict::{Verdict, is_ending, is_neutral_ending, verdict};
+use super::verdict::{is_ending, is_neutral_ending, verdict};
 use super::words::{own_name, words_of};
 
 /// Titles of columns with the state of a run.
@@ -22,8 +24,8 @@ pub(super) fn is_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_state = names.iter().any(|word| STATES.contains(&word.as_str()));
     let may_be = matches!(column.kind, Kind::Outcomes | Kind::Text);
-    let passes: Vec<&String> = column.values.keys().filter(|text| verdict(text) == Some(Verdict::Pass)).collect();
-    let never_fails = column.values.keys().all(|text| verdict(text) != Some(Verdict::Fail));
+    let passes: Vec<&String> = column.values.keys().filter(|text| verdict(text) == Some(ItemStatus::Pass)).collect();
+    let never_fails = column.values.keys().all(|text| verdict(text) != Some(ItemStatus::Fail));
     is_state && may_be && !passes.is_empty() && never_fails && passes.iter().all(|text| is_ending(text))
 }
 
@@ -31,7 +33,7 @@ pub(super) fn is_ended(column: &Column) -> bool {
 pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_titled = names.iter().any(|word| ENDED.contains(&word.as_str()));
-    let mut passes = column.values.keys().filter(|text| verdict(text) == Some(Verdict::Pass)).peekable();
+    let mut passes = column.values.keys().filter(|text| verdict(text) == Some(ItemStatus::Pass)).peekable();
     is_titled || (passes.peek().is_some() && passes.all(|text| is_neutral_ending(text)))
 }
 
@@ -39,8 +41,8 @@ pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
 pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>, Question> {
     let mut is_any = false;
     let values = words_of_status(look, column, |found| {
-        is_any |= found != Verdict::Pass;
-        if found == Verdict::Pass { "null" } else { super::verdict::status_name(found).unwrap_or("not_evaluated") }
+        is_any |= found != ItemStatus::Pass;
+        if found == ItemStatus::Pass { "null" } else { found.name() }
     })?;
     Ok(is_any.then(|| format!("unless: {{column: {}, values: {{{values}}}}}", quoted(&column.name))))
 }

@@ -1,13 +1,14 @@
 //! What says how the items of a table came out.
 
+use crate::domain::{ItemStatus, shell_word};
+
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
-use super::look::{Look, Question, text};
+use super::look::{Look, Question, names, text};
 use super::statuses::status;
 use super::summary::{Column, Kind};
-use super::verdict::{Verdict, is_of_pair, is_plain, status_name, verdict};
+use super::verdict::{is_of_pair, is_plain, verdict};
 use super::words::{Role, words_of};
-use crate::domain::shell_word;
 
 /// A longer answer is judged by more than its being the same.
 const LONGEST_ANSWER: usize = 40;
@@ -62,25 +63,21 @@ impl<'l> Judgement<'l> {
 
 /// Finds what says how items came out.
 pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Question> {
-    let hint = |name: &Option<String>, option: &str| match name {
-        None => Ok(None),
-        Some(name) => look.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option.to_owned())),
-    };
     let endings: Vec<&Column> = look.summary.columns.iter().filter(|column| is_ended(column)).collect();
     let beside = |by: Judged<'l>| {
         let mut found = Judgement { by, ended: None };
         let judges = found.columns();
-        found.ended = endings.iter().copied().find(|column| judges.iter().all(|judge| judge.name != column.name));
+        found.ended = endings.iter().copied().find(|column| !column.is_among(&judges));
         found
     };
-    if let Some(column) = hint(&look.hints.passed, "--passed COLUMN")? {
+    if let Some(column) = look.hinted(look.hints.passed.as_ref(), "--passed COLUMN")? {
         return Ok(Some(beside(Judged::By(column))));
     }
-    if let Some(column) = hint(&look.hints.score, "--score COLUMN")? {
+    if let Some(column) = look.hinted(look.hints.score.as_ref(), "--score COLUMN")? {
         return Ok(Some(beside(Judged::Score(column))));
     }
     check_pairs(look)?;
-    let grade = grade(look, &|column| !column.name.starts_with("$.") && endings.iter().all(|ended| ended.name != column.name))?;
+    let grade = grade(look, &|column| !column.name.starts_with("$.") && !column.is_among(&endings))?;
     let varies = |column: &Column| column.numbers().is_some_and(|numbers| numbers.least < numbers.most);
     let Some(ended) = endings.first() else {
         if let Some(Judged::By(column)) = &grade {
@@ -114,7 +111,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
 
 /// Asks where a verdict may be no verdict of the items: it is the same for all, or only says that they ended, beside a score that varies.
 fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> bool) -> Result<(), Question> {
-    let only_passes = column.values.keys().all(|text| verdict(text) == Some(Verdict::Pass));
+    let only_passes = column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass));
     let scores = look.best(Role::Score, 2, |score| score.name != column.name && !score.name.starts_with("$.") && varies(score));
     if let Some(score) = scores.first()
         && (only_passes || says_no_more_than_ended(column))
@@ -191,12 +188,9 @@ fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
 fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
     let [first, rest @ ..] = found else { return Ok(None) };
     for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| {
-            row[column.place].as_deref().and_then(verdict).and_then(status_name) == Some("pass")
-        };
+        let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict) == Some(ItemStatus::Pass);
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
-            let names: Vec<String> = found.iter().map(|column| format!("`{}`", column.name)).collect();
-            let text = format!("{} could each be the outcome, and they differ", names.join(" and "));
+            let text = format!("{} could each be the outcome, and they differ", names(found));
             return Err(Question::new(text, format!("--passed {}", shell_word(&first.name))));
         }
     }

@@ -1,19 +1,20 @@
 //! Tables with a row for each outcome.
 
+use crate::domain::shell_word;
+
 use super::arms::{Arms, MOST_APPROACHES};
 use super::draft::{Draft, constant, list, quoted};
 use super::judged::{Judged, judged};
-use super::look::{Look, Question};
+use super::look::{Look, Question, names};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
 use super::words::{Role, is_numbered, own_name, words_of};
-use crate::domain::shell_word;
 
 /// Reads a table with a row for each outcome.
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut notes = Vec::new();
     let mut draft = Draft { is_items: true, ..Draft::default() };
-    let (arms, used) = {
+    let used = {
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
@@ -26,10 +27,11 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         if arms.approach.is_empty() && arms.model.is_none() {
             arms.approach.extend(unnamed_arms(look, &used, &item).map_err(one)?);
             used.extend(&arms.approach);
-            item.retain(|column| !arms.approach.iter().any(|arm| arm.name == column.name));
+            item.retain(|column| !column.is_among(&arms.approach));
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
+        arms.write(look, suite, &mut draft, &mut notes);
 
         let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
         if item.is_empty() {
@@ -51,10 +53,8 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
         measures(look, &judged.by, &mut used, &mut draft, &mut notes);
         texts(look, &judged.by, &item, &mut used, &mut draft);
-        let used: Vec<String> = used.iter().map(|column| column.name.clone()).collect();
-        (arms.names(), used)
+        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
-    arms.write(look, suite, &mut draft);
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
@@ -72,8 +72,7 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
         return Err(Question::new(text, "--item COLUMN, --approach COLUMN or --model COLUMN"));
     }
     if !columns.is_empty() && look.is_unique(&columns) {
-        let names: Vec<String> = columns.iter().map(|column| format!("`{}`", column.name)).collect();
-        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names.join(" and "));
+        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names(&columns));
         return Err(Question::new(text, "--item COLUMN"));
     }
     Ok(())
@@ -81,15 +80,10 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
 
 /// Finds the columns that name an item.
 fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Question> {
-    if let Some(name) = &look.hints.item {
-        return look
-            .named(name)
-            .map(|column| vec![column])
-            .ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--item COLUMN"));
+    if let Some(column) = look.hinted(look.hints.item.as_ref(), "--item COLUMN")? {
+        return Ok(vec![column]);
     }
-    let is_free = |column: &Column| {
-        !used.iter().any(|other| other.name == column.name) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
-    };
+    let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.filled * 10 >= look.rows.len() * 9;
     let arms: Vec<&Column> = used.iter().filter(|column| look.named(&column.name).is_some()).copied().collect();
     let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
@@ -123,11 +117,7 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
         [one] => Ok(vec![one]),
         [] => Ok(others(look, is_free)),
         several => {
-            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(
-                format!("{} may each name the items", names.join(" and ")),
-                format!("--item {}", shell_word(&several[0].name)),
-            ))
+            Err(Question::new(format!("{} may each name the items", names(several)), format!("--item {}", shell_word(&several[0].name))))
         }
     }
 }
@@ -150,7 +140,8 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
         return Ok(None);
     }
     let is_free = |column: &Column| {
-        !used.iter().chain(item).any(|other| other.name == column.name)
+        !column.is_among(used)
+            && !column.is_among(item)
             && matches!(column.kind, Kind::Text)
             && (2..=MOST_APPROACHES).contains(&column.values.len())
     };
@@ -167,13 +158,10 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
     match found.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
-        several => {
-            let names: Vec<String> = several.iter().map(|column| format!("`{}`", column.name)).collect();
-            Err(Question::new(
-                format!("{} may each name the approaches", names.join(" and ")),
-                format!("--approach {}", shell_word(&several[0].name)),
-            ))
-        }
+        several => Err(Question::new(
+            format!("{} may each name the approaches", names(several)),
+            format!("--approach {}", shell_word(&several[0].name)),
+        )),
     }
 }
 
@@ -199,8 +187,7 @@ impl<'l> Repeats<'l> {
         }
         let taken: Vec<&str> = used.iter().map(|column| column.name.as_str()).collect();
         let is_free = |column: &Column| !taken.contains(&column.name.as_str());
-        if let Some(name) = &look.hints.attempt {
-            let column = look.named(name).ok_or_else(|| Question::new(format!("there is no column `{name}`"), "--attempt COLUMN"))?;
+        if let Some(column) = look.hinted(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
             found.attempt = Some(counted(column));
             return Ok(found);

@@ -56,6 +56,11 @@ impl Question {
     }
 }
 
+/// Names columns in a sentence.
+pub(super) fn names(columns: &[&Column]) -> String {
+    columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(" and ")
+}
+
 pub(super) struct Look<'a> {
     pub sample: &'a Sample,
     pub hints: &'a Hints,
@@ -94,6 +99,12 @@ impl<'a> Look<'a> {
 
     pub fn named(&self, name: &str) -> Option<&Column> {
         self.summary.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Returns the column that the command line names by the option, if it names any.
+    pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
+        let Some(name) = name else { return Ok(None) };
+        self.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option))
     }
 
     /// Returns the columns whose names speak most clearly of the role, among those that fit.

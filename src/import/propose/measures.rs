@@ -46,7 +46,7 @@ pub(super) fn measures<'l>(
         Judged::Score(column) => vec![column],
         Judged::By(_) | Judged::Equal(..) => Vec::new(),
     };
-    let is_free = |used: &[&Column], column: &Column| !used.iter().any(|other| other.name == column.name);
+    let is_free = |used: &[&Column], column: &Column| !column.is_among(used);
     for least in [3, 2, 1] {
         let more =
             look.best(Role::Score, least, |column| is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed));
@@ -103,9 +103,8 @@ pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'s
 
 /// Writes cost, time and tokens, where their units are known.
 pub(super) fn spent<'l>(look: &'l Look<'_>, used: &mut Vec<&'l Column>, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let is_amount = |used: &[&Column], column: &Column| {
-        !used.iter().any(|other| other.name == column.name) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0)
-    };
+    let is_amount =
+        |used: &[&Column], column: &Column| !column.is_among(used) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0);
     let amounts = look.best(Role::Cost, 1, |column| {
         is_amount(used, column) && !column.name.contains('/') && !words_of(&column.name).contains(&"per".to_owned())
     });
@@ -113,8 +112,7 @@ pub(super) fn spent<'l>(look: &'l Look<'_>, used: &mut Vec<&'l Column>, fields: 
         used.push(column);
         cost(column, fields, notes);
     }
-    let is_length =
-        |column: &Column| is_amount(used, column) || (column.kind == Kind::Lengths && !used.iter().any(|other| other.name == column.name));
+    let is_length = |column: &Column| is_amount(used, column) || (column.kind == Kind::Lengths && !column.is_among(used));
     if let Some(column) = look.best(Role::Duration, 1, is_length).first() {
         used.push(column);
         match (unit_in_name(&column.name), &column.kind) {
@@ -159,8 +157,8 @@ pub(super) fn texts<'l>(look: &'l Look<'_>, judged: &Judged<'l>, item: &[&Column
     };
     for (role, key) in [(Role::Question, "question"), (Role::Answer, "answer"), (Role::Expected, "expected"), (Role::Reason, "reason")] {
         let is_free = |column: &Column| {
-            let is_item = item.iter().any(|other| other.name == column.name);
-            let is_used = used.iter().any(|other| other.name == column.name);
+            let is_item = column.is_among(item);
+            let is_used = column.is_among(used);
             (!is_used || (is_item && role == Role::Question && column.longest > 20))
                 && matches!(column.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
         };

@@ -99,13 +99,11 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
     if look.rows.is_empty() {
         return Err(one(Question::new("the table has no rows", "--map MAP")));
     }
-    let unfolded =
-        if Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms)) { None } else { wide::unfold(&look).map_err(one)? };
+    let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));
+    let unfolded = if are_runs { None } else { wide::unfold(&look).map_err(one)? };
     let draft = match unfolded {
-        None => {
-            let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));
-            if are_runs { runs::read(&mut look, None, suite)? } else { long::read(&mut look, suite)? }
-        }
+        None if are_runs => runs::read(&mut look, None, suite)?,
+        None => long::read(&mut look, suite)?,
         Some(unfolded) => {
             let mut inner = Look::new(&unfolded.sample, hints);
             let draft = match unfolded.are {

@@ -20,8 +20,7 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     if sides >= 2 {
         return false;
     }
-    let may_be_item =
-        |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !columns.iter().any(|arm| arm.name == column.name);
+    let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
     let items = look.best(Role::Item, 2, may_be_item);
     // With a suite, a number that no other row has is of the row: runs of one arm are few.
     let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
@@ -140,7 +139,7 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     for role in [Role::Rate, Role::Score] {
         for least in [3, 2, 1] {
             for column in look.best(role, least, is_rate) {
-                if !found.iter().any(|known| known.name == column.name) {
+                if !column.is_among(&found) {
                     found.push(column);
                 }
             }
@@ -153,7 +152,7 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
 pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut draft = Draft::default();
     let mut notes = Vec::new();
-    let (names, used) = {
+    let used = {
         let look = &*look;
         let counted = counts(look);
         if side.is_none() {
@@ -162,12 +161,13 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         let mut used: Vec<&Column> = counted.iter().flat_map(|counts| counts.total.iter().copied().chain([counts.passed])).collect();
         let arms = Arms::of(look, &used).map_err(|question| vec![question])?;
         used.extend(arms.columns());
+        arms.write(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
             draft.run.extend([("passed", quoted(&counts.passed.name)), ("total", counts.total()), ("counted", "task".to_owned())]);
         }
         let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
         for column in rates(look).into_iter().chain(side.and_then(|_| look.named("score"))) {
-            if used.iter().any(|known| known.name == column.name) {
+            if column.is_among(&used) {
                 continue;
             }
             used.push(column);
@@ -208,9 +208,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 draft.scores.push((metric, value));
             }
         }
-        let is_time = |column: &Column| {
-            !used.iter().any(|known| known.name == column.name) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
-        };
+        let is_time = |column: &Column| !column.is_among(&used) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
         if let Some(column) = look.best(Role::Time, 1, is_time).first() {
             used.push(column);
             draft.run.extend(timestamp(column, &mut notes));
@@ -231,9 +229,8 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         let mut fields = Vec::new();
         spent(look, &mut used, &mut fields, &mut notes);
         draft.run.extend(fields);
-        (arms.names(), used.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
+        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
-    names.write(look, suite, &mut draft);
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)

@@ -1,24 +1,25 @@
 //! The words of a column as the statuses that a map has for them.
 
+use crate::domain::{ItemStatus, shell_word};
+
 use super::draft::quoted;
 use super::look::{Look, Question};
 use super::summary::Column;
-use super::verdict::{Verdict, status_name, verdict};
-use crate::domain::shell_word;
+use super::verdict::verdict;
 
 /// The word on the command line for a cell with nothing in it.
 const BLANK: &str = "blank";
 
 /// Writes what each word of the column stands for, without the braces around it.
 pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
-    let values = words_of_status(look, column, |found| status_name(found).unwrap_or("null"))?;
+    let values = words_of_status(look, column, |found| if found == ItemStatus::NotEvaluated { "null" } else { found.name() })?;
     let blank = look.hints.values.get(BLANK).filter(|_| !column.values.contains_key(BLANK));
     let empty = look.rows.len() - column.filled;
     if let Some(given) = blank {
         // A cell with a value says what it says; a blank one is what was told.
         return Ok(format!("constant: {}, unless: {{column: {}, values: {{{values}}}}}", quoted(given), quoted(&column.name)));
     }
-    if empty > 0 && column.values.keys().all(|text| verdict(text) == Some(Verdict::Pass)) {
+    if empty > 0 && column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass)) {
         let text = format!(
             "`{}` has no word for a fail, and nothing in {empty} of {} rows: a blank cell may be a fail, or missing",
             column.name,
@@ -30,7 +31,11 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
 }
 
 /// Writes each word of the column with the status that it stands for: what the command line says, or what `name` says of it.
-pub(super) fn words_of_status(look: &Look<'_>, column: &Column, mut name: impl FnMut(Verdict) -> &'static str) -> Result<String, Question> {
+pub(super) fn words_of_status(
+    look: &Look<'_>,
+    column: &Column,
+    mut name: impl FnMut(ItemStatus) -> &'static str,
+) -> Result<String, Question> {
     let mut values = Vec::new();
     let mut unknown = Vec::new();
     for (text, count) in &column.values {

@@ -1,6 +1,7 @@
 //! What the values of a column say of it.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use chrono::{NaiveDate, NaiveDateTime};
 
@@ -22,7 +23,7 @@ pub(super) enum Kind {
     /// Lengths of time with their units beside them.
     Lengths,
     /// In this form: none where it is as programs write it.
-    Times(Option<&'static str>),
+    Times(Option<String>),
     /// Day and month may be either way.
     UnclearTimes,
     Text,
@@ -57,6 +58,11 @@ pub(super) struct Column {
 impl Column {
     pub fn clarity(&self, role: Role) -> u8 {
         self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
+    }
+
+    /// Says whether the column is one of these.
+    pub fn is_among(&self, columns: &[&Self]) -> bool {
+        columns.iter().any(|other| other.name == self.name)
     }
 
     pub fn numbers(&self) -> Option<&Numbers> {
@@ -152,8 +158,8 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
 
 /// Reads a number that may have a currency or percent beside it.
 pub(super) fn read_number(text: &str, decimal: Option<Decimal>) -> Option<f64> {
-    let signs: Vec<&str> = Currency::ALL.into_iter().flat_map(Currency::signs).copied().collect();
-    plain_number(text, decimal.unwrap_or(Decimal::Point), &signs)?.parse().ok().filter(|value: &f64| value.is_finite())
+    static SIGNS: LazyLock<Vec<&str>> = LazyLock::new(|| Currency::ALL.into_iter().flat_map(Currency::signs).copied().collect());
+    plain_number(text, decimal.unwrap_or(Decimal::Point), &SIGNS)?.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 fn numbers_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Option<Numbers> {
@@ -178,15 +184,14 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
     let (mut by_comma, mut by_point, mut either, mut needs_care) = (None, None, None, false);
     for column in columns {
         // Lists of numbers in a cell, versions and dates are no numbers; nor is a column that has other text.
-        let is_numeric =
-            |text: &&String| read_number(text, Some(Decimal::Comma)).is_some() || read_number(text, Some(Decimal::Point)).is_some();
-        if column.values.is_empty() || !column.values.keys().all(|text| is_numeric(&text)) {
-            continue;
-        }
-        for text in column.values.keys() {
+        let both_ways = column.values.keys().map(|text| {
+            let both = (read_number(text, Some(Decimal::Comma)), read_number(text, Some(Decimal::Point)));
+            (both != (None, None)).then_some((text, both))
+        });
+        let Some(numbers) = both_ways.collect::<Option<Vec<_>>>() else { continue };
+        for (text, both) in numbers {
             needs_care |= text.parse::<f64>().is_err();
-            let (comma, point) = (read_number(text, Some(Decimal::Comma)), read_number(text, Some(Decimal::Point)));
-            match (comma, point) {
+            match both {
                 (Some(_), None) => by_comma = by_comma.or(Some(text)),
                 (None, Some(_)) => by_point = by_point.or(Some(text)),
                 (Some(comma), Some(point)) if comma.to_bits() != point.to_bits() => either = either.or(Some(text)),
@@ -240,7 +245,7 @@ const FORMATS: [(&str, &str); 9] = [
 const CLOCKS: [&str; 6] = ["", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", " %I:%M %p", ", %H:%M"];
 
 /// Returns the form that every value has, if they are times: none as programs write it, an error where it may be one of two.
-fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<&'static str>, ()>> {
+fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>, ()>> {
     const LOOKED_AT: usize = 500;
     let texts: Vec<&String> = values.keys().take(LOOKED_AT).collect();
     if texts.iter().all(|text| super::super::cell::time("", text).is_ok()) {
@@ -254,8 +259,8 @@ fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<&'stati
             let (one, other) = (format!("{first}{clock}"), format!("{second}{clock}"));
             match (fits(&one), first != second && fits(&other)) {
                 (true, true) => return Some(Err(())),
-                (true, false) => return Some(Ok(known(&one))),
-                (false, true) => return Some(Ok(known(&other))),
+                (true, false) => return Some(Ok(Some(one))),
+                (false, true) => return Some(Ok(Some(other))),
                 (false, false) => {}
             }
         }
@@ -288,16 +293,6 @@ pub(super) fn is_time(text: &str) -> bool {
     }
 }
 
-/// Forms are few, and each is made once.
-fn known(format: &str) -> Option<&'static str> {
-    static KNOWN: std::sync::OnceLock<Vec<String>> = std::sync::OnceLock::new();
-    let all = KNOWN.get_or_init(|| {
-        let formats = FORMATS.iter().flat_map(|(first, second)| [first, second]);
-        formats.flat_map(|format| CLOCKS.iter().map(move |clock| format!("{format}{clock}"))).collect()
-    });
-    all.iter().find(|known| *known == format).map(String::as_str)
-}
-
 /// Returns the unit of time that the column's name ends in.
 pub(super) fn unit_in_name(name: &str) -> Option<&'static str> {
     let words = words_of(name);
@@ -328,9 +323,9 @@ mod tests {
     fn values_say_what_a_column_holds() {
         assert_eq!(kind(&["ja", "nein"], None), Kind::Outcomes);
         assert_eq!(kind(&["350 ms", "1.2s"], None), Kind::Lengths);
-        assert_eq!(kind(&["01.11.2026 08:00"], None), Kind::Times(Some("%d.%m.%Y %H:%M")));
+        assert_eq!(kind(&["01.11.2026 08:00"], None), Kind::Times(Some("%d.%m.%Y %H:%M".to_owned())));
         assert_eq!(kind(&["01/02/2026", "03/04/2026"], None), Kind::UnclearTimes);
-        assert_eq!(kind(&["01/02/2026", "03/14/2026"], None), Kind::Times(Some("%m/%d/%Y")));
+        assert_eq!(kind(&["01/02/2026", "03/14/2026"], None), Kind::Times(Some("%m/%d/%Y".to_owned())));
         assert_eq!(kind(&["2026-11-01T08:00:00Z"], None), Kind::Times(None));
         assert_eq!(kind(&["a", "1"], None), Kind::Text);
         let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else { panic!("numbers") };

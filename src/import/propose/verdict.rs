@@ -1,22 +1,12 @@
 //! The words for how an item came out, in several languages.
 
-/// What a word says of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Verdict {
-    Pass,
-    Fail,
-    Error,
-    Limit,
-    Infra,
-    Skipped,
-    /// Nobody judged it.
-    Missing,
-}
+use crate::domain::ItemStatus;
 
+/// The words of each status. Where nobody judged an item, it was not evaluated.
 #[rustfmt::skip]
-const WORDS: [(Verdict, &[&str]); 7] = [
+const WORDS: [(ItemStatus, &[&str]); 7] = [
     (
-        Verdict::Pass,
+        ItemStatus::Pass,
         &[
             "1", "pass", "passed", "passing", "true", "t", "yes", "y", "ok", "okay", "correct", "right", "success", "succeeded", "successful", "solved", "resolved", "completed", "complete", "finished", "done", "accepted", "ac", "c", "win", "good", "○", "◯", "✓",
             "✔", "✔️", "✅", "☑", "☑️", "🟢", "ja", "j", "richtig", "bestanden", "erfolgreich", "erfolg", "abgeschlossen", "beendet", "fertig", "korrekt", "wahr", "gelöst", "erfüllt", "oui", "vrai", "réussi", "succès", "juste", "sí", "si", "verdadero",
@@ -25,22 +15,22 @@ const WORDS: [(Verdict, &[&str]); 7] = [
         ],
     ),
     (
-        Verdict::Fail,
+        ItemStatus::Fail,
         &[
             "0", "fail", "failed", "failing", "false", "f", "no", "n", "wrong", "incorrect", "failure", "unsolved", "unresolved", "rejected", "wa", "i", "loss", "bad", "✗", "×", "✘", "✕", "❌", "❎", "☒", "🔴", "nein", "falsch", "nicht bestanden",
             "durchgefallen", "fehlgeschlagen", "nicht gelöst", "nicht erfüllt", "ungelöst", "non", "faux", "échec", "échoué", "incorrecto", "incorrecta", "falso", "fallido", "suspenso", "errato", "sbagliato", "fallito", "não", "nao",
             "errado", "incorreto", "reprovado", "nee", "onwaar", "fout", "gezakt", "nie", "fałsz", "niezaliczone", "否", "错误", "失败", "不通过", "错", "いいえ", "不正解", "不合格", "нет", "неверно", "not passed", "not solved", "not resolved",
         ],
     ),
-    (Verdict::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "compile error", "ce", "absturz", "abgestürzt"]),
+    (ItemStatus::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "compile error", "ce", "absturz", "abgestürzt"]),
     (
-        Verdict::Limit,
+        ItemStatus::Limit,
         &["timeout", "timed out", "timed_out", "time out", "tle", "limit", "max_tokens", "max_steps", "max_turns", "context_length_exceeded", "budget exceeded", "budget_exceeded", "zeitüberschreitung", "abgebrochen"],
     ),
-    (Verdict::Infra, &["infra", "infrastructure", "outage", "infra error", "infra_error", "rate limited", "rate_limited", "api_error", "api error"]),
-    (Verdict::Skipped, &["skip", "skipped", "übersprungen", "omitted", "xfail"]),
+    (ItemStatus::Infra, &["infra", "infrastructure", "outage", "infra error", "infra_error", "rate limited", "rate_limited", "api_error", "api error"]),
+    (ItemStatus::Skipped, &["skip", "skipped", "übersprungen", "omitted", "xfail"]),
     (
-        Verdict::Missing,
+        ItemStatus::NotEvaluated,
         &["missing", "none", "unknown", "?", "pending", "not run", "not_run", "not evaluated", "not_evaluated", "unbekannt", "offen", "ausstehend", "unjudged", "no result", "no_result"],
     ),
 ];
@@ -51,8 +41,8 @@ const NOTHING: [&str; 20] = [
     "n/a", "na", "nan", "null", "-", "–", "—", "--", "k.a.", "k. a.", "#n/a", "#nv", "n.a.", "n. a.", "n/d", "n.v.t.", "b.d.", "nil", "#div/0!", "(blank)",
 ];
 
-/// Returns what the word says.
-pub(super) fn verdict(text: &str) -> Option<Verdict> {
+/// Returns the status that the word stands for.
+pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
     let word = text.trim().to_lowercase();
     let word = match word.parse::<f64>() {
         Ok(1.0) => "1",
@@ -73,7 +63,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     !ANYTHING.contains(&word.as_str())
         && !is_neutral_ending(text)
         && word.parse::<f64>().is_err()
-        && matches!(verdict(text), Some(Verdict::Pass | Verdict::Fail))
+        && matches!(verdict(text), Some(ItemStatus::Pass | ItemStatus::Fail))
 }
 
 /// Words for an attempt that came to its end, whatever it came to.
@@ -102,19 +92,6 @@ pub(super) fn is_nothing(text: &str) -> bool {
     NOTHING.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// Returns the name of the status in a map; none for what is not measured.
-pub(super) fn status_name(verdict: Verdict) -> Option<&'static str> {
-    match verdict {
-        Verdict::Pass => Some("pass"),
-        Verdict::Fail => Some("fail"),
-        Verdict::Error => Some("error"),
-        Verdict::Limit => Some("limit"),
-        Verdict::Infra => Some("infra"),
-        Verdict::Skipped => Some("skipped"),
-        Verdict::Missing => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,11 +99,11 @@ mod tests {
     #[test]
     fn words_are_known_in_several_languages() {
         for (word, expected) in [
-            ("Passed", Some(Verdict::Pass)),
-            ("NEIN", Some(Verdict::Fail)),
-            ("1.0", Some(Verdict::Pass)),
-            ("✗", Some(Verdict::Fail)),
-            ("timeout", Some(Verdict::Limit)),
+            ("Passed", Some(ItemStatus::Pass)),
+            ("NEIN", Some(ItemStatus::Fail)),
+            ("1.0", Some(ItemStatus::Pass)),
+            ("✗", Some(ItemStatus::Fail)),
+            ("timeout", Some(ItemStatus::Limit)),
             ("partial", None),
             ("0.5", None),
         ] {

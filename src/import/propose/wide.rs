@@ -25,19 +25,19 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     let is_name = |column: &Column| column.kind == Kind::Text && column.may_name();
     let has_arms = !look.best(Role::Model, 2, is_name).is_empty() || !look.best(Role::Approach, 2, is_name).is_empty();
     let has_items =
-        !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered_column(column)).is_empty();
+        !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered(&column.name)).is_empty();
     if !has_arms && let Some(found) = groups(look) {
         return Ok(Some(found));
     }
-    let is_value = |column: &&Column| !is_total(&column.name) || column.is_outcomes();
     let outcomes: Vec<&Column> = look
         .summary
         .columns
         .iter()
-        .filter(|column| column.is_outcomes() && !is_sum_of_others(column) && !is_around(column) && !is_ended(column))
+        // A column of counts or sums of those beside it is none of them.
+        .filter(|column| column.is_outcomes() && !is_total(&column.name) && !is_around(column) && !is_ended(column))
         .collect();
     let numbers: Vec<&Column> =
-        look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column)).filter(is_value).collect();
+        look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column) && !is_total(&column.name)).collect();
     let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2)
         || look.summary.columns.iter().any(|column| {
             column.numbers().is_some() && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2 && outcomes.len() < 2
@@ -62,12 +62,8 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     if columns.len() < 2 {
         return Ok(None);
     }
-    let labels: Vec<&Column> = look
-        .summary
-        .columns
-        .iter()
-        .filter(|column| column.kind == Kind::Text && !columns.iter().any(|value| value.name == column.name))
-        .collect();
+    let labels: Vec<&Column> =
+        look.summary.columns.iter().filter(|column| column.kind == Kind::Text && !column.is_among(&columns)).collect();
     if hints.wide.is_none() && columns.iter().filter(|column| is_time(&column.name)).count() * 2 > columns.len() {
         let text = format!(
             "`{}`, `{}` and others are times side by side, which are no approaches, items or suites",
@@ -97,11 +93,6 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     Ok(Some(Unfolded { sample: unfolded(look, name, &groups), draft, are }))
 }
 
-/// A column of counts or sums of those beside it is none of them.
-fn is_sum_of_others(column: &Column) -> bool {
-    is_total(&column.name)
-}
-
 /// What the rows of a document are in is beside none of them.
 fn is_around(column: &Column) -> bool {
     column.name.starts_with("$.")
@@ -126,10 +117,6 @@ fn is_side(column: &Column) -> bool {
     column.numbers().is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
         && !is_other
         && !column.name.is_empty()
-}
-
-fn is_numbered_column(column: &Column) -> bool {
-    is_numbered(&column.name)
 }
 
 /// Says what the columns are, by their names and by the labels of the rows.

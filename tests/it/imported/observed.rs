@@ -1,6 +1,10 @@
 //! What was observed of agents at work: traces of OpenTelemetry and scores of Langfuse.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
+
+use crate::support::Project;
 
 use super::Imported;
 
@@ -46,6 +50,37 @@ fn a_span_that_is_exported_again_counts_once() {
     let imported = Imported::fixture("opentelemetry/collector/traces.jsonl");
     assert!(imported.has_quirk("1 spans or events are there again, and count once"));
     assert_eq!(of_model(&imported, "gpt-5.2")["output_tokens"], json!(130));
+}
+
+#[test]
+fn exports_are_lines_of_any_length_or_a_list() {
+    let fixture = Imported::fixture("opentelemetry/collector/traces.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/opentelemetry/collector/traces.jsonl");
+    let text = std::fs::read_to_string(path).expect("the fixture");
+    let mut exports: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    // Longer than what is looked at to tell what a file is.
+    let prompt = json!({"key": "prompt", "value": {"stringValue": "x".repeat(400 << 10)}});
+    let spans = exports[0]["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().expect("spans");
+    spans[0]["attributes"].as_array_mut().expect("attributes").push(prompt);
+    let lines: Vec<String> = exports.iter().map(Value::to_string).collect();
+    for (name, text) in [
+        ("long.jsonl", lines.join("\n") + "\n"),
+        ("list.json", format!("[{}]", lines.join(","))),
+        ("pretty.json", serde_json::to_string_pretty(&exports).expect("JSON")),
+    ] {
+        let project = Project::new();
+        project.file(name, text);
+        let imported = Imported::path(&project.path(name));
+        assert_eq!(imported.statuses(), fixture.statuses(), "{name}");
+        assert_eq!(of_model(&imported, "gpt-5.2")["usage"], of_model(&fixture, "gpt-5.2")["usage"], "{name}");
+    }
+    // One line alone, and what is no export.
+    let project = Project::new();
+    project.file("one.json", lines[0].as_str());
+    assert!(!Imported::path(&project.path("one.json")).statuses().is_empty());
+    project.file("some.jsonl", format!("{}\n[7]\n", lines[0]));
+    let refused = Imported::path(&project.path("some.jsonl")).source()["refusals"].to_string();
+    assert!(refused.contains("the export is no object"), "{refused}");
 }
 
 #[test]

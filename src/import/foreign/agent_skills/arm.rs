@@ -9,7 +9,8 @@ use crate::domain::{ItemDetails, ItemKind, ItemStatus, RunStatus, StatedFigure, 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
-use super::super::json::{amount, count, number, text};
+use super::super::json::{amount, count, filled, number};
+use super::super::measured::MOST_TOOLS;
 use super::super::moments::Moments;
 use super::super::sink::{Handle, Sink};
 use super::super::times::{Span, moment};
@@ -21,7 +22,6 @@ const EVALS: &str = "evals";
 /// Rates of single runs are printed with two decimals before their mean is taken.
 const RATE_DECIMALS: u32 = 2;
 const MEAN_DECIMALS: u32 = 4;
-const MOST_TOOLS: usize = 500;
 
 /// One run of one eval.
 #[derive(Default)]
@@ -133,7 +133,7 @@ impl EvalRun {
         let place = format!("{}, run {}", self.eval, self.number);
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         for (index, expectation) in self.expectations.iter().enumerate() {
-            let Some(asked) = text(&expectation.text).filter(|asked| !asked.trim().is_empty()) else {
+            let Some(asked) = filled(&expectation.text) else {
                 sink.refuse(&format!("{place}, expectation {}", index + 1), Refused::because("the expectation has no text"));
                 continue;
             };
@@ -152,7 +152,7 @@ impl EvalRun {
             outcome.attempt = attempt;
             let prompt = self.prompt.as_deref().unwrap_or_default().trim();
             let details = ItemDetails {
-                reason: text(&expectation.evidence).filter(|evidence| !evidence.trim().is_empty()),
+                reason: filled(&expectation.evidence),
                 item_hash: Some(hex_digest(&[prompt.as_bytes(), asked.as_bytes()], true)[..32].to_owned()),
                 question: Some(asked.to_owned()),
                 ..ItemDetails::default()

@@ -11,6 +11,8 @@ mod wire;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
@@ -19,7 +21,7 @@ use super::super::source::hex_digest;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{count, read_value, text};
+use super::json::{count, filled, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
@@ -77,8 +79,7 @@ fn is_companion(below: &Path) -> bool {
         [] => false,
         [file] => file.starts_with("trigger_eval"),
         [folder, .., file] => {
-            let is_evals = ["evals", "outputs"].contains(folder);
-            is_evals || parts.contains(&"outputs") || ["metrics.json", EVAL_METADATA, TIMING, EVALS].contains(file)
+            *folder == "evals" || parts.contains(&"outputs") || ["metrics.json", EVAL_METADATA, TIMING, EVALS].contains(file)
         }
     }
 }
@@ -106,17 +107,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     for (place, file) in &workspace.gradings {
         let number = workspace.number(&place.eval);
         let key = (place.configuration.clone(), number.clone(), place.run.unwrap_or(1));
-        let grading: Grading = match read_value(file.open()?, &file.shown) {
-            Ok(grading) => grading,
-            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
-            Err(Stop::Unreadable(problems)) => {
-                let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-                sink.refuse(&file.name, Refused::with_detail("the grading cannot be read", why));
-                if workspace.benchmarked(&key).is_none() {
-                    *damaged.entry(place.configuration.clone()).or_default() += 1;
-                }
-                continue;
+        let Some(grading) = read_or_refuse::<Grading>(file, "the grading cannot be read", sink)? else {
+            if workspace.benchmarked(&key).is_none() {
+                *damaged.entry(place.configuration.clone()).or_default() += 1;
             }
+            continue;
         };
         is_read.insert(key.clone());
         let prompt = workspace.prompts.get(&number).or_else(|| workspace.prompts.get(&place.eval)).cloned();
@@ -144,8 +139,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .with_hint("grading.json lies in the folder of each run")
             .into());
     }
-    let damaged_alone: Vec<&String> = damaged.keys().filter(|configuration| !arms.contains_key(*configuration)).collect();
-    if arms.is_empty() || !damaged_alone.is_empty() {
+    if damaged.keys().any(|configuration| !arms.contains_key(configuration)) {
         sink.quirk("configurations of which no grading can be read are left out");
     }
     let benchmark = &workspace.benchmark;
@@ -190,7 +184,7 @@ impl<'a> Workspace<'a> {
                     let Some(metadata) = read_beside::<EvalMetadata>(file, sink)? else { continue };
                     let Some(folder) = eval_beside(&file.name) else { continue };
                     let number = text(&metadata.eval_id);
-                    if let Some(prompt) = text(&metadata.prompt).filter(|prompt| !prompt.trim().is_empty()) {
+                    if let Some(prompt) = filled(&metadata.prompt) {
                         workspace.prompts.insert(number.clone().unwrap_or_else(|| folder.to_owned()), prompt);
                     }
                     workspace.numbers.extend(number.map(|number| (folder.to_owned(), number)));
@@ -268,14 +262,19 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// Reads a file that says something beside the gradings. One that is damaged is refused by its name.
-fn read_beside<T: serde::de::DeserializeOwned>(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<Option<T>, Stop> {
+/// Reads a file that says something beside the gradings.
+fn read_beside<T: DeserializeOwned>(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<Option<T>, Stop> {
+    read_or_refuse(file, "the file cannot be read", sink)
+}
+
+/// Reads a file of the workspace. One that is damaged is refused by its name, and the others are read.
+fn read_or_refuse<T: DeserializeOwned>(file: &ForeignFile, why_refused: &str, sink: &mut Sink<'_>) -> Result<Option<T>, Stop> {
     match read_value(file.open()?, &file.shown) {
         Ok(value) => Ok(Some(value)),
         Err(Stop::Store(error)) => Err(Stop::Store(error)),
         Err(Stop::Unreadable(problems)) => {
             let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-            sink.refuse(&file.name, Refused::with_detail("the file cannot be read", why));
+            sink.refuse(&file.name, Refused::with_detail(why_refused, why));
             Ok(None)
         }
     }

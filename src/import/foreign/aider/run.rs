@@ -37,15 +37,5 @@ pub(super) fn push_rate(run: &mut Run, metric: &str, share: f64, n: Option<u64>)
 }
 
 pub(super) fn score(metric: &str, value: f64, unit: Unit, direction: Direction, n: Option<u64>) -> ScoreRecord {
-    ScoreRecord {
-        metric: metric.to_owned(),
-        value: Some(value),
-        unit,
-        direction,
-        range: None,
-        standard_error: None,
-        n,
-        evaluator: Some(EVALUATOR.to_owned()),
-        revision: 0,
-    }
+    ScoreRecord { n, evaluator: Some(EVALUATOR.to_owned()), ..ScoreRecord::new(metric, value, unit, direction) }
 }

@@ -18,7 +18,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{amount, count, read_lines, read_value, text};
+use super::json::{amount, count, filled, read_lines, read_value, text};
 use super::moments::{Moments, passed_of};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
@@ -182,7 +182,7 @@ impl Places {
 
 fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
     let first = evaluation.results.first()?.result;
-    let word = |value: Option<&Value>| value.and_then(text).filter(|text| !text.trim().is_empty());
+    let word = |value: Option<&Value>| value.and_then(filled);
     let id = word(Some(&record.evaluation_id)).unwrap_or_else(|| stem.to_owned());
     let model = word(record.model_info.get("id")).or_else(|| word(record.model_info.get("name"))).unwrap_or_default();
     let library = word(record.eval_library.get("name")).filter(|name| name != "unknown");
@@ -373,15 +373,11 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             continue;
         }
         sink.run(run).scores.push(ScoreRecord {
-            metric,
-            value: Some(score),
-            unit,
-            direction: result.direction(),
             range: result.range().filter(|_| unit == Unit::Number),
             standard_error: stated_error,
             n: result.samples(),
             evaluator: Some("every-eval-ever".to_owned()),
-            revision: 0,
+            ..ScoreRecord::new(metric, score, unit, result.direction())
         });
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::domain::{Direction, ItemDetails, ItemKind, Unit, Usage};
 
-use super::super::json::{Lenient, count, number, text};
+use super::super::json::{Lenient, count, filled, number, text};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -88,7 +88,7 @@ impl ResultEntry {
     }
 
     fn metric_config(&self, of: fn(&MetricConfig) -> &Value) -> Option<String> {
-        self.metric_config.0.as_ref().and_then(|config| text(of(config))).filter(|text| !text.trim().is_empty())
+        self.metric_config.0.as_ref().and_then(|config| filled(of(config)))
     }
 
     /// Returns the metric's name, which is `accuracy` or `pass_rate` where it is one of them, however it is written.
@@ -212,11 +212,11 @@ impl Row {
 
     /// What `export eee` says of the sample in words of its own.
     pub fn own(&self, name: &str) -> Option<String> {
-        text(self.metadata.get(name)?).filter(|text| !text.trim().is_empty())
+        filled(self.metadata.get(name)?)
     }
 
     pub fn error(&self) -> Option<String> {
-        text(&self.error).filter(|error| !error.trim().is_empty())
+        filled(&self.error)
     }
 
     /// Tokens by their parts. Sources mean different things by the input: where all parts add up to the total, it leaves the cache out.

@@ -17,7 +17,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{amount, count, number, read_object, text};
+use super::json::{amount, count, filled, number, read_object};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
@@ -77,10 +77,6 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
     read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| Ok(()))
-}
-
-fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// The tasks of one of the lists of the results.
@@ -172,17 +168,8 @@ fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<
     for (name, value) in numbers(upload) {
         // Of other numbers only their benchmark knows which way is better.
         let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
-        sink.run(run).scores.push(ScoreRecord {
-            metric: name.clone(),
-            value: Some(value),
-            unit: if is_accuracy { Unit::Fraction } else { Unit::Number },
-            direction: if is_accuracy { Direction::Up } else { Direction::None },
-            range: None,
-            standard_error: None,
-            n: None,
-            evaluator: None,
-            revision: 0,
-        });
+        let (unit, direction) = if is_accuracy { (Unit::Fraction, Direction::Up) } else { (Unit::Number, Direction::None) };
+        sink.run(run).scores.push(ScoreRecord::new(name.clone(), value, unit, direction));
     }
 }
 

@@ -121,7 +121,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             continue;
         }
         let folder = file.name.strip_suffix(RESULT).unwrap_or_default().trim_end_matches('/');
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        let peek = Peek::at(file)?;
         let read = if is_job(&peek) || (is_result && is_cut_job(&peek)) {
             let mut trials = 0;
             let head: Result<Job, Stop> = read_object(file.open()?, &file.shown, &JOB, "trial_results", &mut |_: IgnoredAny| {

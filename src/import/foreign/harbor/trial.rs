@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count, number, read_object, read_value, text};
+use super::super::json::{Lenient, amount, count, filled, number, read_object, read_value, text};
+use super::super::measured::count_tool;
 use super::super::sink::{Sink, clip};
 use super::super::source::ForeignFile;
 use super::super::times::seconds;
@@ -16,7 +17,6 @@ use super::wire::{AgentResult, Step, TRAJECTORY, Tests, Trajectory, TrajectorySt
 
 /// Texts of a trajectory are kept as far as they are shown.
 const MOST_TEXT_CHARS: usize = 2001;
-const MOST_TOOLS: usize = 500;
 const MOST_FAILED_SHOWN: usize = 10;
 
 /// What tells the runs of a job apart.
@@ -202,7 +202,7 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
 
 fn reason(trial: &Trial) -> Option<String> {
     let kind = exception_type(trial)?;
-    let message = text(&trial.exception_info.0.as_ref()?.exception_message).filter(|message| !message.trim().is_empty());
+    let message = filled(&trial.exception_info.0.as_ref()?.exception_message);
     Some(message.map_or_else(|| kind.clone(), |message| format!("{kind}: {message}")))
 }
 
@@ -244,9 +244,7 @@ fn read_trajectory(file: &ForeignFile, details: &mut ItemDetails) -> Result<Opti
                 reply = message().or_else(|| reply.take());
                 let calls = step.tool_calls.as_array().into_iter().flatten();
                 for name in calls.filter_map(|call| text(call.get("function_name")?)) {
-                    if tools.len() < MOST_TOOLS || tools.contains_key(&name) {
-                        *tools.entry(clip(&name, 200).into_owned()).or_default() += 1;
-                    }
+                    count_tool(&mut tools, clip(&name, 200).into_owned());
                 }
             }
             Some(_) | None => {}

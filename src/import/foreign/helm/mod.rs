@@ -315,16 +315,12 @@ impl<'i> Reading<'i> {
 
 fn push_score(sink: &mut Sink<'_>, run: Handle, metric: String, value: f64, standard_error: Option<f64>, n: u64) {
     let is_up = BETTER_UP.iter().any(|part| metric.contains(part));
+    let (unit, direction) = (unit(&metric, value), if is_up { Direction::Up } else { Direction::None });
     sink.run(run).scores.push(ScoreRecord {
-        value: Some(value),
-        unit: unit(&metric, value),
-        direction: if is_up { Direction::Up } else { Direction::None },
-        range: None,
         standard_error,
         n: Some(n).filter(|n| *n > 0),
         evaluator: Some("helm".to_owned()),
-        revision: 0,
-        metric,
+        ..ScoreRecord::new(metric, value, unit, direction)
     });
 }
 

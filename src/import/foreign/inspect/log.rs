@@ -323,17 +323,13 @@ impl Log {
                 continue;
             };
             if !is_pass_rate || (computed.is_none() && sink.run(run).shared_tests_total.is_none()) {
+                // Logs do not say which way is better; of grades it is known.
+                let direction = if is_graded { Direction::Up } else { Direction::None };
                 sink.run(run).scores.push(ScoreRecord {
-                    metric: tally.label.clone(),
-                    value: Some(value),
-                    unit,
-                    // Logs do not say which way is better; of grades it is known.
-                    direction: if is_graded { Direction::Up } else { Direction::None },
-                    range: None,
                     standard_error,
                     n: Some(n).filter(|n| *n > 0),
                     evaluator: Some(tally.scorer.clone()),
-                    revision: 0,
+                    ..ScoreRecord::new(tally.label.clone(), value, unit, direction)
                 });
             }
         }

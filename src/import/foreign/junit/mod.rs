@@ -26,7 +26,7 @@ use super::measured;
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::{ForeignFile, ForeignSource};
+use super::source::{ForeignFile, ForeignSource, stem};
 use super::tries::{Try, told};
 use encoding::{Decoded, Encoding};
 use header::Header;
@@ -88,8 +88,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
-    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
-    let stem = stem.strip_suffix(".xml").unwrap_or(stem);
+    let stem = stem(&source.name, ".xml");
     // Names and times stand at the beginning and before the cases, but anybody may write them after: the report is read twice.
     let (mut header, mut suites) = (Header::default(), Suites::default());
     let (encoding, reader) = open(file)?;

@@ -233,15 +233,15 @@ impl<'r> Task<'r> {
             }
             let Some(value) = mean.or_else(|| stated.map(|one| one.value)) else { continue };
             sink.run(run).scores.push(ScoreRecord {
-                metric: shown(&key.metric, &key.filter),
-                value: Some(value),
-                unit: unit(&key.metric, value),
-                direction: direction(self.results, self.name, &key.metric),
-                range: None,
                 standard_error: error.filter(|_| mean.is_some()).or_else(|| stated.and_then(|one| one.error)),
                 n: values.map(|values| values.n()).or(total),
                 evaluator: Some("lm-eval".to_owned()),
-                revision: 0,
+                ..ScoreRecord::new(
+                    shown(&key.metric, &key.filter),
+                    value,
+                    unit(&key.metric, value),
+                    direction(self.results, self.name, &key.metric),
+                )
             });
         }
     }
@@ -319,15 +319,10 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
             sink.stated(run, &one.error_key, error, unit, None, None);
         }
         sink.run(run).scores.push(ScoreRecord {
-            metric: shown(&one.metric, &one.filter),
-            value: Some(one.value),
-            unit,
-            direction: direction(results, name, &one.metric),
-            range: None,
             standard_error: one.error,
             n: total,
             evaluator: Some("lm-eval".to_owned()),
-            revision: 0,
+            ..ScoreRecord::new(shown(&one.metric, &one.filter), one.value, unit, direction(results, name, &one.metric))
         });
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::super::source::hex_digest;
-use super::super::json::{count, number, text};
+use super::super::json::{count, filled, number, text};
 
 /// Group figures are looked for so deep in groups of groups.
 const MOST_DEPTH: usize = 16;
@@ -107,7 +107,7 @@ impl Results {
                 other => text(other.get(key)?),
             }
         };
-        let named = text(&self.model_name).filter(|name| !name.trim().is_empty());
+        let named = filled(&self.model_name);
         named
             .or_else(|| argument("pretrained"))
             .or_else(|| argument("model"))

@@ -18,9 +18,10 @@ use crate::transcript::Request;
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::elements::read_list;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, read_lines_to_cut, read_object, text};
+use super::json::{Lenient, has_second_line, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::session::price;
 use super::sink::Sink;
@@ -77,22 +78,26 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 impl Traces {
     fn read(&mut self, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
-        if peek.is_lines {
-            let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number, export: Result<Export, Refused>| {
-                match export {
-                    Ok(export) => {
-                        export.resource_spans.iter().for_each(|spans| self.take_spans(spans));
-                        export.resource_logs.iter().for_each(|logs| self.take_logs(logs));
-                    }
-                    Err(why) => sink.refuse(&format!("{}:{number}", file.name), why),
-                }
+        let peek = Peek::at(file)?;
+        // One export alone may be a line of any length. It is read piece by piece, as lines are not.
+        let is_long = !peek.is_lines && !peek.head.contains(&b'\n');
+        if peek.is_lines || (is_long && has_second_line(file.open()?, &file.shown)?) {
+            let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number, export: Result<Lenient<Export>, Refused>| {
+                self.take(export, &format!("{}:{number}", file.name), sink);
                 Ok(())
             })?;
             if cut.is_some() {
                 sink.quirk("a last line that is cut off is left out");
             }
             return Ok(());
+        }
+        if peek.has("[]") {
+            let mut number = 0;
+            return read_list(file.open()?, &file.shown, &mut |export: Lenient<Export>| {
+                number += 1;
+                self.take(Ok(export), &format!("{}, export {number}", file.name), sink);
+                Ok(())
+            });
         }
         let _: IgnoredAny = read_object(file.open()?, &file.shown, &[], SPANS, &mut |spans: Lenient<ResourceSpans>| {
             spans.0.iter().for_each(|spans| self.take_spans(spans));
@@ -103,6 +108,16 @@ impl Traces {
             Ok(())
         })?;
         Ok(())
+    }
+
+    fn take(&mut self, export: Result<Lenient<Export>, Refused>, place: &str, sink: &mut Sink<'_>) {
+        match export.and_then(|export| export.0.ok_or_else(|| Refused::because("the export is no object"))) {
+            Ok(export) => {
+                export.resource_spans.iter().for_each(|spans| self.take_spans(spans));
+                export.resource_logs.iter().for_each(|logs| self.take_logs(logs));
+            }
+            Err(why) => sink.refuse(place, why),
+        }
     }
 
     fn take_spans(&mut self, of_resource: &ResourceSpans) {

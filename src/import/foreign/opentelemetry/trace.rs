@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::{ItemStatus, Usage};
 use crate::transcript::Request;
 
+use super::super::measured::count_tool;
 use super::wire::{Attributes, Span};
 
 /// Operations that ask a model. An agent's own span may have the sum of those below it.
@@ -12,7 +13,6 @@ const MODEL_OPERATIONS: [&str; 4] = ["chat", "generate_content", "text_completio
 const INVOKE: [&str; 2] = ["invoke_agent", "create_agent"];
 /// Attributes that say which case of a set a trace is of, before what only tells traces apart.
 const CASES: [&str; 4] = ["test.case.id", "test.case.name", "gen_ai.evaluation.case.id", "langfuse.dataset.item.id"];
-const MOST_TOOLS: usize = 500;
 
 /// What the spans of a trace add up to.
 #[derive(Default)]
@@ -111,9 +111,7 @@ impl Trace {
         }
         if operation == "execute_tool" {
             let tool = attributes.text(&["gen_ai.tool.name"]).unwrap_or_else(|| "tool".to_owned());
-            if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool) {
-                *self.tools.entry(tool).or_default() += 1;
-            }
+            count_tool(&mut self.tools, tool);
         }
         if parent.is_none() && span.is_error() {
             let why = attributes.text(&["error.type"]).or_else(|| span.status["message"].as_str().map(str::to_owned));

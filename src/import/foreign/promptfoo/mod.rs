@@ -24,7 +24,7 @@ use super::attempts::Attempted;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, amount, count, number, read_lines_to_cut, read_object, text};
+use super::json::{Lenient, amount, count, filled, number, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
@@ -51,7 +51,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one evaluation").into());
     };
-    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let peek = Peek::at(file)?;
     let (mut shape, mut head) = (Shape::Lines, Head::default());
     if !is_lines(&peek) {
         (shape, head) = look(file)?;
@@ -159,7 +159,7 @@ impl Eval {
             sink.quirk("tests that are there several times in a column are attempts, in the order of their places");
         }
         let stem = file.name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file.name);
-        let description = head.config.get("description").and_then(text).filter(|text| !text.trim().is_empty());
+        let description = head.config.get("description").and_then(filled);
         let suite = description.unwrap_or_else(|| stem.to_owned());
         let eval_id = text(&head.eval_id).filter(|id| !id.is_empty());
         let began = results.and_then(|results| moment(&results.timestamp)).or_else(|| moment(&head.created_at));

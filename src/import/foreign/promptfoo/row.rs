@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::source::hex_digest;
-use super::super::json::{amount, count, number, text};
+use super::super::json::{amount, count, filled, number, text};
 use super::super::sink::{Sink, clip};
 use super::wire::{Row, TokenUsage};
 
@@ -122,7 +122,7 @@ fn usage_of(usage: &TokenUsage) -> Usage {
 /// What a test calls its category, or the plug-in that made it.
 pub(super) fn category(row: &Row) -> Option<String> {
     let metadata = &row.test_case.0.as_ref()?.metadata;
-    let named = |key: &str| metadata.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    let named = |key: &str| metadata.get(key).and_then(filled);
     named("category").or_else(|| named("pluginId"))
 }
 

@@ -17,7 +17,7 @@ use super::format::Facts;
 use super::importer::Format;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
-use super::source::{ForeignFile, ForeignSource};
+use super::source::ForeignSource;
 use instance::dated;
 
 pub(super) const FORMAT: Format =
@@ -84,14 +84,17 @@ fn group_of_instance(path: &Path) -> Option<PathBuf> {
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
+    let mut is_report_submitted = false;
     for file in &source.files {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        let peek = Peek::at(file)?;
         if is_report(&peek) {
             run.report = Some(file);
         } else if is_instance(&peek) {
             run.instances.push(file);
         } else if is_submission_result(&peek) {
             submission.results = Some(file);
+            // Multi-SWE-bench has a report of a run for the results of a submission.
+            is_report_submitted = peek.has("total_instances");
         } else if is_resolved_by(&peek) {
             submission.totals = Some(file);
         } else if is_per_instance(&peek) {
@@ -100,9 +103,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             submission.metadata = Some(file);
         }
     }
-    // Multi-SWE-bench has a report of a run for the results of a submission.
-    let is_report = |file: &&ForeignFile| Peek::of(&file.path).is_ok_and(|peek| peek.has("total_instances"));
-    if let Some(file) = submission.results.filter(is_report) {
+    if let Some(file) = submission.results.filter(|_| is_report_submitted) {
         submission::read_report(source, file, sink)
     } else if run.report.is_some() || !run.instances.is_empty() {
         run::read(source, &run, sink)

@@ -184,15 +184,10 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
         let Some((resolved, total)) = resolved.zip(of).filter(|(resolved, total)| *total > 0 && resolved <= total) else { continue };
         let share = resolved as f64 / total as f64;
         sink.run(run).scores.push(ScoreRecord {
-            metric: metric.to_owned(),
-            value: Some(share),
-            unit: Unit::Fraction,
-            direction: Direction::Up,
-            range: None,
             standard_error: Some((share * (1.0 - share) / total as f64).max(0.0).sqrt()),
             n: Some(total),
             evaluator: Some(EVALUATOR.to_owned()),
-            revision: 0,
+            ..ScoreRecord::new(metric, share, Unit::Fraction, Direction::Up)
         });
     }
 }

@@ -85,7 +85,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     };
     let (mut trials, mut results): (Vec<&ForeignFile>, Option<&ForeignFile>) = (Vec::new(), None);
     for file in source.files.iter().filter(|file| !file.name.ends_with(METADATA)) {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        let peek = Peek::at(file)?;
         if is_trial(&peek) || is_cut_trial(&peek) {
             trials.push(file);
         } else if is_results(&peek) {

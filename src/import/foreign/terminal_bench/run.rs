@@ -10,7 +10,7 @@ use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
 use super::super::attempts::Attempted;
-use super::super::json::{count, number, text};
+use super::super::json::{count, filled, number, text};
 use super::super::sink::{Handle, Sink};
 use super::super::source::ForeignSource;
 use super::super::times::{Span, seconds};
@@ -69,11 +69,10 @@ pub(super) struct TrialRun {
 impl TrialRun {
     fn begin(opening: &Opening<'_>, trial: Option<&Trial>, sink: &mut Sink<'_>) -> Option<Self> {
         let Opening { metadata, lacks_results, holdings, source, .. } = opening;
-        let word = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
         let named = trial.and_then(|trial| Some(numbered(&text(&trial.trial_name)?, &text(&trial.task_id)?)?.1));
-        let id = metadata.and_then(|metadata| word(&metadata.run_id)).or(named).unwrap_or_else(|| source.name.clone());
-        let uuid = metadata.and_then(|metadata| word(&metadata.uuid)).unwrap_or_default();
-        let is_unfinished = *lacks_results && metadata.is_some_and(|metadata| word(&metadata.end_time).is_none());
+        let id = metadata.and_then(|metadata| filled(&metadata.run_id)).or(named).unwrap_or_else(|| source.name.clone());
+        let uuid = metadata.and_then(|metadata| filled(&metadata.uuid)).unwrap_or_default();
+        let is_unfinished = *lacks_results && metadata.is_some_and(|metadata| filled(&metadata.end_time).is_none());
         let mut identity = vec![id.as_str()];
         if !uuid.is_empty() {
             identity.push(&uuid);
@@ -82,10 +81,10 @@ impl TrialRun {
             // The finished run is another import.
             identity.push("unfinished");
         }
-        let suite = metadata.and_then(|metadata| word(&metadata.dataset_name)).unwrap_or_else(|| "terminal-bench".to_owned());
-        let agent = metadata.and_then(|metadata| word(&metadata.agent_name)).unwrap_or_default();
+        let suite = metadata.and_then(|metadata| filled(&metadata.dataset_name)).unwrap_or_else(|| "terminal-bench".to_owned());
+        let agent = metadata.and_then(|metadata| filled(&metadata.agent_name)).unwrap_or_default();
         let model = metadata
-            .and_then(|metadata| word(&metadata.model_name).or_else(|| word(metadata.agent_kwargs.get("model_name")?)))
+            .and_then(|metadata| filled(&metadata.model_name).or_else(|| filled(metadata.agent_kwargs.get("model_name")?)))
             .unwrap_or_default();
         if let Some(submission) = submission(source, &id) {
             sink.origin(&submission);
@@ -151,7 +150,7 @@ impl TrialRun {
         };
         outcome.input_tokens = tokens(&trial.total_input_tokens, sink);
         outcome.output_tokens = tokens(&trial.total_output_tokens, sink);
-        let question = text(&trial.instruction).filter(|text| !text.trim().is_empty());
+        let question = filled(&trial.instruction);
         let (passed_share, failed) = tests(&trial.parser_results);
         let details = ItemDetails {
             reason: mode
@@ -239,17 +238,7 @@ impl TrialRun {
 }
 
 fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
-    ScoreRecord {
-        metric: metric.to_owned(),
-        value: Some(value),
-        unit: Unit::Fraction,
-        direction: Direction::Up,
-        range: None,
-        standard_error: None,
-        n,
-        evaluator: Some(EVALUATOR.to_owned()),
-        revision: 0,
-    }
+    ScoreRecord { n, evaluator: Some(EVALUATOR.to_owned()), ..ScoreRecord::new(metric, value, Unit::Fraction, Direction::Up) }
 }
 
 /// Returns the folder of the submission that a run belongs to: the run's own, where that is not named by the run, or the one above.

@@ -1,0 +1,29 @@
+//! Texts that are kept with records, cut to a length that people read.
+
+use std::borrow::Cow;
+
+/// Characters of a text that is kept with an outcome.
+pub(super) const MOST_TEXT_CHARS: usize = 2000;
+
+/// Cuts a text to so many characters, the last of which says so.
+pub(in crate::import) fn clip(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => text.into(),
+        Some(_) => {
+            let end = text.char_indices().nth(most - 1).map_or(text.len(), |(end, _)| end);
+            format!("{}…", &text[..end]).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_cut_ends_in_a_mark() {
+        for (text, expected) in [("abc", "abc"), ("äbcd", "äb…"), ("", "")] {
+            assert_eq!(clip(text, 3), expected);
+        }
+    }
+}
