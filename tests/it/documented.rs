@@ -19,11 +19,13 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const OTHER_TOOLS: [&str; 4] = ["cogni", "ralph", "zelda", "kotef"];
 const MARK: &str = "<!-- shown: ";
 
-/// Writes a program that greets, and a better one where it finds instructions.
+/// Writes a program that greets, and a better one where it finds instructions. Its runs take times that differ more than its arms do, so
+/// that neither chance nor the machine's load decides a row of the table.
 const CLAUDE: &str = r#"#!/bin/sh
 cat > /dev/null
-sleep "0.$(( (EVAL_SEED + $$ % 2) % 4 ))"
+tenths=$(( EVAL_SEED % 6 ))
 if [ -f CLAUDE.md ]; then
+    tenths=$(( tenths * 3 / 2 + 1 ))
     cat > hello.sh <<'PROGRAM'
 if [ $# -eq 0 ]; then set -- world; fi
 for name in "$@"; do if [ -z "$name" ]; then echo "a name is empty" >&2; exit 2; fi; done
@@ -34,6 +36,7 @@ else
     echo 'echo "Hello, ${1:-world}!"' > hello.sh
     tokens=4100 turns=3 cost=0.024
 fi
+sleep "$(( tenths / 10 )).$(( tenths % 10 ))"
 echo '{"type":"system","subtype":"init","model":"sonnet"}'
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":'$turns',"result":"Done.","total_cost_usd":'$cost',"usage":{"input_tokens":'$tokens',"output_tokens":310}}'
 "#;
