@@ -170,7 +170,7 @@ var evalreportPairs = (function () {
   if (!box || !window.evalreport) return;
   var MOST_ROWS = 400;
   var paths = box.getAttribute("data-parts").split(" ");
-  var table = null, cell = null, names = null;
+  var table = null, cell = null, names = null, answers = null;
 
   function make(name, attributes, text) {
     var made = document.createElement(name);
@@ -312,6 +312,32 @@ var evalreportPairs = (function () {
     return whole;
   }
 
+  // What both arms answered to an item, side by side.
+  function answered(line, column, labels) {
+    var told = answers.told.get(column), places = [selects[0].selectedIndex, selects[1].selectedIndex];
+    if (!told) return;
+    var both = make("div", { "class": "sides" });
+    if (answers.expected.has(column)) {
+      var wanted = make("p", { "class": "small" }, "Expected: ");
+      wanted.appendChild(named(answers.expected.get(column)));
+      line.appendChild(wanted);
+    }
+    places.forEach(function (place, which) {
+      var side = make("div", { "class": "side" }), of = told.find(function (row) { return row[0] === place; });
+      var head = make("p", { "class": "small" }), name = make("strong");
+      name.appendChild(named(labels[which]));
+      head.append(name, of && of[1] ? ": " : ": no answer is known", named(of ? of[1] : ""));
+      side.appendChild(head);
+      if (of && of[2]) {
+        var why = make("p", { "class": "small muted" }, "Reason: ");
+        why.appendChild(named(of[2]));
+        side.appendChild(why);
+      }
+      both.appendChild(side);
+    });
+    line.appendChild(both);
+  }
+
   function flips(found, labels) {
     var whole = make("div"), all = [];
     found.onlyA.forEach(function (column) { all.push([column, 0]); });
@@ -323,7 +349,7 @@ var evalreportPairs = (function () {
     var label = make("label", { "for": "any-filter" }, "Filter ");
     var filter = make("input", { type: "search", id: "any-filter", autocomplete: "off" });
     tools.append(label, filter, status);
-    var list = make("ul", { "class": "links" }), which = -1, buttons = [];
+    var list = make("ul", { "class": answers ? "told" : "links" }), which = -1, buttons = [];
     function run() {
       var words = filter.value.toLowerCase().split(/\s+/).filter(Boolean), matching = 0;
       list.textContent = "";
@@ -342,6 +368,7 @@ var evalreportPairs = (function () {
         var by = make("span", { "class": "muted small" }, " only ");
         by.append(named(labels[flip[1]]));
         line.appendChild(by);
+        if (answers) answered(line, flip[0], labels);
         list.appendChild(line);
       });
       status.textContent = number(Math.min(matching, MOST_ROWS)) + " of " + number(all.length) + " shown" + (matching > MOST_ROWS ? ": filter to see the others" : "");
@@ -357,7 +384,7 @@ var evalreportPairs = (function () {
     });
     filter.addEventListener("input", run);
     run();
-    whole.append(chips, tools, list, make("p", { "class": "note small" }, "An item's page has what every arm answered, side by side."));
+    whole.append(chips, tools, list, make("p", { "class": "note small" }, answers && !answers.isCut ? "An item's page has what every arm answered." : "What is not told here, an item's page has."));
     return whole;
   }
 
@@ -445,6 +472,10 @@ var evalreportPairs = (function () {
     box.hidden = false;
     show();
     window.evalreport.load(paths[1], function (part) { names = part.names; show(); }, function () { /* The list has numbers. */ });
+    if (paths[2]) window.evalreport.load(paths[2], function (part) {
+      answers = { told: new Map(part.told), expected: new Map(part.expected), isCut: part.is_cut };
+      show();
+    }, function () { /* The items' pages have them. */ });
   }, function (path) {
     document.getElementById("any-need").textContent = "Could not load " + path + ".";
   });

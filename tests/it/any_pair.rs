@@ -146,6 +146,36 @@ fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
 }
 
 #[test]
+fn what_both_arms_answered_stands_side_by_side() {
+    let project = Project::new();
+    for arm in 0..4 {
+        let id = format!("run-{arm}");
+        project.result(&result(&id, "s", &format!("arm-{arm}"), json!({})));
+        let items: Vec<Value> = (0..20)
+            .map(|number| {
+                let mut item = question(&format!("q{number:02}"), 1, if (number + arm) % 4 == 0 { "pass" } else { "fail" });
+                item["details"] = json!({"answer": format!("<b>{arm} says</b> {number}"), "expected": [format!("right {number}")],
+                    "reason": format!("because of {arm}")});
+                item
+            })
+            .collect();
+        project.items(&id, &items);
+    }
+    built(&project);
+    let page = project.path("site/compare/s/any.html").canonicalize().expect("just built");
+    let browser = Browser::start();
+    browser.open_address(&format!("file://{}?a=arm-1-m1&b=arm-2-m1", page.display()));
+    wait_for(&browser, "return document.querySelector('#any .told .side') ? true : null");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let first = browser.evaluate("return document.querySelector('#any .told li').innerText");
+    for words in ["q02", "only arm-2", "Expected: right 2", "<b>1 says</b> 2", "<b>2 says</b> 2", "Reason: because of 2"] {
+        assert!(first.as_str().is_some_and(|first| first.contains(words)), "{words}: {first}");
+    }
+    let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert_eq!(overflow, 0);
+}
+
+#[test]
 fn any_two_arms_are_compared_with_flips_that_lead_to_their_items() {
     let project = arms(14, 30);
     built(&project);

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use crate::domain::visible;
+use crate::domain::{beginning, visible};
 use crate::render::{format, verdicts, words};
 use crate::views::{Arm, OverviewSuite, PairCell, PairTable, PairWay, SiteContext};
 
@@ -20,6 +20,11 @@ use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, shard};
 
+/// Characters of an answer or a reason, and bytes of all of a suite that a browser is asked to load.
+const LONGEST_TEXT: usize = 240;
+const MOST_TEXT_BYTES: usize = 2 << 20;
+/// Of one arm's texts beside them.
+const TOLD_BYTES: usize = 12;
 /// Outcomes that a browser is asked to load: four megabytes of bits.
 const MOST_OUTCOMES: usize = 12_000_000;
 /// Items of which the names are loaded.
@@ -73,6 +78,18 @@ struct Names {
     names: Vec<(String, String)>,
 }
 
+/// The third part: the right answers to items, and by item what arms answered and why that was judged as it was.
+#[derive(Serialize)]
+struct Answers {
+    expected: Vec<(usize, String)>,
+    told: Vec<(usize, Vec<Told>)>,
+    /// Items beyond these have more to tell.
+    is_cut: bool,
+}
+
+/// An arm's place, its answer and the reason.
+type Told = (usize, String, String);
+
 /// Says whether any two arms of a suite can be compared on a page.
 pub(super) fn of_suite(suite: &OverviewSuite) -> Option<&PairTable> {
     suite.pair_table.as_ref().filter(|table| table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS)
@@ -83,7 +100,7 @@ pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Opt
     of_suite(suite).map(|_| format!("{root}{}", place.any_pair_path()))
 }
 
-/// Makes the page and both parts; nothing with fewer than three arms.
+/// Makes the page and its parts; nothing with fewer than three arms.
 pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let Some(table) = of_suite(suite) else { return Vec::new() };
     let path = place.any_pair_path();
@@ -92,10 +109,11 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
     let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
-    let parts = [outcomes(plan, suite, place, table), names(suite, place)];
+    let parts: Vec<SiteFile> =
+        [outcomes(plan, suite, place, table), names(suite, place)].into_iter().chain(answers(suite, place, table)).collect();
     let page = AnyPairPage {
         suite: Text::new(&place.label),
-        parts: parts.each_ref().map(|file| file.path.as_str()).join(" "),
+        parts: parts.iter().map(|file| file.path.as_str()).collect::<Vec<&str>>().join(" "),
         items: format!("{}suites/{}/i/", shell.root, place.segment),
         arms: format!("{}arms/", shell.root),
         outcomes: match table.totals.len() {
@@ -163,6 +181,36 @@ fn counted_as(suite: &OverviewSuite) -> &'static str {
 fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
     let name = |(column, item): (usize, &crate::views::ItemLine)| (visible(&item.item), item_href_at(place, "", column));
     part(place, 1, &Names { names: suite.items.items.iter().enumerate().map(name).collect() })
+}
+
+/// Nothing where no answers are known.
+fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Option<SiteFile> {
+    let mut found = Answers { expected: Vec::new(), told: Vec::new(), is_cut: false };
+    let short = |text: &str| visible(&beginning(&text.split_whitespace().collect::<Vec<&str>>().join(" "), LONGEST_TEXT));
+    let mut left = MOST_TEXT_BYTES;
+    for (column, item) in suite.items.items.iter().enumerate() {
+        let Some(story) = suite.stories.of(&item.item, &item.evaluator, &item.kind) else { continue };
+        let told = |(number, arm): (usize, &Arm)| {
+            let note = story.notes.get(arm)?.iter().find(|note| note.answer.is_some() || note.reason.is_some())?;
+            Some((number, note.answer.as_deref().map(short).unwrap_or_default(), note.reason.as_deref().map(short).unwrap_or_default()))
+        };
+        let told: Vec<Told> = table.arms.iter().enumerate().filter_map(told).collect();
+        let expected = short(&story.expected.join(" or "));
+        let size = expected.len() + told.iter().map(|(_, answer, reason)| answer.len() + reason.len() + TOLD_BYTES).sum::<usize>();
+        if told.is_empty() {
+            continue;
+        }
+        let Some(rest) = left.checked_sub(size) else {
+            found.is_cut = true;
+            break;
+        };
+        left = rest;
+        if !expected.is_empty() {
+            found.expected.push((column, expected));
+        }
+        found.told.push((column, told));
+    }
+    (!found.told.is_empty()).then(|| part(place, 2, &found))
 }
 
 fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::domain::{beginning, visible};
 use crate::render::reasons;
@@ -14,7 +13,6 @@ use super::items::item_href_at;
 use super::matrix::name;
 use super::plan::{Plan, SuitePlace};
 use super::shard;
-use super::slug::hex;
 
 /// Suites whose texts the palette loads, and bytes of the texts of one.
 const MOST_SUITES: usize = 40;
@@ -67,9 +65,9 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
     Some(shard::file(&stem(place), 0, &Said { about: visible(&place.label), folder, items }))
 }
 
-/// The address does not hang on the suite's place among others. A segment may have letters that no script's address has.
+/// The address does not hang on the suite's place among others.
 fn stem(place: &SuitePlace) -> String {
-    format!("said-{}", hex(&Sha256::digest(&place.segment), 12))
+    format!("said-{}", place.segment)
 }
 
 /// The question, then answers and reasons, each text once.
