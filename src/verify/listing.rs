@@ -1,4 +1,4 @@
-//! What can be known about a folder without running anything in it.
+//! Everything that can be known about a folder without running anything in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{hex, visible};
 
-/// The two lines around foreign text.
+/// The two lines around untrusted text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fence {
     mark: String,
