@@ -120,7 +120,7 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// Returns the command itself; `eval run` becomes `run`.
+    /// Returns the command to carry out; `eval run` becomes `run`.
     pub fn meant(self) -> Self {
         match self {
             Self::Eval(mut eval) => match eval.of_ralph.take() {
@@ -688,12 +688,12 @@ pub(super) enum ImportAs {
     Rubric,
     /// Runs of another store
     Bundle,
-    /// What another tool writes
+    /// Results in another tool's format
     Foreign(ForeignFormat),
 }
 
 impl ImportAs {
-    /// What `--as` calls it.
+    /// Returns the value of `--as`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -751,7 +751,7 @@ pub(super) struct Sql {
 #[derive(Args)]
 pub(super) struct Export {
     /// Format
-    // An id of its own: `format` is the global option.
+    // The id differs from `format`, which is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
     /// A file for junit, json and bundle; a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run

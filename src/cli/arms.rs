@@ -1,4 +1,4 @@
-//! From words on the command line to arms that can be run.
+//! Converts words of the command line into arms that can be run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_co
 
 use super::failure::Failure;
 
-/// The model of a run whose approach has none to choose.
+/// Model of a run whose approach has no model to choose.
 const NO_MODEL: &str = "none";
-/// The agent of `oneshot` where the configuration has none.
+/// Agent of `oneshot` if the configuration names none.
 const CLAUDE: &str = "claude";
-/// The model of an agent that chooses for itself.
+/// Model of an agent that chooses its model itself.
 const OWN_MODEL: &str = "default";
 
-/// What arms are made from, besides what is asked.
+/// Everything that arms are made from, besides the user's options.
 pub(super) struct Maker<'a> {
     pub config: &'a Config,
     /// The repository's folder.
@@ -34,7 +34,7 @@ pub(super) struct Maker<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// What the options of a command say about every arm.
+/// Options of a command that apply to every arm.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub approaches: Vec<String>,
@@ -42,10 +42,10 @@ pub(super) struct Wanted {
     pub models: Vec<String>,
 }
 
-/// What the options of a command say about the judge.
+/// Options of a command about the judge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jurors {
-    /// Instead of the configuration's.
+    /// Overrides the configured judge.
     pub agent: Option<String>,
     pub model: Option<String>,
     pub votes: Option<u64>,
@@ -53,14 +53,14 @@ pub(super) struct Jurors {
 }
 
 impl Maker<'_> {
-    /// Makes the arms of one target: a suite, a task, or a task at an agent.
+    /// Makes the arms of one target: a suite, a configured task, or a task with another agent.
     pub fn target(&self, target: &str, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
         let (name, at) = match target.split_once('@') {
             Some((name, agent)) => (name, Some(agent.to_owned())),
             None => (target, None),
         };
         if let Some(task) = self.config.tasks.iter().find(|task| task.id == name) {
-            // The selector's agent beats the option's, which beats the task's, which beats the default.
+            // Order of preference: the target's agent, the option's, the task's, the default.
             let wanted = Wanted { agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]), ..wanted.clone() };
             return self.task(task, &wanted);
         }
@@ -72,7 +72,7 @@ impl Maker<'_> {
         Err(self.unknown_target(name))
     }
 
-    /// Makes the arms of a file of questions.
+    /// Makes the arms of a questions file.
     pub fn file(&self, path: &Path, suite: &str, wanted: &Wanted, budget: &Budget) -> Result<Vec<Arm>, Failure> {
         let spec = questions(path)?;
         let content = content_of(&spec, path);
@@ -82,7 +82,7 @@ impl Maker<'_> {
         self.of_questions(&spec, &asked, wanted)
     }
 
-    /// Makes the arms of a recorded plan again. Fails where what is asked is no longer what was planned.
+    /// Makes the arms of a recorded plan again. Fails if their content or setup has changed since.
     pub fn resumed(&self, batch: &Batch) -> Result<Vec<Arm>, Failure> {
         batch.arms.iter().map(|planned| self.again(planned)).collect()
     }
@@ -115,14 +115,14 @@ impl Maker<'_> {
         Ok(Arm { planned: planned.clone(), work: arm.work })
     }
 
-    /// Says whether the target puts questions to agents. One that is not there does not.
+    /// Says whether the target puts questions to agents. False for a target that does not exist.
     pub fn asks_questions(&self, target: &str) -> bool {
         let name = target.split_once('@').map_or(target, |(name, _)| name);
         let is_task = self.config.tasks.iter().any(|task| task.id == name);
         is_task || suite::find(self.root, name).is_ok_and(|suite| suite.questions.is_some())
     }
 
-    /// Says whether a name is that of an agent and of no approach.
+    /// Says whether a name is an agent's and not an approach's.
     pub fn is_agent_only(&self, name: &str) -> bool {
         self.config.agents.iter().any(|agent| agent.id == name) && self.config.approaches.iter().all(|approach| approach.id != name)
     }
@@ -167,7 +167,7 @@ impl Maker<'_> {
         let content = PlannedContent { version, bytes, parts };
         if let Some(path) = &suite.questions {
             let spec = questions(path)?;
-            // Agents are the approaches to questions, so either option names them.
+            // For questions, agents are the approaches, so either option names them.
             let agents = if wanted.agents.is_empty() { wanted.approaches.clone() } else { wanted.agents.clone() };
             let wanted = Wanted { agents, ..wanted.clone() };
             let budget = Budget::default();
@@ -257,7 +257,7 @@ impl Maker<'_> {
         Ok(arms)
     }
 
-    /// Decides which evaluators speak about the runs of a suite, and who judges.
+    /// Decides which evaluators apply to the runs of a suite, and which judge they use.
     pub fn evaluation(&self, suite: &Suite, wanted: &Jurors) -> Result<Evaluation, Failure> {
         let mut evaluation =
             Evaluation::plan(self.config, suite).map_err(|problems| of_problems("what is wanted of evaluators", &problems))?;
@@ -267,11 +267,11 @@ impl Maker<'_> {
         Ok(evaluation)
     }
 
-    /// The judge of the configuration, as far as the command does not name another. None where nobody names one.
+    /// Returns the configured judge, with the options of the command applied. `None` if neither names a judge.
     fn jury(&self, wanted: &Jurors) -> Result<Option<Jury>, Failure> {
         let configured = self.config.judge.as_ref();
         let Some(id) = wanted.agent.as_deref().or(configured.map(|judge| judge.agent.as_str())) else { return Ok(None) };
-        // The configuration's model is one of its judge's.
+        // The configured model belongs to the configured judge, so another judge does not get it.
         let own = configured.filter(|judge| judge.agent == id).and_then(|judge| judge.model.as_deref());
         let prices = Prices::new(&self.config.prices, self.now.date_naive());
         let agent = Agent::new(self.agent(id)?, wanted.model.as_deref().or(own), self.environment, &prices).map_err(refused)?;
@@ -283,7 +283,7 @@ impl Maker<'_> {
         }))
     }
 
-    /// Makes the approach of this name: one of the configuration, one that is built in, or either with `+` and the folder that it adds.
+    /// Makes the approach with this name: a configured one, a built-in one, or either with `+` and a folder of files to add.
     pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
         let configured = self.config.approaches.iter().find(|approach| approach.id == id);
         if configured.is_none()
@@ -323,7 +323,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Says whether an approach puts its requirements to an agent.
+    /// Says whether an approach gives its requirements to an agent.
     pub fn asks_agent(&self, id: &str) -> bool {
         let configured = |id: &str| self.config.approaches.iter().find(|approach| approach.id == id);
         match (configured(id), id) {
@@ -333,7 +333,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The folder whose files an approach adds.
+    /// Returns the folder whose files an approach adds.
     fn laid(&self, approach: &str, folder: &str) -> Result<PathBuf, Failure> {
         if folder.is_empty() {
             return Err(Failure::new(format!("the approach `{}` names no folder after `+`", visible(approach))));
@@ -348,7 +348,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The file with what an approach's agent is told.
+    /// Returns the file with the prompt of an approach's agent.
     fn prompt(&self, approach: &str, file: &str) -> Result<PathBuf, Failure> {
         let path = self.root.join(file);
         match files::read_to_string(&path) {
@@ -359,7 +359,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Paths of the configuration, which start from its folder or, after `~`, from the home folder.
+    /// Resolves paths of the configuration: relative to its folder or, after `~/`, to the home folder.
     fn places(&self, paths: &[String]) -> Vec<PathBuf> {
         let home = self.environment.variable("HOME").map(Path::new);
         let place = |path: &String| match (path.strip_prefix("~/"), home) {
@@ -369,11 +369,11 @@ impl Maker<'_> {
         paths.iter().map(place).collect()
     }
 
-    /// The agent of `oneshot`, which has to write files: a program.
+    /// Returns the agent of `oneshot`. It must be a program, because it has to write files.
     fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
         let agent = match id.or(self.config.default_agent.as_deref()) {
             Some(id) if self.config.agents.iter().any(|agent| agent.id == id) => self.agent(id)?.clone(),
-            // Without an agent of that name it is the coding agent's program, as a plan records it.
+            // Fails for an unknown name. The name of a coding agent, as recorded in a plan, stands for its own program (next arm).
             Some(id) if coding_agent(id).is_none() => self.agent(id)?.clone(),
             named => config::Agent {
                 id: named.unwrap_or(CLAUDE).to_owned(),
@@ -453,13 +453,13 @@ impl Maker<'_> {
     }
 }
 
-/// Nothing is filed under a model that no program was told of.
+/// Returns the error for a model that no program is told of: runs must not be recorded under it.
 fn ignored_model(kind: &str, id: &str) -> Failure {
     Failure::new(format!("the {kind} `{}` is not given the model that --model names", visible(id)))
         .with_hint(format!("put `{{model}}` into its command; if its program reads {MODEL_VARIABLE}, name that in its `env`"))
 }
 
-/// What is asked by questions, whoever is asked.
+/// Everything about a set of questions except the agents that are asked.
 struct Asked<'a> {
     suite: &'a str,
     content: PlannedContent,
@@ -471,7 +471,7 @@ struct Asked<'a> {
     tags: &'a BTreeMap<String, String>,
 }
 
-/// What decides in a file of questions that no suite names.
+/// Returns the content that identifies a questions file outside of a suite.
 fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
     let name = path.file_name().map_or_else(|| "questions".to_owned(), |name| name.to_string_lossy().into_owned());
     let parts = BTreeMap::from([(format!("suite/{name}"), spec.version.clone())]);
@@ -482,18 +482,18 @@ fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
     load_questions(path).map_err(|problems| Failure::of_document(path, &problems))
 }
 
-/// The type of the coding agent that goes by its own name.
+/// Returns the agent type of this name, if it has a program of its own.
 fn coding_agent(id: &str) -> Option<AgentKind> {
     AgentKind::ALL.into_iter().find(|kind| kind.name() == id && own_program(*kind).is_some())
 }
 
-/// Names in their order, each once.
+/// Returns the names without repetitions, in their order.
 fn once(names: &[String]) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// Tells one way of being set up from another, within one version of this program.
+/// Returns a hash that distinguishes setups within one version of this program.
 fn digest(setup: &impl std::fmt::Debug) -> String {
     hex(&Sha256::digest(format!("{setup:?}")))
 }
@@ -510,7 +510,7 @@ fn setup_of(approach: &Approach) -> String {
     }
 }
 
-/// The models to run with; one arm with none named where nobody names any.
+/// Returns the models to run with. If none is wanted, returns the default, which may be `None`.
 fn models(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
     if wanted.is_empty() { vec![default.map(str::to_owned)] } else { once(wanted).into_iter().map(Some).collect() }
 }
@@ -534,7 +534,7 @@ fn refused(error: SetupError) -> Failure {
     }
 }
 
-/// Reports problems of several files, each with its excerpt.
+/// Makes a failure of problems in several files, each with its excerpt.
 pub(super) fn of_problems(what: &str, problems: &[Problem]) -> Failure {
     let details = problems.iter().map(|problem| {
         let source = files::read_to_string(&problem.file).unwrap_or_default();

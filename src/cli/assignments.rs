@@ -6,12 +6,12 @@ use crate::domain::visible;
 
 use super::failure::Failure;
 
-/// Reads every use of an option such as `--set`; `form` is how one is written, such as `--set FIELD=VALUE`.
+/// Reads every use of an option such as `--set`. `form` shows its syntax, such as `--set FIELD=VALUE`.
 pub(super) fn assignments(option: &str, given: &[String], form: &str) -> Result<BTreeMap<String, String>, Failure> {
     given.iter().map(|one| assignment(option, one, form)).collect()
 }
 
-/// Reads one use of such an option.
+/// Reads a single use of such an option.
 pub(super) fn assignment(option: &str, one: &str, form: &str) -> Result<(String, String), Failure> {
     let (name, value) = one
         .split_once('=')

@@ -1,4 +1,4 @@
-//! `--baseline WHAT`: from what the user wrote to the runs that are meant, shared by `compare` and `gate`.
+//! `--baseline WHAT`: finds the runs that the user means. Shared by `compare` and `gate`.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -18,28 +18,28 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{foreign, output, selection};
 
-/// The words for `last:K`.
+/// Prefix of `last:K`.
 const LAST: &str = "last:";
-/// Shorter beginnings of ids and revisions name too much.
+/// Minimum length of an abbreviated id or revision. Shorter ones match too much.
 const SHORTEST: usize = 4;
 
-/// The results with the baseline among them.
+/// The results, including the baseline.
 pub(super) struct Opened {
     pub warehouse: Warehouse,
     pub baseline: Baseline,
-    /// Why there is none: what was tried.
+    /// Why there is no baseline: the places that were tried.
     pub missing: Option<String>,
-    /// The warehouse is of stores only, so that its cache is of use again.
+    /// Whether the warehouse consists only of stores, so that later commands can reuse its cache.
     pub lasts: bool,
 }
 
-/// Finds the baseline. `head` is what the results are read from without it; `pooled` takes every batch of a store.
+/// Finds the baseline. `head` gives the sources of the other results; `pooled` takes every batch of a store.
 ///
-/// What cannot be read, or names several things, is a failure; what names nothing is missing.
+/// Fails if `what` is ambiguous or cannot be read. If `what` names nothing, the baseline is reported as missing.
 pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool) -> Result<Opened, Failure> {
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
-    // What is there and cannot be looked at is no name of something else.
+    // A path that exists but cannot be inspected is not taken for another kind of name.
     let is_name = |error: &io::Error| {
         files::is_absence(error) || matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename)
     };
@@ -55,7 +55,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
         info!(folder = %path.display(), "baseline is a store");
         return beside(settings, what, head, own, grouping, true);
     }
-    // What is no file is refused where it is opened.
+    // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
@@ -69,7 +69,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
         let folder = HeldFolder::create().map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
         unpack(path, &Store::at(folder.path())).map_err(|problem| Failure::from(Problems(vec![problem])))?;
         let own = Options { stores: vec![folder.path().to_owned()], files: Vec::new(), cache: None, ..head.clone() };
-        // Everything is read before the folder goes away.
+        // All data are read before the temporary folder is removed.
         return beside(settings, what, Options { cache: None, ..head }, own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;
@@ -77,7 +77,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
     Ok(Opened { warehouse, baseline, missing, lasts: true })
 }
 
-/// Finds what another tool left at a path that holds no runs of ours.
+/// Imports another tool's results at a path that holds no runs of ours. `None` if there are none.
 fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Options>, Failure> {
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
@@ -90,12 +90,12 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
     Ok(Some(Options { stores, files: Vec::new(), cache: settings.options().cache, ..own.clone() }))
 }
 
-/// Opens with stores or files beside those of the head, whose runs are the baseline.
+/// Opens the head's stores and files together with the baseline's.
 fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping: Grouping, lasts: bool) -> Result<Opened, Failure> {
     let mut alone = settings.open_with(&own)?;
     settings.keep(&mut alone)?;
     if alone.runs().is_empty() {
-        // A baseline that cannot be read is no missing one.
+        // A baseline that cannot be read is an error, not a missing baseline.
         if !alone.problems().is_empty() {
             return Err(Problems(alone.problems().to_vec()).into());
         }
@@ -103,7 +103,7 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
         let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
         return Ok(Opened { warehouse, baseline: nothing(), missing, lasts });
     }
-    // What could not be read of it now may be read with the results a moment later, and would then be taken for theirs.
+    // A part that cannot be read now might be readable a moment later, and would then not count as the baseline's.
     output::refuse_unread("the baseline", alone.problems())?;
     let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| {
         let new: Vec<PathBuf> = second.into_iter().filter(|path| !first.contains(path)).collect();
@@ -113,7 +113,7 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
-        // How it came here is no part of a run: of a bundle only what figures come from is unpacked.
+        // How a run came here is not part of it: from a bundle, only the data behind figures are unpacked.
         let is_same = Run { carried: None, ..(*other.run).clone() } == Run { carried: None, ..(*row.run).clone() };
         if !is_same || other.items != row.items {
             return Err(Failure::new(format!(
@@ -141,7 +141,7 @@ fn nothing() -> Baseline {
     Baseline::Runs { ids: BTreeSet::new(), both: BTreeSet::new(), grouping: Grouping::AllBatches }
 }
 
-/// Finds the baseline among the runs of the results by the name of one of them, of a tag or of a revision.
+/// Finds the baseline among the results, by a run id, a tag or a revision.
 fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>), Failure> {
     if let Some(batches) = what.strip_prefix(LAST) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);

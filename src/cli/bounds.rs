@@ -1,4 +1,4 @@
-//! What a question may take, in time and memory. Whoever asks too much is told so, whatever the program is doing at that moment.
+//! Limits a query's time and memory. A query beyond its limits is refused, whatever the program is doing at that moment.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use super::failure::Failure;
 use super::output;
 
-/// Between two looks. A machine fills some hundred MB in that time at most.
+/// Interval between two checks. A machine allocates at most some hundred MB in that time.
 const EVERY: Duration = Duration::from_millis(20);
-/// What a command may hold where nobody says, in MiB, unless half of what is free is less.
+/// Default memory limit in MiB, unless half of the free memory is less.
 const USUAL_MIB: u64 = 4096;
 
-/// Ends the watch when it is dropped.
+/// Stops watching when it is dropped.
 pub(super) struct Watch {
     _running: mpsc::Sender<()>,
 }
 
-/// Ends the program with the refusal that fits once it has run for longer, or holds more memory. Memory is only known on Linux.
+/// Ends the program with an error once it runs longer than `seconds` or holds more memory than `mib`. Memory is only known on Linux.
 pub(super) fn watch(seconds: u32, mib: Option<u64>) -> Result<Watch, Failure> {
     let mib = mib.unwrap_or_else(|| free_mib().map_or(USUAL_MIB, |free| (free / 2).min(USUAL_MIB)));
     let (running, ended) = mpsc::channel::<()>();
@@ -46,7 +46,7 @@ fn exceeded(is_late: bool, seconds: u32, held: Option<u64>, mib: u64) -> Option<
     })
 }
 
-/// What this program holds in memory.
+/// Returns the memory that this program holds, in MiB.
 fn held_mib() -> Option<u64> {
     mib_of("/proc/self/status", "VmRSS:")
 }

@@ -59,18 +59,18 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     Ok(exit_code::DONE)
 }
 
-/// Tells this program from others, which may draw other pages of the same data.
+/// Identifies this program: another version may draw other pages of the same data.
 fn program() -> Option<FileStamp> {
     FileStamp::of(&std::env::current_exe().ok()?).ok()
 }
 
-/// Says what is wrong with the configuration, and that is no reason to write no site.
+/// Warns of a mistake in the configuration that does not prevent the site.
 fn slip(settings: &Settings, unknown: Failure) {
     let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
     output::say(settings, &format!("warning: {}{hint}", unknown.message));
 }
 
-/// Takes the configuration's word about the site. A name that no run has is a slip, not a reason to write no site.
+/// Reads the options of the site. A configured name that no run has is only a warning.
 fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) -> Result<SiteOptions, Failure> {
     let site = &settings.config.site;
     let runs = warehouse.runs();

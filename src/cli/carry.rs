@@ -1,4 +1,4 @@
-//! Carrying out a plan from the command line: what is shared by `run` and `eval`.
+//! Carries out a plan from the command line. Shared by `run` and `eval`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -34,34 +34,34 @@ use super::until::{Rule, Until};
 use super::watch::Watch;
 use super::{exit_code, output, policy, shortfall};
 
-/// How long a stop at once may take.
+/// Maximum duration of an immediate stop.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where runs happen.
+/// The folders that runs use.
 pub(super) struct Place {
-    /// The repository's folder: that of the configuration, else the current one.
+    /// The repository's folder: the configuration's folder, else the current one.
     pub root: PathBuf,
     pub environment: Environment,
     pub scratch: PathBuf,
-    /// Where a site is written afterwards.
+    /// Folder of the site that is written afterwards.
     pub site: Option<PathBuf>,
 }
 
-/// What came of a command's runs.
+/// Result of a command's runs.
 pub(super) struct Carried {
     pub batch: Batch,
     /// Every committed run of the plan.
     pub records: Vec<Run>,
     pub stopped: bool,
-    /// An agent that cannot be asked, which ended the batch.
+    /// The refusal of an agent that cannot be used, which ended the batch.
     pub refusal: Option<Refusal>,
-    /// Runs that another process holds.
+    /// Number of runs that another process holds.
     pub taken: usize,
-    /// Why the repeats ended, where a rule ends them.
+    /// Why the repeats ended, if a rule ended them.
     pub reason: Option<String>,
-    /// The command that goes on.
+    /// The command that resumes the batch.
     pub resume: String,
-    /// By arm: how many questions a run has, where it has questions.
+    /// Number of questions per run, by arm; `None` for code.
     questions: Vec<Option<u64>>,
 }
 
@@ -71,7 +71,7 @@ impl Place {
         let environment = settings.environment(root.clone());
         let scratch = scratch.map_or_else(|| usual_scratch(&environment), Path::to_owned);
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
-        // A workspace below the repository would find its files, and its git.
+        // Programs in a workspace below the repository would find its files and its git.
         if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
             return Err(Failure::new(format!("the folder for workspaces {} is inside the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
@@ -82,7 +82,8 @@ impl Place {
     }
 }
 
-/// A folder of this user's that is not below the system's temporary folder: there programs write that no run owns.
+/// Returns the default folder for workspaces, in this user's cache. The system's temporary folder is only the fallback, because programs
+/// that belong to no run write there.
 pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
     let absolute = |name: &str| environment.variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
@@ -92,7 +93,7 @@ pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
 
 /// Makes a plan of fresh runs.
 pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Result<Batch, Failure> {
-    // A batch's id is drawn at random; what is drawn from it is recorded with the runs.
+    // The batch id is random, and seeds derived from it are recorded with the runs.
     let seed =
         carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
     let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
@@ -100,7 +101,7 @@ pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&
     Ok(Batch { until: until.map(str::to_owned), tags, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
 }
 
-/// Finds the plan to go on with: the one of that id, or its beginning, or the newest that is not finished.
+/// Finds the batch to resume: by its id or the beginning of its id, else the newest unfinished batch.
 pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Failure> {
     let store = settings.store();
     let (mut found, mut problems): (Vec<Batch>, Vec<Problem>) = (Vec::new(), Vec::new());
@@ -146,7 +147,7 @@ fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool,
     Ok((1..=rounds).rev().any(|round| is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()))
 }
 
-/// Says whether every run up to a round has its record.
+/// Says whether every run up to and including a round has its record.
 fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
     batch.runs.iter().filter(|run| run.index <= round).all(|run| records.iter().any(|record| record.id == run.id))
 }
@@ -155,7 +156,7 @@ fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
     parted(&batch.runs, store)?.0.into_iter().map(|run| store.load(&run.id)).collect()
 }
 
-/// Takes the lock that says a runner works on a store: shared, or alone.
+/// Takes the lock that marks a store as used by a runner: shared, or exclusively if `alone`.
 pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
     let path = store.root().join(".runner.lock");
     let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&path)));
@@ -170,7 +171,7 @@ pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
     }
 }
 
-/// Prints what is left of the plan and what runs like these have cost, and runs nothing.
+/// Prints the open runs of the plan and the past cost of similar runs, and runs nothing.
 pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
     let left = Batch { runs: batch.open_runs(&settings.store())?, ..batch.clone() };
     let batch = &left;
@@ -209,7 +210,7 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
     output::answer(settings, "plan", &[table], || batch.clone())
 }
 
-/// Carries out what is left of a plan, which is recorded already.
+/// Carries out the open runs of a recorded plan.
 pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &Carrying, place: &Place) -> Result<Carried, Failure> {
     let store = settings.store();
     let stop = Stop::new();
@@ -258,7 +259,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
         carried.refusal = carried.refusal.or(executed.refusal);
-        // A rule cannot be held against a round that another process is in the middle of.
+        // A rule cannot be checked while another process is in the middle of the round.
         if carried.stopped || carried.refusal.is_some() || (until.is_some() && executed.taken > 0) {
             break;
         }
@@ -277,12 +278,12 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     Ok(carried)
 }
 
-/// The bounds of the plan's programs.
+/// Returns the access limits for the plan's programs.
 fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) -> Isolation {
     let mut kept = Kept { from_all: settings.results.clone(), unchanged: vec![place.root.clone()], ..Kept::default() };
     kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".git"), place.root.join(".env")]);
     kept.from_all.extend(settings.config_file());
-    // What other suites ask is asked another day.
+    // Other suites are hidden too, because they may be run later.
     kept.from_untested.extend(suite::all_folders(&place.root));
     for arm in arms {
         if let Work::Code(work) = &arm.work {
@@ -293,7 +294,7 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
     Isolation::new(!batch.without_isolation, &kept, &place.environment)
 }
 
-/// The command that goes on with a batch, from the folder that this one was given in.
+/// Returns the command that resumes a batch from the current folder.
 fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
     let site = site.into_iter().flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
     let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
@@ -308,7 +309,7 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
     rounds.into_values().collect()
 }
 
-/// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.
+/// Prints the results of the batch and returns the exit code. If the batch was stopped, prints how to resume it instead.
 pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying, summary: Option<&Path>) -> Result<u8, Failure> {
     let resume = &carried.resume;
     if let Some(Refusal { arm, reason }) = &carried.refusal {
@@ -325,7 +326,7 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         return Ok(exit_code::DONE);
     }
     let mut warehouse = settings.open()?;
-    // By id: names may be aliased, and the plan is exactly these.
+    // Select by id: names may be aliased, and the plan consists of exactly these runs.
     let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
     print(settings, &warehouse, &filter, carried, summary)?;
     settings.keep(&mut warehouse)?;
@@ -390,7 +391,7 @@ fn host() -> Option<String> {
     name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Stops cleanly at the first Ctrl-C, and at once at the second. Once the runs are `over` there is nothing to stop but this process.
+/// Stops cleanly at the first Ctrl-C, and at once at the second. When the runs are `over`, Ctrl-C only ends this process.
 pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
     let (stop, over) = (stop.clone(), Arc::clone(over));
     let mut presses = 0;
@@ -400,7 +401,8 @@ pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure>
             std::process::exit(exit_code::INTERRUPTED.into());
         } else if presses > 1 {
             stop.at_once();
-            // Whatever does not hear it: every run is kept up to its last whole line, and the programs' guard outlives this process.
+            // Exit even if something does not react: every run is kept up to its last complete line, and the programs' guard outlives this
+            // process.
             std::thread::sleep(PATIENCE);
             std::process::exit(exit_code::INTERRUPTED.into());
         } else {

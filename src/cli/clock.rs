@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::domain::date_of;
 
-/// Returns the time of the system's clock, whatever that is set to.
+/// Returns the time of the system's clock.
 pub(super) fn now() -> DateTime<Utc> {
     date_of(SystemTime::now())
 }

@@ -1,4 +1,4 @@
-//! `compare`: approaches side by side on a suite.
+//! `compare`: compares arms on a suite.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let order = if held.baseline.is_some() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
     let with_criteria = |group: &SuiteGroup<'_>| {
         let table = one(&warehouse, group, &policy, order);
-        // The criteria are those of the table's first arm and its second.
+        // Put the arms into the table's order, so that the criteria are about its first and second arm.
         let mut turned = group.clone();
         turned.arms.sort_by_key(|arm| table.arms.iter().position(|compared| compared.arm == arm.arm));
         let criteria = criterion_flips(&warehouse, &turned).map_err(|error| Failure::new(visible(&error.to_string())))?;
@@ -87,7 +87,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     Ok(exit_code::DONE)
 }
 
-/// Says how to see what explains the tables, once, where a person reads them.
+/// Adds a note on how to see explanations, once, if a person reads the tables.
 fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
     let has_more = tables.iter().any(|table| !table.more.is_empty());
     if let Some(last) = tables.last_mut().filter(|_| has_more && settings.format == Format::Table) {
@@ -96,7 +96,7 @@ fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
     tables
 }
 
-/// What the arms are held against, if anything, and whether its warehouse is worth keeping.
+/// The baseline of a comparison, if any, and whether the warehouse's cache is worth keeping.
 struct Against {
     baseline: Option<Baseline>,
     lasts: bool,
@@ -110,7 +110,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     };
     if !arguments.files.is_empty() {
         let warehouse = settings.open_with(&options)?;
-        // A file that was named and cannot be read is no warning: there is nothing to compare without it.
+        // An unreadable file is an error if it was named: without it, there is nothing to compare.
         if !warehouse.problems().is_empty() {
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
         }
@@ -130,7 +130,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     Ok((opened.warehouse, Against { baseline: Some(opened.baseline), lasts: opened.lasts }))
 }
 
-/// Tells suites from run ids: what is a suite's name is a suite.
+/// Adds targets to the filter, as suites or as run ids. A name that is both is a suite.
 fn name_targets(warehouse: &Warehouse, what: &[String], filter: &mut Filter) -> Result<(), Failure> {
     let suites: BTreeSet<&str> = warehouse.runs().iter().map(|row| row.run.suite.as_str()).collect();
     for target in what {

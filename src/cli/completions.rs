@@ -1,4 +1,4 @@
-//! `completions`: for shells, and the man page.
+//! `completions`: prints shell completions or the man page.
 
 use clap::CommandFactory;
 

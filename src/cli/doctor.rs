@@ -1,4 +1,4 @@
-//! `doctor`: the stores looked over for damage.
+//! `doctor`: checks the stores for damage.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, output, tidy};
 
-/// What `doctor` answers for one store.
+/// The answer for one store.
 #[derive(serde::Serialize)]
 struct Answer {
     store: String,
@@ -22,13 +22,13 @@ struct Answer {
     items: u64,
     batches: usize,
     retractions: usize,
-    /// With `--verify`: runs that are sealed, and runs from before there were seals.
+    /// With `--verify`: number of sealed runs. `unsealed` counts runs from before there were seals.
     #[serde(skip_serializing_if = "Option::is_none")]
     sealed: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unsealed: Option<usize>,
     in_flight: Vec<String>,
-    /// What is odd and harms nothing.
+    /// Oddities that do no harm.
     notes: Vec<Damage>,
     damage: Vec<Damage>,
 }
@@ -43,17 +43,17 @@ struct Damage {
     hint: Option<String>,
 }
 
-/// With `--system`: what is enforced for runs of code.
+/// With `--system`: the isolation that this system enforces for code runs.
 #[derive(serde::Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing that a system does or not")]
 struct System {
-    /// Programs reach the files that they are given.
+    /// Programs reach only the files that they are given.
     files: bool,
-    /// Programs reach the TCP ports that they are given.
+    /// Programs reach only the TCP ports that they are given.
     ports: bool,
-    /// Programs signal only their own.
+    /// Programs can send signals only to their own processes.
     signals: bool,
-    /// A server and its tests get a network of their own.
+    /// A server and its tests get their own network.
     networks: bool,
 }
 

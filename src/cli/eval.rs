@@ -1,4 +1,4 @@
-//! `eval`: one file of questions, put to agents.
+//! `eval`: asks agents the questions of a file.
 
 use crate::config::Budget;
 
@@ -24,7 +24,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let file = arguments.questions.as_ref().ok_or_else(|| Failure::new("which file of questions?"))?;
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
-    // Absolute, so that the batch can be resumed from anywhere.
+    // The path is absolute, so that the batch can be resumed from any folder.
     let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
     versions::settle(settings, &mut arms);

@@ -1,4 +1,4 @@
-//! Why a command could not do what it was asked.
+//! Failures of commands.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::results::StoreError;
 use super::exit_code;
 use super::shown::shown;
 
-/// A failed command: what to say, and the exit code.
+/// A failed command: messages for the user, and the exit code.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// Lower case, no final period.
+    /// Lower case, without a final full stop.
     pub message: String,
-    /// What to do.
+    /// Advice on what to do.
     pub hint: Option<String>,
-    /// Details that are printed whole, such as every problem of a file.
+    /// Details that are printed in full, such as every problem of a file.
     pub details: Vec<String>,
     pub code: u8,
 }
@@ -32,13 +32,13 @@ impl Failure {
         self
     }
 
-    /// Says what to do where nothing more fitting is known.
+    /// Adds a hint if there is none.
     pub fn with_no_hint_as(mut self, hint: &str) -> Self {
         self.hint.get_or_insert_with(|| hint.to_owned());
         self
     }
 
-    /// Reports every problem of a document, each with its line where the file can still be read.
+    /// Makes a failure of a document's problems, each with its line if the file can still be read.
     pub fn of_document(path: &Path, problems: &[Problem]) -> Self {
         let source = files::read_to_string(path).unwrap_or_default();
         let count = problems.len();
@@ -47,7 +47,7 @@ impl Failure {
     }
 }
 
-/// Refuses, under `--strict`, comparisons of what was not measured alike.
+/// Fails, under `--strict`, if arms are not comparable.
 pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
     if reasons.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Other tools' results as arguments of commands that read: imported through the cache, so that the store stays as it is.
+//! Other tools' results as arguments of reading commands. They are imported into the cache, so the store stays unchanged.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{import, output, proposal};
 
-/// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
-/// of suites may hold a slash. Any other word that is there is a path where no run has the word in its name.
+/// Separates names from paths. A word is a path if it begins like one, if it has a separator and exists, or if it is an existing file with
+/// an extension. Names of suites may contain a slash. Any other existing path is a path unless a run has that name.
 pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), Failure> {
     let mut store = None;
     let (mut names, mut paths) = (Vec::new(), Vec::new());
     for word in words {
         let path = Path::new(word);
-        // An address is no name either: what to do about it is told as of a path.
+        // An address is not a name either; the error for paths says what to do.
         let begins = path.is_absolute() || ["./", "../"].iter().any(|start| word.starts_with(start)) || word.contains("://");
         let has_separator = word.contains(['/', std::path::MAIN_SEPARATOR]);
         let is_clear = begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file());
@@ -34,7 +34,7 @@ pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String
     Ok((names, paths))
 }
 
-/// Says whether a run of the stores goes by the name.
+/// Says whether the word is a suite, approach or model of a run, or the beginning of a run's id.
 fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Result<bool, Failure> {
     if store.is_none() {
         *store = Some(settings.open()?);
@@ -45,12 +45,12 @@ fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Re
     }))
 }
 
-/// Returns settings that read the paths' results beside those of the stores.
+/// Returns settings that read the results at the paths in addition to the stores.
 pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
     Ok(with_stores(settings, paths, false)?.0)
 }
 
-/// The same for one side of a gate, and the stores that hold what the paths do.
+/// Like [`with_paths`], for one side of a gate. Also returns the stores that hold the paths' results.
 pub(super) fn with_side(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
     with_stores(settings, paths, true)
 }
@@ -66,7 +66,7 @@ fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Res
     Ok((Settings { results, ..settings.clone() }, stores))
 }
 
-/// Returns the stores of the cache with what a side of a gate holds; none where nothing of a known format is there.
+/// Imports one side of a gate and returns its stores in the cache. Empty if nothing has a known format.
 pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (report, stores) = imported(settings, paths, true)?;
     if !stores.is_empty() {
@@ -75,12 +75,12 @@ pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<V
     Ok(stores)
 }
 
-/// Imports tables and files of known formats. The stores are in the order of the files, those of tables last, each once.
+/// Imports tables and files of known formats. Returns each store once: first those of files, in their order, then the tables' store.
 fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
     let read = if tables.is_empty() { None } else { imported_tables(settings, &tables)? };
     if read.is_none() {
-        // They are told of as all files that nobody reads.
+        // They are reported like all files that no importer reads.
         others.extend(tables);
     }
     let (mut report, mut stores) = if others.is_empty() { Default::default() } else { imported_foreign(settings, &others, are_one_arm)? };
@@ -91,7 +91,7 @@ fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result
     Ok((report, stores))
 }
 
-/// Reads tables as they seem to be, and says how; what may be read in two ways is refused. None where no part of the files is a table.
+/// Imports tables by the proposed map, and prints a note. Fails if the map is ambiguous. `None` if the files hold no table.
 fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
     let command = |option: &str| proposal::import_command(settings, paths, &[option.to_owned()]);
     let proposal = match propose_tables(paths, &Hints::default()) {
@@ -110,7 +110,7 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(Imp
     Ok(Some((report, store_in(&folder).root().to_owned())))
 }
 
-/// Imports files of known formats. The stores are in the order of the files, each once.
+/// Imports files of known formats. Returns each store once, in the order of the files.
 fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let (report, folder) = through_cache(settings, &|folder| {
         let bar = Bar::new(settings.interactive);
@@ -130,12 +130,12 @@ fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -
     Ok((report, stores))
 }
 
-/// Imports into the cache, or into a temporary folder where the cache cannot be written. Returns the folder that was imported into.
+/// Imports into the cache, or into a temporary folder if the cache cannot be written. Returns the folder.
 fn through_cache(
     settings: &Settings,
     import: &dyn Fn(&Path) -> Result<ImportReport, StoreError>,
 ) -> Result<(ImportReport, PathBuf), Failure> {
-    // Another place as soon as one of the importers reads otherwise.
+    // The folder's name changes whenever an importer reads differently.
     let cache = settings.cache.join(format!("foreign-{}", reading()));
     let why = match import(&cache) {
         Ok(report) => match unwritable(&report, &cache) {
@@ -149,14 +149,14 @@ fn through_cache(
     Ok((import(folder)?, folder.to_owned()))
 }
 
-/// Says why the cache cannot be written, where that may be why a source was not read.
+/// Returns why the cache cannot be written, if that may be why a source was not read.
 fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
     let is_unread = report.sources.iter().any(|source| source.outcome == SourceOutcome::Unreadable);
     let written = || std::fs::create_dir_all(cache).and_then(|()| tempfile::tempfile_in(cache));
     if is_unread { written().err().map(|error| error.to_string()) } else { None }
 }
 
-/// Warns of what could not be read; refuses it under `--strict`, and where there is nothing else.
+/// Warns of unreadable results. Fails instead under `--strict`, or if there are no other results.
 fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     let problems: Vec<_> = report.sources.iter().flat_map(|source| source.problems.iter().cloned()).collect();
     if !report.sources.iter().any(|source| source.outcome.is_there()) {

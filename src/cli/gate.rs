@@ -1,4 +1,4 @@
-//! `gate`: did anything get worse than was allowed? For a build server, which reads the exit code.
+//! `gate`: checks whether new runs are worse than allowed. Meant for CI, which reads the exit code.
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, foreign, output, policy, selection};
 
-/// What would be wrong without a part of the results.
+/// Names the answer that unreadable results would make wrong.
 const ANSWER: &str = "the gate's answer";
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
@@ -42,14 +42,14 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     }
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
-        // What was named is the head, whatever else the stores hold.
+        // The named results are the new runs, whatever else the stores hold.
         let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() })?;
         filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
     }
     let Opened { mut warehouse, mut baseline, missing, lasts } = open(settings, arguments, &rules)?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;
     if let Baseline::Runs { ids, both, .. } = &mut baseline {
-        // A file of the same name and content is the same run: named on both sides, it counts on both.
+        // Files of the same name and content are the same run. If both sides name it, it counts on both.
         both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
     }
     selection::check(&warehouse, &filter)?;
@@ -74,7 +74,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     Ok(code)
 }
 
-/// What was asked, and of which runs.
+/// The request, with the runs that it concerns.
 struct Asked<'a> {
     settings: &'a Settings,
     arguments: &'a Gate,
@@ -86,7 +86,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Holds the head to the rules.
+    /// Checks the new runs against the rules.
     fn judge(&self, metrics: &[String], rules: &[GateRule]) -> Result<u8, Failure> {
         let Self { settings, arguments, warehouse, .. } = *self;
         let report = gate(warehouse, self.groups, rules, self.policy);
@@ -126,7 +126,7 @@ impl Asked<'_> {
         Ok(code)
     }
 
-    /// Tells the odds of the rules; judges nothing.
+    /// Prints the odds of the rules, without a ruling.
     fn plan(&self, rules: &[GateRule]) -> Result<u8, Failure> {
         let report = gate_plan(self.warehouse, self.groups, rules, self.policy);
         if report.plans.is_empty() {
@@ -138,7 +138,7 @@ impl Asked<'_> {
         Ok(exit_code::DONE)
     }
 
-    /// Says whether to ship the head.
+    /// Prints whether to ship the new runs.
     fn decide(&self) -> Result<u8, Failure> {
         let settings = self.settings;
         let report = decide_held(self.warehouse, self.groups, self.policy);
@@ -164,7 +164,7 @@ impl Asked<'_> {
         Ok(code)
     }
 
-    /// Refuses, under `--strict`, to leave out an arm of the head.
+    /// Fails, under `--strict`, if the newest version of a suite lacks arms of the new runs.
     fn refuse_outdated(&self, arms: &[OutdatedArm]) -> Result<(), Failure> {
         if !self.settings.strict || arms.is_empty() {
             return Ok(());
@@ -187,7 +187,7 @@ impl Asked<'_> {
         retracted(self.warehouse, self.filter)
     }
 
-    /// What must be known of the runs; how to make a baseline, where one lacks.
+    /// Returns notes about the runs and, if there is no baseline, how to make one.
     fn notes(&self, is_without: bool) -> Vec<String> {
         let mut notes = Vec::new();
         if self.missing.is_some() || is_without {
@@ -199,7 +199,7 @@ impl Asked<'_> {
     }
 }
 
-/// A table as a format other than JSON and JUnit XML prints it.
+/// Formats a table in any format except JSON and JUnit XML.
 fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
     match format {
         Format::Csv => csv::table(table),
@@ -212,7 +212,7 @@ fn no_rule() -> Failure {
     Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows all suites")
 }
 
-/// Refuses items that must pass and that no selected suite has: a slip must not look like a gate.
+/// Fails if a `must_pass` item is in no selected suite: a typo must not silently disable a rule.
 fn check_items(report: &GateReport) -> Result<(), Failure> {
     let Some(unknown) = report.unknown.first() else { return Ok(()) };
     let failure = Failure::new(format!("no item `{}` in a selected suite", visible(&unknown.pattern)));
@@ -222,7 +222,7 @@ fn check_items(report: &GateReport) -> Result<(), Failure> {
     })
 }
 
-/// Refuses to begin where the configuration has no rule, or a wrong one.
+/// Fails if the configuration has no gate rule, or an invalid one.
 pub(super) fn check_configured(settings: &Settings) -> Result<(), Failure> {
     if settings.config.gate.is_empty() {
         return Err(Failure::new("no gate rule given").with_hint("write rules under `gate` in the configuration"));
@@ -242,7 +242,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     if let Some(what) = &arguments.baseline {
         return baseline::open(settings, what, settings.options(), !arguments.newest_batch);
     }
-    // Items pass or fail by themselves; everything else is held against something. Odds can be told of the head alone.
+    // Items pass or fail by themselves; every other rule compares with a baseline. Odds need only the new runs.
     let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));
     if arguments.instead.decide || (is_change && !arguments.instead.plan) {
         return Err(Failure::new("a rule needs a baseline to measure a change")
@@ -253,7 +253,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     Ok(Opened { warehouse: settings.open_whole(ANSWER)?, baseline, missing: None, lasts: true })
 }
 
-/// The rules of the command line, which hold everywhere.
+/// Returns the rules of the command line, which apply to all suites and approaches.
 fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     let metric = metric_key(arguments.metric.as_deref().unwrap_or(PASS_RATE));
     let bound = |option: &str, text: &Option<String>| {
@@ -271,7 +271,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     }
     let mut rules: Vec<GateRule> = bounded(metric, drop, rise).collect();
     if let Some(text) = &arguments.max_cost {
-        // Without the sign, 10 could be dollars or a tenfold.
+        // Without the percent sign, 10 could mean dollars or ten times the cost.
         let cost = Bound::parse(text)
             .filter(|bound| bound.is_percent())
             .ok_or_else(|| Failure::new(format!("--max-cost `{}` is no percentage", visible(text))).with_hint("write it as in +10%"))?;
@@ -283,7 +283,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     Ok(rules)
 }
 
-/// The rules of one entry of the configuration.
+/// Returns the rules of one entry of the configuration.
 fn configured(entry: &config::Gate) -> Result<Vec<GateRule>, Failure> {
     let metric = metric_key(entry.metric.as_deref().unwrap_or(PASS_RATE));
     let asked = bounded(metric, entry.max_drop, entry.max_rise).chain(entry.must_pass.iter().map(|item| must_pass(item)));
@@ -309,7 +309,7 @@ fn no_new_failures() -> GateRule {
     GateRule { suite: None, approach: None, ask: Ask::NoNewFailures, is_percent: false }
 }
 
-/// A pass rate that may change by all of itself is a slip of the unit.
+/// Fails if a pass rate may change by 100 pp or more, which is a mistake in the unit.
 fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
     for rule in rules {
         let (Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed }) = &rule.ask else { continue };
@@ -321,7 +321,7 @@ fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The metrics that rules are about.
+/// Returns the metrics that rules are about.
 fn asked_metrics(rules: &[GateRule]) -> Vec<String> {
     let metric = |rule: &GateRule| match &rule.ask {
         Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => Some(metric.clone()),
@@ -330,7 +330,7 @@ fn asked_metrics(rules: &[GateRule]) -> Vec<String> {
     rules.iter().filter_map(metric).collect()
 }
 
-/// Refuses metrics of the command line that nobody has heard of: a slip must not look like missing data.
+/// Fails if a metric of the command line is unknown: a typo must not look like missing data.
 fn check_metrics(metrics: &[String], report: &GateReport) -> Result<(), Failure> {
     for metric in metrics {
         if built_in(metric).is_none() && !report.measured.contains_key(metric) {

@@ -1,4 +1,4 @@
-//! `history`: a suite over nights.
+//! `history`: shows a suite day by day.
 
 use crate::render::json::HistoryAnswer;
 use crate::render::{nights, tables};
@@ -20,7 +20,7 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     let retracted = retracted(&warehouse, &filter);
     let of_suite = |history| {
         let nights = nights::table(history, arguments.nights);
-        // A spreadsheet takes one table: the one with every number.
+        // A spreadsheet takes one table, so CSV has the one with every number.
         if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
     };
     let tables = tables::scoped(histories.iter().flat_map(of_suite).collect(), retracted, !warehouse.aliases().is_empty());

@@ -1,4 +1,4 @@
-//! `import`: other tools' results, tables, rubrics and bundles of other stores into the store.
+//! `import`: imports other tools' results, tables, rubrics and other stores' bundles into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{clock, exit_code, import_answer, output, proposal};
 
-/// How the files are read.
+/// How to read the files.
 enum Reading {
     Table(Box<Map>),
     Rubric(GivenNames),
-    /// The format that was asked for; without it, what the content says.
+    /// In the requested format, or in the format detected by content.
     Foreign(Option<ForeignFormat>, GivenNames),
-    /// With those who signed them, where that was asked for.
+    /// With the signer of each file, if signatures are required.
     Bundle(BTreeMap<PathBuf, Signer>),
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     let existing = if arguments.again { existing.anew() } else { existing };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
-        // A strict import stores all or nothing, so it must know before it writes.
+        // A strict import stores all or nothing, so problems must be known before it writes.
         refuse_refused(&import(settings, &files, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
     let report = import(settings, &files, &reading, &existing, mode)?;
@@ -68,7 +68,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
 }
 
-/// Checks the signature of every file before any of them is read for what it holds.
+/// Checks the signatures of all files before reading the content of any.
 fn signers(settings: &Settings, arguments: &Import, allowed: &Path) -> Result<BTreeMap<PathBuf, Signer>, Failure> {
     if arguments.kind.is_some_and(|kind| kind != ImportAs::Bundle) {
         return Err(Failure::new("--signed-by is for bundles"));
@@ -85,13 +85,13 @@ fn signers(settings: &Settings, arguments: &Import, allowed: &Path) -> Result<BT
 
 fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
     let warehouse = settings.open()?;
-    // What is overlooked would be imported beside itself.
+    // A stored run that is overlooked would be imported a second time.
     output::refuse_unread("the list of what is imported already", warehouse.problems())?;
     let standing = warehouse.runs().iter().map(|row| (row.run.as_ref(), true));
     Ok(standing.chain(warehouse.hidden().iter().map(|hidden| (hidden.run.as_ref(), false))).collect())
 }
 
-/// Hides the runs whose sources hold something else now; also those of an import that was interrupted before it did.
+/// Retracts runs whose sources have changed, including those that an interrupted import left behind.
 fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredRuns) -> Result<(), Failure> {
     let replaced = report.sources.iter().flat_map(|source| &source.runs_replaced).map(|one| (one.run.clone(), one.by.clone()));
     for (run, by) in before.doubled().into_iter().chain(replaced) {
@@ -110,7 +110,8 @@ fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failu
     Ok(Retraction { selector, reason, time: clock::now(), undo: false }.append(&settings.store())?)
 }
 
-/// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
+/// Retracts runs that a retry replaces, if the two were imported by different commands. Their records stay, and the retraction can be
+/// undone.
 fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     let format = |source: &SourceReport| source.foreign.as_ref().and_then(|foreign| ForeignFormat::from_name(foreign.format));
     let has_retries = |source: &&SourceReport| format(source).is_some_and(ForeignFormat::has_retries);
@@ -160,12 +161,12 @@ fn keeps_names(bundle: &std::path::Path) -> Failure {
     Failure::new(format!("the runs of the bundle {} keep their names", shown(bundle))).with_hint("--set is for files of other kinds")
 }
 
-/// How much there is to read; of folders it is not known.
+/// Returns the total size of the files. Folders are not counted, because their size is unknown.
 pub(super) fn bytes_of(paths: &[PathBuf]) -> u64 {
     paths.iter().filter_map(|path| std::fs::metadata(path).ok()).filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
 }
 
-/// Under `--strict` a refused row, or a file that cannot be read, refuses the whole import.
+/// Fails, under `--strict`, if a row was refused or a file could not be read.
 fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failure> {
     let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
     let unreadable = report.sources.iter().any(|source| source.outcome == SourceOutcome::Unreadable);
@@ -211,13 +212,13 @@ fn given_names(settings: &Settings, mut set: BTreeMap<String, String>) -> Result
     Ok(names)
 }
 
-/// What the parts of a source are called.
+/// Words for the parts of a source.
 struct Words {
     row: &'static str,
     figure: &'static str,
-    /// What figures are checked against.
+    /// The data that figures are checked against.
     grounds: &'static str,
-    /// What those have not that cannot be checked.
+    /// What is missing for figures that cannot be checked.
     lacking: &'static str,
     same_way: &'static str,
 }
@@ -300,7 +301,7 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
     text
 }
 
-/// Files of walked folders that are no source: counted, and by a dry run named.
+/// Describes files of walked folders that are not sources. They are counted, and a dry run names them.
 fn describe_unrecognised(report: &ImportReport, text: &mut String) {
     let files = |count: usize| output::count(count, "file");
     let (known, unknown): (Vec<_>, Vec<_>) = report.unrecognised.iter().partition(|file| file.tool.is_some());
@@ -325,7 +326,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
     }
 }
 
-/// What a source of a known format holds and lacks.
+/// Describes which fields a source of a known format holds and lacks.
 fn describe_foreign(foreign: &ForeignReport, line: &mut dyn FnMut(String)) {
     let version = foreign.version.as_ref().map_or_else(String::new, |version| format!(", {}", visible(version)));
     line(format!("  format {}{version}, {}", foreign.format, output::count(foreign.files, "file")));
@@ -458,7 +459,7 @@ fn run_name(run: &ImportedRun) -> String {
     visible(&format!("{place} {name}"))
 }
 
-/// Published figures are shown as precisely as any source prints them.
+/// Formats a published figure, as precisely as any source prints it.
 pub(super) fn figure(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Fraction => format!("{}%", format::fixed(value * 100.0, 2)),

@@ -1,4 +1,4 @@
-//! The report of an import as programs read it.
+//! The report of an import, in the form for programs.
 
 use crate::import::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, Refusal, SourceOutcome, SourceReport, StatedLine, Unrecognised,

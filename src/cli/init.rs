@@ -1,4 +1,4 @@
-//! `init`: files that run at once, to begin from.
+//! `init`: writes sample files that can be run at once.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::shown::shown;
 use super::{exit_code, output};
 
-/// Every file with its text. All of them run with nothing but a shell.
+/// Every file with its text. The samples need nothing but a shell.
 const FILES: [(&str, &str); 7] = [
     ("evalreport.yaml", include_str!("init/evalreport.yaml")),
     ("baselines/choose.sh", include_str!("init/baselines/choose.sh")),
@@ -22,11 +22,11 @@ const FILES: [(&str, &str); 7] = [
     ("suites/hello/suite.yaml", include_str!("init/suites/hello/suite.yaml")),
     ("suites/hello/tests/hello.sh", include_str!("init/suites/hello/tests/hello.sh")),
 ];
-/// A configuration under its other name would be hidden by ours.
+/// A configuration under this other name would be hidden by ours.
 const OTHER_CONFIGURATION: &str = "evalreport.yml";
-/// The folder that is written to without a word.
+/// The default folder.
 const HERE: &str = ".";
-/// What to do next, with a reason.
+/// Commands to run next, with their purpose.
 const NEXT: [(&str, &str); 5] = [
     ("evalreport run warmup --agent random-choice,longest-choice --runs 5", "put ten questions to two agents"),
     ("evalreport run hello --approach complete,sketch --runs 3", "let two approaches write a program, and test it"),
@@ -50,7 +50,7 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
             continue;
         }
         if let Err(error) = write(&path, text) {
-            // Half an example is in the way of the next try.
+            // Remove an incomplete example, so that it does not block the next attempt.
             for path in &written {
                 let _ = fs::remove_file(path);
             }
@@ -64,7 +64,7 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
     Ok(exit_code::DONE)
 }
 
-/// Returns what would be replaced or hidden, and files where folders have to be. What an init that was killed has written is in nobody's way.
+/// Returns existing files that would be replaced or hidden, and files in place of folders. Files of an incomplete `init` do not count.
 fn in_the_way(folder: &Path) -> Vec<String> {
     let (written, mut missing): (Vec<_>, Vec<_>) = FILES.iter().partition(|(path, text)| is_written(&folder.join(path), text));
     if missing.is_empty() {
@@ -86,12 +86,12 @@ fn is_no_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok() && !path.is_dir()
 }
 
-/// Says whether a file is there as init writes it.
+/// Says whether the file already exists with the text that `init` writes.
 fn is_written(path: &Path, text: &str) -> bool {
     files::read(path).is_ok_and(|found| found == text.as_bytes())
 }
 
-/// Writes a file that is not there yet, even if somebody else is about to; whole or not at all.
+/// Writes a new file completely or not at all. Never replaces a file, even if another program creates it meanwhile.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new(HERE));
     fs::create_dir_all(folder)?;
@@ -99,7 +99,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What the umask leaves of it, as of any new file.
+        // The umask applies, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.prefix(".writing-").tempfile_in(folder)?;
@@ -108,7 +108,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Says what was written, and which commands work now.
+/// Lists the written files and the next commands.
 fn what_is_next(folder: &Path) -> String {
     let mut text = String::new();
     for (path, _) in FILES {
@@ -126,7 +126,7 @@ fn what_is_next(folder: &Path) -> String {
     text
 }
 
-/// A file as it is printed.
+/// Formats the path of a written file.
 fn place(folder: &Path, path: &str) -> String {
     if folder == Path::new(HERE) { shown(Path::new(path)) } else { shown(&folder.join(path)) }
 }

@@ -1,4 +1,4 @@
-//! `judge`: stored runs judged again, several at a time, and judges held against people, against each other and against themselves.
+//! `judge`: judges stored runs again, several in parallel, and compares judges with people, with each other and with themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -47,7 +47,7 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     }
 }
 
-/// What is needed to judge the runs of one suite.
+/// Everything needed to judge the runs of one suite.
 type Prepared = Result<(Suite, Evaluation), Unprepared>;
 
 /// Why no run of a suite can be judged.
@@ -65,7 +65,7 @@ impl Unprepared {
     }
 }
 
-/// Asks a judge: again, or in two orders.
+/// Asks a judge to judge again, or to judge in two orders.
 fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter: &Filter, runs: &[Arc<Run>]) -> Result<u8, Failure> {
     let place = Place::new(settings, None)?;
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: clock::now() };
@@ -133,11 +133,12 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     Ok(code)
 }
 
-/// Loads a suite and what is judged about its runs. What is wrong with the judge is everybody's; what a suite lacks is its own.
+/// Loads a suite and its judged evaluators. Fails if the judge or the suite's file is invalid. If the suite is missing or has nothing to
+/// judge, only its own runs cannot be judged.
 fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, Failure> {
     let suite = match maker.suite(name) {
         Ok(suite) => suite,
-        // The suite may be gone, or of another project; one that is there but wrong is to be put right.
+        // A missing suite may be gone or belong to another project. An invalid suite must be corrected.
         Err(failure) if failure.details.is_empty() => return Ok(Err(Unprepared::NoSuite(failure.message))),
         Err(failure) => return Err(failure),
     };
@@ -148,32 +149,32 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
     Ok(Ok((suite, evaluation)))
 }
 
-/// What runs are judged by.
+/// Everything that all runs share while they are judged.
 struct Asked<'a> {
     settings: &'a Settings,
     arguments: &'a Judge,
     imported: &'a Imported<'a>,
     stop: &'a Stop,
-    /// Who looks for what is left to do need not hear of every run that is none of it.
+    /// Whether the user searches for open work, so that runs without any are not listed.
     is_searching: bool,
 }
 
-/// What came of one run.
+/// Result of one run.
 enum Came {
-    /// A line for each evaluator, or what would be asked.
+    /// One line per evaluator, with its judgement or, in a dry run, its plan.
     Judged(Vec<JudgedRun>),
     Probed(ProbedRun),
     Skipped(SkippedRun),
-    /// Judged, but another process holds the run, so nothing of it is kept.
+    /// The run was judged, but nothing was stored: another process holds the run.
     Unstored(SkippedRun),
-    /// Not worth a word, or stopped.
+    /// Nothing to report, or stopped.
     Nothing,
 }
 
 impl Asked<'_> {
-    /// Judges so many runs at a time. What came of them is in the order of the runs, however long each took.
+    /// Judges up to `jobs` runs in parallel. The results are in the order of the runs, however long each took.
     ///
-    /// A judge that fails costs its own run only. A store that cannot be written ends them all: nothing more could be kept.
+    /// A failing judge affects only its own run. A store that cannot be written ends all runs, because nothing more could be kept.
     fn all(
         &self,
         runs: &[Arc<Run>],
@@ -197,7 +198,7 @@ impl Asked<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..jobs.clamp(1, runs.len().max(1)) {
-                // Fewer than wanted do it, too.
+                // Fewer threads than wanted are enough.
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
                 }
@@ -264,7 +265,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Says in which other store a run is that this one has no record of its own of.
+    /// Says where a run is stored, if its record is not in the store to write to. `None` if the run's judgements can be stored here.
     fn elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, Failure> {
         let own = self.settings.stores().of(&run.id)?;
         let only_read = own.map(|other| format!("it is in {}, which is read-only", shown(other.root())));

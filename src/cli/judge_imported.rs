@@ -1,4 +1,4 @@
-//! Imported runs for a judge: which of them can be judged here, and the answers that came with them.
+//! Imported runs for a judge: which runs can be judged here, and the answers that were imported with them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::shown::shown;
 /// The imported runs of a selection.
 pub(super) struct Imported<'a> {
     warehouse: &'a Warehouse,
-    /// The folder of the sealed pair of each.
+    /// Folder of each run's sealed pair of files.
     folders: HashMap<RunId, PathBuf>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Imported<'a> {
         Self { warehouse, folders }
     }
 
-    /// Says why nothing can be kept of a run in this store, which has no file of its name.
+    /// Says why nothing can be stored for an imported run. `None` if the store's own import folder holds it.
     pub fn elsewhere(&self, run: &RunId, store: &Store) -> Option<String> {
         match self.folders.get(run) {
             Some(folder) if *folder == store.imports_dir() => None,
@@ -54,7 +54,7 @@ impl<'a> Imported<'a> {
     }
 }
 
-/// Says what is to be written so that the answers of an imported run can be judged.
+/// Says which suite file to write so that an imported run's answers can be judged.
 pub(super) fn suite_to_write(run: &Run) -> String {
     let name = visible(&run.suite);
     if suite::is_name(&run.suite) {

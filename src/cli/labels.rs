@@ -1,4 +1,4 @@
-//! Labels that people gave to criteria of runs: a CSV file with the columns `run`, `item`, `label` and, where several labelled, `rater`.
+//! Labels that people gave to criteria of runs: a CSV file with the columns `run`, `item`, `label` and, for several people, `rater`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,29 +9,29 @@ use crate::files;
 use super::failure::Failure;
 use super::shown::shown;
 
-/// The rater where the file names none.
+/// Rater name if the file has no raters.
 const ONE_RATER: &str = "labels";
 const PASS: [&str; 6] = ["pass", "passed", "true", "yes", "met", "1"];
 const FAIL: [&str; 7] = ["fail", "failed", "false", "no", "unmet", "not met", "0"];
 
-/// One label, with the place it stands at.
+/// A label with its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
     pub line: usize,
-    /// As written: a run's id or its beginning, and a criterion.
+    /// As written: a run's id or the beginning of one. `item` is a criterion.
     pub run: String,
     pub item: String,
     pub rater: String,
     pub met: bool,
 }
 
-/// Reads the file whole and reports everything that is wrong with it.
+/// Reads the whole file and reports all its problems.
 pub(super) fn read(path: &Path) -> Result<Vec<Label>, Failure> {
     let bytes = files::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
     parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
 }
 
-/// The file's problems as a refusal.
+/// Makes a failure of the file's problems.
 pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
     Failure::of_document(path, problems)
 }
@@ -87,7 +87,7 @@ fn line_of(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }
 
-/// The raters, in the order of their names.
+/// Returns the raters, sorted by name.
 pub(super) fn raters(labels: &[Label]) -> BTreeSet<&str> {
     labels.iter().map(|label| label.rater.as_str()).collect()
 }

@@ -1,4 +1,4 @@
-//! `leaderboard`: approaches in order, per suite or over suites.
+//! `leaderboard`: ranks arms, per suite or over all suites.
 
 use crate::render::json::LeaderboardAnswer;
 use crate::render::{comparability, tables};

@@ -1,4 +1,4 @@
-//! `list`: what has results and what can be run, or the runs.
+//! `list`: lists suites with results and everything that can be run, or the runs.
 
 use tracing::info;
 
@@ -16,7 +16,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let mut warehouse = settings.open()?;
     let filter = arguments.selection.filter()?;
     let suites = suite_lines(&warehouse, &filter);
-    // Who selects runs asks about results.
+    // A user who selects runs asks about results, not about what can be run.
     let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };
     let found = found.inspect(log);
     let has_something = found.as_ref().is_some_and(|found| !found.is_empty());
@@ -49,7 +49,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
         }
         shown.extend(layout::tables(found));
     }
-    // What the store says of itself stands under its table, or, without one, under the first.
+    // Notes about the store go below its table or, without that table, below the first one.
     if let Some(first) = shown.first_mut() {
         first.notes.extend(notes);
     }
@@ -66,7 +66,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     Ok(exit_code::DONE)
 }
 
-/// An empty store beside nothing to run is a beginning.
+/// Adds a hint for a new project: an empty store, and nothing to run.
 fn hinted(failure: Failure, is_new: bool) -> Failure {
     if is_new && failure.message == "the store holds no runs" {
         failure.with_hint("`evalreport init` writes something to run; `evalreport import FILE` brings results in")
@@ -75,7 +75,7 @@ fn hinted(failure: Failure, is_new: bool) -> Failure {
     }
 }
 
-/// Tells `--verbose` and `--log` every problem: a table has room for the first.
+/// Logs every problem for `--verbose` and `--log`. A table has room for the first only.
 fn log(found: &Runnable) {
     let say = |what: &str, name: &str, problems: &[ProblemLine]| {
         for problem in problems {

@@ -1,8 +1,8 @@
-//! What `--verbose` and `--log` write: the events of all layers, one a line.
+//! Output of `--verbose` and `--log`: the events of all layers, one per line.
 //!
-//! A layer says what it did as a `tracing` event and knows nothing of who listens. Without either option nobody does, and an event costs
-//! one comparison. `--verbose` is for people; the log is for programs, an object of JSON a line. Everything in a line is made visible here,
-//! once, so that no name in a file can add a line or move the cursor.
+//! Layers report their work as `tracing` events and do not know who listens. Without either option nobody listens, and an event costs one
+//! comparison. `--verbose` is for people; the log is for programs, with one JSON object per line. All text in a line is made visible here,
+//! so that no file name can add a line or move the cursor.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
@@ -27,12 +27,12 @@ use super::failure::Failure;
 use super::output;
 use super::shown::shown;
 
-/// The first segment of our events' targets; the crates below us have events of their own.
+/// First segment of our events' targets. The crates we use have events of their own.
 const OURS: &str = env!("CARGO_CRATE_NAME");
-/// What every object of the log has, before the fields of its event.
+/// Keys of every log object, before the fields of its event.
 const KEYS: [&str; 4] = ["time", "level", "target", "message"];
 
-/// Starts writing, if either option asks for it.
+/// Starts the output if either option asks for it.
 pub(super) fn start(global: &Global) -> Result<(), Failure> {
     let log = Log {
         start: Instant::now(),
@@ -42,7 +42,7 @@ pub(super) fn start(global: &Global) -> Result<(), Failure> {
         has_failed: AtomicBool::new(false),
     };
     if log.is_verbose || log.file.is_some() {
-        // Fails only where this process has a listener already: then that one is told.
+        // Fails only if this process already has a listener, which then gets the events.
         let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(log));
     }
     Ok(())
@@ -55,19 +55,19 @@ fn open(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// Where the lines go.
+/// Destinations of the lines.
 struct Log {
     start: Instant,
     is_verbose: bool,
     is_quiet: bool,
     file: Option<File>,
-    /// The file could not be written, and that was said.
+    /// Whether writing the file failed, which is reported once.
     has_failed: AtomicBool,
 }
 
 impl Log {
     fn append(&self, mut file: &File, metadata: &Metadata<'_>, said: &Said) {
-        // One write a line: several commands may append to one file.
+        // Write each line at once: several commands may append to one file.
         let line = format!("{}\n", said.object(metadata));
         if let Err(error) = file.write_all(line.as_bytes())
             && !self.has_failed.swap(true, Ordering::Relaxed)
@@ -107,7 +107,7 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().split("::").next() == Some(OURS)
 }
 
-/// An event: its message and its fields in their order. All texts are visible ones.
+/// An event: its message, and its fields in order. All texts are safe to show.
 #[derive(Default)]
 struct Said {
     message: String,
@@ -123,7 +123,7 @@ impl Said {
         }
     }
 
-    /// The message, then ` key=value` for each field.
+    /// Formats the message, then ` key=value` for each field.
     fn words(&self) -> String {
         let mut words = self.message.clone();
         for (name, value) in &self.fields {
@@ -137,7 +137,7 @@ impl Said {
         words
     }
 
-    /// Time, level, target and message, then the fields under their names. A field never takes the place of one of the four.
+    /// Formats time, level, target and message, then the fields under their names. A field never replaces one of the four.
     fn object(&self, metadata: &Metadata<'_>) -> String {
         let level = metadata.level().as_str().to_ascii_lowercase();
         let time = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
@@ -147,7 +147,7 @@ impl Said {
             let name = if KEYS.contains(name) { format!("field_{name}") } else { (*name).to_owned() };
             (name, value.clone())
         });
-        // By hand, so that the keys stand in this order for whoever reads it with their eyes.
+        // Built by hand, so that the keys keep this order for human readers.
         let pairs: Vec<String> = own.chain(fields).map(|(key, value)| format!("{}:{value}", Value::String(key))).collect();
         format!("{{{}}}", pairs.join(","))
     }

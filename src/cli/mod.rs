@@ -1,4 +1,4 @@
-//! Arguments, one file per command, printing, progress, exit codes.
+//! The command line: arguments, one file per command, printing, progress and exit codes.
 
 mod arguments;
 mod arms;
@@ -72,7 +72,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are answers; everything else is a wrong argument. A closed pipe is no reason to complain.
+            // Help and version are answers; every other parse result is a wrong argument. A closed pipe is not an error.
             let is_told = match error.print() {
                 Err(error) => error.kind() == std::io::ErrorKind::BrokenPipe,
                 Ok(()) => true,
@@ -90,7 +90,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command between the first and the last line of the log.
+/// Runs the command and logs its beginning and end.
 fn logged(arguments: Arguments) -> Result<u8, Failure> {
     crate::process::adopt();
     written::check(&arguments)?;
@@ -108,7 +108,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Completions(completions) = &arguments.command {
         return completions::run(completions);
     }
-    // Neither needs a configuration, and one that is broken is not in the way.
+    // Neither command needs a configuration, so a broken one must not stop them.
     if let Command::Init(init) = &arguments.command {
         return init::run(arguments.global.quiet, init);
     }

@@ -1,4 +1,4 @@
-//! Opening the stores, with what is said of it, and keeping what was learnt.
+//! Opens the stores, reports problems, and keeps caches for later commands.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use super::shown::shown;
 use super::{output, progress};
 
 impl Settings {
-    /// Opens the stores, and says or refuses what could not be read.
+    /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
     pub fn open(&self) -> Result<Warehouse, Failure> {
         self.check_folders()?;
         let warehouse = self.open_with(&self.options())?;
@@ -23,7 +23,7 @@ impl Settings {
         Ok(warehouse)
     }
 
-    /// Refuses stores that are no folders.
+    /// Fails if the path of a store is not a folder.
     pub fn check_folders(&self) -> Result<(), Failure> {
         for folder in &self.results {
             if folder.exists() && !folder.is_dir() {
@@ -34,7 +34,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Opens and keeps quiet about problems, unless they are about what may be shown.
+    /// Opens the results without reporting problems. Fails only if it is unclear which runs may be shown.
     pub fn open_with(&self, options: &Options) -> Result<Warehouse, Failure> {
         let start = Instant::now();
         let bar = progress::Bar::new(self.interactive);
@@ -50,7 +50,7 @@ impl Settings {
         Ok(warehouse)
     }
 
-    /// Opens the stores for what must be about all that they hold: `what` is refused where a part could not be read.
+    /// Opens the stores for answers about all of their content. Fails if a part could not be read; `what` names the answer.
     pub fn open_whole(&self, what: &str) -> Result<Warehouse, Failure> {
         self.check_folders()?;
         let warehouse = self.open_with(&self.options())?;
@@ -59,7 +59,7 @@ impl Settings {
         Ok(warehouse)
     }
 
-    /// Says, once, that the cache could not be written.
+    /// Says once that the cache could not be written.
     pub fn say_not_cached(&self, error: &str) {
         info!(folder = %self.cache.display(), %error, "cache not written");
         if !self.is_cache_trouble_said.swap(true, Ordering::Relaxed) {
@@ -68,8 +68,8 @@ impl Settings {
         }
     }
 
-    /// Ends the work with a warehouse: says or refuses what could not be read any more, and keeps what was learnt for the next command.
-    /// Without a cache the next one takes longer, nothing else.
+    /// Finishes the work with a warehouse: reports parts that became unreadable, and saves the cache. Without a cache, the next command
+    /// only takes longer.
     pub fn keep(&self, warehouse: &mut Warehouse) -> Result<(), Failure> {
         let start = Instant::now();
         if let Err(error) = warehouse.save_cache() {

@@ -1,4 +1,4 @@
-//! Printing: answers to stdout, everything else to stderr. The only place that writes to either.
+//! Printing: answers go to stdout, everything else to stderr. Only this module writes to either.
 
 use std::io::{self, Write};
 
@@ -13,10 +13,10 @@ use super::arguments::Format;
 use super::failure::Failure;
 use super::settings::Settings;
 
-/// More warnings than this say less.
+/// Maximum number of warnings printed.
 const MAX_WARNINGS: usize = 10;
 
-/// Prints the answer in the format that was asked for.
+/// Prints the answer in the requested format.
 pub(super) fn answer<T: serde::Serialize>(
     settings: &Settings,
     command: &str,
@@ -33,7 +33,7 @@ pub(super) fn answer<T: serde::Serialize>(
     print(&text)
 }
 
-/// The same where CSV holds the first table alone.
+/// Like [`answer`], but CSV gets only the first table.
 pub(super) fn answer_by_first_table<T: serde::Serialize>(
     settings: &Settings,
     command: &str,
@@ -41,13 +41,13 @@ pub(super) fn answer_by_first_table<T: serde::Serialize>(
     value: impl FnOnce() -> T,
 ) -> Result<(), Failure> {
     if settings.format == Format::Csv {
-        // Two tables in one file are none.
+        // Two tables in one CSV file would not be readable.
         tables.truncate(1);
     }
     answer(settings, command, &tables, value)
 }
 
-/// JUnit XML holds checks, and only one command makes any.
+/// Returns the error for JUnit XML, which holds checks: only `gate` makes any.
 pub(super) fn no_junit() -> Failure {
     Failure::new("only `gate` prints JUnit XML").with_hint("use table, json, markdown or csv")
 }
@@ -56,7 +56,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Writes to stdout. A reader that went away wanted no more.
+/// Writes to stdout. Ignores a closed pipe, because its reader wants no more.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -68,19 +68,19 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Says something to the person at the terminal, unless told to be quiet.
+/// Prints a message for the user, unless `--quiet` is set.
 pub(super) fn say(settings: &Settings, text: &str) {
     if !settings.quiet {
         tell(text);
     }
 }
 
-/// Writes a line to stderr. One that nobody can read is no reason to stop.
+/// Writes a line to stderr. Ignores errors.
 pub(super) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Prints what could not be read; under `--strict` that is a refusal.
+/// Warns of unreadable parts. Under `--strict`, fails because of them.
 pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), Failure> {
     for problem in problems {
         warn!(%problem, "could not be read");
@@ -88,7 +88,7 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     let parts = count(problems.len(), "part");
     let refusal = format!("{parts} of the results could not be read, which --strict refuses");
     if settings.quiet && !settings.strict {
-        // Quiet is about news. That the answer is not about everything is part of the answer.
+        // `--quiet` hides news, but the answer must say that it is incomplete.
         for line in lines_of(problems.iter().filter(|problem| problem.is_unread)) {
             tell(&format!("warning: {line}"));
         }
@@ -96,14 +96,14 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
 }
 
-/// Refuses what is written by what the results hold, where the system did not let a part of them be read. What is in it is not less wrong for
-/// having been warned of: damage that stays is another matter, and is warned of each time.
+/// Fails if the system did not let a part of the results be read, because `what` would be written without that part and a warning would not
+/// correct it. Permanent damage does not count: it only leads to a warning each time.
 pub(super) fn refuse_unread(what: &str, problems: &[Problem]) -> Result<(), Failure> {
     let unread: Vec<Problem> = problems.iter().filter(|problem| problem.is_unread).cloned().collect();
     refuse_incomplete(what, &unread)
 }
 
-/// Refuses what is said or handed on of all results, where a part of them could not be read. `what` is it that would be wrong.
+/// Fails if a part of the results could not be read, for answers about all results. `what` names the answer that would be wrong.
 pub(super) fn refuse_incomplete(what: &str, problems: &[Problem]) -> Result<(), Failure> {
     if problems.is_empty() {
         return Ok(());
@@ -116,7 +116,7 @@ pub(super) fn refuse_incomplete(what: &str, problems: &[Problem]) -> Result<(), 
     Err(failure.with_hint("mend, move or delete the files that are named; `evalreport doctor` looks over the whole store"))
 }
 
-/// Prints where runs contradict each other; under `--strict` that is a refusal.
+/// Warns of runs that contradict each other. Under `--strict`, fails because of them.
 pub(super) fn conflicts(settings: &Settings, conflicts: &[Problem]) -> Result<(), Failure> {
     for conflict in conflicts {
         warn!(%conflict, "runs contradict each other");
@@ -125,7 +125,7 @@ pub(super) fn conflicts(settings: &Settings, conflicts: &[Problem]) -> Result<()
     doubts(settings, conflicts, refusal, |more| format!("runs of {} contradict each other too", count(more, "more suite version")))
 }
 
-/// Prints the first of what is wrong with the results and how many more there are, or refuses because of them all.
+/// Prints the first problems of the results and the number of further ones. Under `--strict`, fails because of them all.
 fn doubts(settings: &Settings, problems: &[Problem], refusal: String, rest: impl Fn(usize) -> String) -> Result<(), Failure> {
     let lines = lines_of(problems);
     if settings.strict && !lines.is_empty() {
@@ -140,7 +140,7 @@ fn doubts(settings: &Settings, problems: &[Problem], refusal: String, rest: impl
     Ok(())
 }
 
-/// A line for each problem, and one for its hint.
+/// Returns a text for each problem, with its hint on a further line.
 fn lines_of<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<String> {
     let line = |problem: &Problem| match &problem.hint {
         Some(hint) => format!("{problem}\n  hint: {hint}"),
@@ -160,7 +160,7 @@ pub(super) fn failure(failure: &Failure) {
     }
 }
 
-/// `1 run`, `2 runs`.
+/// Formats a count: `1 run`, `2 runs`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     crate::render::format::count(u64::try_from(number).unwrap_or(u64::MAX), noun)
 }

@@ -1,4 +1,4 @@
-//! What is fixed before anybody looks at the numbers, from the configuration and the command line.
+//! The policy: settings of the tests that are fixed before anybody looks at the numbers, from the configuration and the command line.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::settings::Settings;
 use super::{output, selection};
 
-/// The configuration's policy.
+/// Returns the configuration's policy.
 pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
     let exclusions = load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
@@ -23,7 +23,7 @@ pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     Ok(Policy { metrics: settings.config.metrics.clone(), primary, designs, exclusions, ..Policy::default() })
 }
 
-/// The configuration's policy under the options of a command.
+/// Returns the configuration's policy with the options of a command applied.
 pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, Failure> {
     let mut policy = configured(settings)?;
     if let Some(alpha) = options.alpha {
@@ -35,7 +35,7 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
     for text in &options.margin {
         let (metric, bound) = parse_margin(text)?;
         let own = policy.metrics.entry(metric.clone()).or_default();
-        // What else there is shows when the runs have been read, see `check_margins`.
+        // Other metrics are known only after the runs have been read, see `check_margins`.
         if let Some((unit, kind)) = built_in(&metric) {
             bound.margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind)).map_err(|wrong| no_margin(text, wrong))?;
         }
@@ -53,7 +53,7 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
     Ok(policy)
 }
 
-/// Refuses a primary metric that nothing is called by, once there are runs: a slip must not leave the decision to another metric.
+/// Fails if the name of a primary metric is unknown, once there are runs: a typo must not leave the decision to another metric.
 pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
     if warehouse.runs().is_empty() {
         return Ok(());
@@ -70,7 +70,8 @@ pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Res
     }
 }
 
-/// Warns of suites whose primary metric no run has a figure of. `tables` are the suites' names, the metric and what decides instead.
+/// Warns of suites whose primary metric was never measured. `tables` yields each suite's name and, if its primary metric was not measured,
+/// the metric.
 pub(super) fn warn_primaries<'a>(settings: &Settings, tables: impl Iterator<Item = (&'a str, Option<&'a String>)>) {
     for (suite, metric) in tables {
         if let Some(metric) = metric {
@@ -95,8 +96,8 @@ fn of_config(design: crate::config::SuiteDesign) -> Design {
     }
 }
 
-/// Refuses margins of the command line that would change nothing: of metrics that no selected run measures or that are never judged, and
-/// in units that are not the metric's.
+/// Fails if a margin of the command line would have no effect, because no selected run measures its metric or the metric is never judged,
+/// or if its unit does not fit the metric.
 pub(super) fn check_margins<'a>(options: &Judging, measured: impl Iterator<Item = &'a Metric>) -> Result<(), Failure> {
     let measured: BTreeMap<&str, &Metric> = measured.map(|metric| (metric.name.as_str(), metric)).collect();
     let is_judged = |metric: &Metric| metric.direction != Direction::None && metric.kind != MetricKind::Count && metric.name != "own_tests";
@@ -122,7 +123,7 @@ pub(super) fn check_margins<'a>(options: &Judging, measured: impl Iterator<Item 
     Ok(())
 }
 
-/// Refuses margins where a command judges pass rates only.
+/// Fails if a margin is for another metric than the pass rate, for commands that judge only pass rates.
 pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
     for text in &options.margin {
         let (key, _) = parse_margin(text)?;
@@ -134,7 +135,7 @@ pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses all margins where a command judges nothing by them.
+/// Fails if there are margins, for commands that judge no equivalence.
 pub(super) fn refuse_margins(options: &Judging) -> Result<(), Failure> {
     options.margin.first().map_or(Ok(()), |text| {
         Err(Failure::new(format!("--margin `{}`: nothing is judged equivalent here", visible(text)))
@@ -146,7 +147,7 @@ fn no_margin(text: &str, wrong: NoMargin) -> Failure {
     Failure::new(format!("--margin `{}` {}", visible(text), wrong.problem)).with_hint(wrong.hint)
 }
 
-/// Reads `shared_tests=2pp`, `cost_usd=10%`, `score=1.5`: the pass rate's names all mean the headline rate.
+/// Reads `shared_tests=2pp`, `cost_usd=10%` or `score=1.5`. All names of the pass rate mean the headline rate.
 fn parse_margin(text: &str) -> Result<(String, Bound), Failure> {
     let parsed = text.split_once('=').and_then(|(metric, amount)| Some((metric_key(metric), Bound::parse(amount)?)));
     parsed.filter(|(metric, _)| !metric.is_empty()).map(|(metric, bound)| (metric.to_owned(), bound)).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What a look shows before a plan begins: programs that are not there, and judges that nobody named.
+//! Checks before a plan starts: missing programs, and suites without a judge.
 
 use crate::agent::Environment;
 use crate::domain::visible;
@@ -9,9 +9,9 @@ use super::output;
 use super::runnable;
 use super::settings::Settings;
 
-/// Refuses a plan with an arm whose program is not there: the other arms would cost money for a comparison that cannot be.
+/// Fails if the program of an arm is missing: the other arms would cost money for an impossible comparison.
 ///
-/// What is inside a sandbox cannot be seen from here.
+/// Programs inside a sandbox cannot be checked from here.
 pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failure> {
     let mut details: Vec<String> = Vec::new();
     let mut hint = None;
@@ -32,7 +32,7 @@ pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failu
     Err(failure.with_hint(hint.unwrap_or_else(|| "correct its path in evalreport.yaml, or make it executable".to_owned())))
 }
 
-/// The programs that a run of an arm begins with, as far as they are outside of a sandbox.
+/// Returns the programs that a run of an arm starts first, outside of a sandbox.
 fn programs(arm: &Arm, environment: &Environment) -> Vec<String> {
     match &arm.work {
         Work::Questions(work) => work.agent.program().map(str::to_owned).into_iter().collect(),
@@ -46,7 +46,7 @@ fn of_code(work: &CodeWork, environment: &Environment) -> Vec<String> {
     agent.into_iter().chain(outer(work.wrap_of_tests(&environment.root))).collect()
 }
 
-/// Says at once which suites a judge should decide about that nobody named.
+/// Warns of suites that need a judge if nobody named one.
 pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[Arm]) {
     let mut suites: Vec<&CodeWork> = Vec::new();
     for arm in arms {

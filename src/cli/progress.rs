@@ -1,4 +1,4 @@
-//! The phases of long work: a bar on stderr, only on a terminal, and their seconds in the log.
+//! Phases of long work: a bar on stderr, only on a terminal, and their duration in the log.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tracing::{Level, enabled, info};
 
 use crate::warehouse::Progress;
 
-/// Work that is over sooner needs no bar.
+/// Work that takes less time gets no bar.
 const DELAY: Duration = Duration::from_millis(300);
 
 pub(super) struct Bar {
@@ -16,7 +16,7 @@ pub(super) struct Bar {
     phase: Mutex<Option<Phase>>,
 }
 
-/// What is being done, and since when.
+/// The current work, and when it started.
 struct Phase {
     what: &'static str,
     total: u64,
@@ -29,7 +29,7 @@ impl Bar {
         Self { interactive, phase: Mutex::new(None) }
     }
 
-    /// Hands the work something to report to.
+    /// Runs the work with a reporter for its progress.
     pub fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
         if !self.interactive && !enabled!(Level::INFO) {
             return work(&Progress::SILENT);
@@ -59,7 +59,7 @@ impl Bar {
         }
     }
 
-    /// Takes the phase before off the screen and returns it.
+    /// Removes the previous phase from the screen and returns it.
     fn replace(&self, new: Option<Phase>) -> Option<Phase> {
         let old = std::mem::replace(&mut *self.phase.lock().ok()?, new)?;
         if let Some(bar) = &old.drawn {

@@ -1,4 +1,4 @@
-//! `import` of a table without a map: what its columns seem to be is shown, and asked about.
+//! `import` of a table without a map: shows a proposed map and asks whether it is right.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -18,7 +18,7 @@ use super::output;
 use super::settings::Settings;
 use super::shown::shown;
 
-/// A line of the map is cut here when it is shown.
+/// Maximum length of a shown line of the map, in characters.
 const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
@@ -49,18 +49,18 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
     })
 }
 
-/// What becomes of tables that have no map.
+/// Decision on tables without a map.
 pub(super) enum Agreed {
-    /// Somebody agreed to read the files by the map.
+    /// The files are to be read by this map, as agreed.
     Read(Box<Map>, Vec<PathBuf>),
-    /// The map was only to be written.
+    /// The map was only to be written to a file.
     Written,
-    /// The files hold no table without a map, and nobody said that they do.
+    /// The files are not tables without a map, and no option says that they are.
     NoTable,
 }
 
-/// Shows the proposal and asks whether it is right, if the files are tables that have no map: because the command says so, or because no
-/// format is recognised in them.
+/// Shows the proposal and asks whether it is right, if the files are tables without a map: because an option says so, or because they have
+/// no known format.
 pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Agreed, Failure> {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
         return Ok(Agreed::NoTable);
@@ -109,7 +109,7 @@ fn say(settings: &Settings, lines: &[String]) {
     }
 }
 
-/// Anything but a no is a yes; the end of the input is a no.
+/// Asks a question. An empty answer, `y` or `yes` means yes; anything else, and the end of the input, means no.
 fn ask(question: &str) -> bool {
     let mut stderr = io::stderr();
     let mut answer = String::new();
@@ -127,7 +127,7 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Refuses options for tables without a map where the files are read as something else, or by a map.
+/// Fails if options for tables without a map are given although the files are read as something else, or by a map.
 pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
     let reason = match arguments {
         Import { kind: Some(kind), .. } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
@@ -146,7 +146,7 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
     Err(Failure::new(format!("{subject} for tables without a map, and {reason}")).with_hint(format!("leave out {}", names.join(", "))))
 }
 
-/// The command that was given, with one more option. What writes no run is left out, and so are answers to what is asked again.
+/// Returns the given command with one more option. Leaves out options that import nothing, and answers to questions that are asked again.
 fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
     let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;
     let mut words: Vec<String> = kind.iter().map(|kind| format!("--as {}", kind.name())).collect();
@@ -162,7 +162,7 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
     import_command(settings, files, &words)
 }
 
-/// The options for tables that were given, each with its value if it takes one.
+/// Returns the given options for tables, each with its value if it takes one.
 fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
     let Table { yes, write_map, approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list } = table;
     let written = write_map.as_ref().map(|path| path.display().to_string());
@@ -188,7 +188,7 @@ fn name_of(value: &impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
-/// Says what is open; `command` is the one that decides it, with an option.
+/// Returns the failure of a proposal. `command` formats the command with the option that answers an open question.
 pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
     match why {
         NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
@@ -202,14 +202,14 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
     }
 }
 
-/// The command that imports the files with these options, into the results of this one.
+/// Returns the command that imports the files with these options into the same results.
 pub(super) fn import_command(settings: &Settings, files: &[PathBuf], options: &[String]) -> String {
     let files = files.iter().map(|file| shell_word(&shown(file)));
     let words = ["evalreport".to_owned(), "import".to_owned()].into_iter().chain(files);
     words.chain(settings.place_words()).chain(options.iter().cloned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The map, what was assumed, and the first rows as they will be read.
+/// Describes the proposal: the map, the assumptions, and the first rows as they would be read.
 fn describe(proposal: &Proposal) -> Vec<String> {
     let cut = |line: &str| {
         let line = visible(line);

@@ -1,4 +1,4 @@
-//! Judges held against people and against each other: over what is stored, without asking anybody.
+//! Compares stored judgements with people's labels and with each other, without asking any judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, output, selection};
 
-/// Holds the judge against labels that people gave.
+/// Compares the judge with labels that people gave.
 pub(super) fn against_people(
     settings: &Settings,
     arguments: &Judge,
@@ -91,14 +91,14 @@ pub(super) fn against_people(
         return Err(Failure::new("no judge has decided about any criterion that is labelled")
             .with_hint("judge the runs first with `evalreport judge`; --judge picks one of several judges"));
     }
-    // Several judges are several raters, and never one.
+    // Several judges are several raters and are never merged.
     let raters: Vec<Rater> = judges.into_values().chain(people.into_values()).collect();
     let report = agreement(&raters, undecided.len() as u64);
     output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
     Ok(exit_code::DONE)
 }
 
-/// Holds one judge against another over the runs that both have judged.
+/// Compares one judge with another over the runs that both have judged.
 pub(super) fn against_judge(
     settings: &Settings,
     arguments: &Judge,
@@ -148,7 +148,7 @@ pub(super) fn against_judge(
     Ok(exit_code::DONE)
 }
 
-/// Judgements of a run, in whatever store it lies.
+/// Returns the judgements of a run, whichever store holds it.
 fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Judgements, Failure> {
     match settings.stores().beside(warehouse, run)? {
         Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
@@ -156,7 +156,7 @@ fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Jud
     }
 }
 
-/// Returns the newest judgement, of anybody or of the judge whose name begins so.
+/// Returns the newest judgement by any judge, or by the judge that `judge` names.
 fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
     let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
     let lines = judgements.scores.iter().filter(|line| line.judge.as_ref().is_some_and(|judge| is_wanted(&judge.name())));
@@ -164,7 +164,7 @@ fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
     standing(newest, |line| line.score.revision).map(|line| Standing::of_revision(judgements, line.score.revision))
 }
 
-/// Says whether `wanted` names a judge: its agent, its agent and model, or all of it.
+/// Says whether `wanted` names a judge: by agent, by agent and model, or by the full name.
 fn is_named(name: &str, wanted: &str) -> bool {
     name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
 }

@@ -1,4 +1,4 @@
-//! `retract`: hide runs by a tombstone, or take it back.
+//! `retract`: hides runs by a tombstone, or shows them again.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     Ok(exit_code::DONE)
 }
 
-/// Returns the id of a standing tombstone that `text` is or begins; `text` itself where there is none or several.
+/// Returns the id in a current tombstone that equals `text` or begins with it. Returns `text` itself if no id or several ids match.
 fn whole_id(text: &str, standing: &Retractions) -> String {
     let ids: BTreeSet<RunId> =
         standing.standing.iter().flat_map(|retraction| &retraction.selector.ids).filter_map(|id| RunId::parse(id).ok()).collect();

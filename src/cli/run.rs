@@ -1,4 +1,4 @@
-//! `run`: suites and tasks, by agents and approaches.
+//! `run`: runs suites and configured tasks with agents and approaches.
 
 use crate::results::Batch;
 

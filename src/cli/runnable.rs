@@ -1,4 +1,4 @@
-//! What can be run here: configuration, suites and environment looked over without starting anything.
+//! Finds out what can be run here: checks configuration, suites and environment without starting anything.
 
 use std::env;
 use std::path::Path;
@@ -17,14 +17,14 @@ use super::clock;
 use super::failure::Failure;
 use super::settings::Settings;
 
-/// Approaches that are there without a word in the configuration.
+/// Approaches that need no configuration.
 const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
-/// More names than this make a command that nobody reads.
+/// Maximum number of names in a command. Nobody reads a longer command.
 const MOST_NAMES: usize = 2;
-/// Stands for the model where the command line has to name one.
+/// Placeholder for the model if the command line must name one.
 const ANY_MODEL: &str = "model";
 
-/// Looks everything over. `lines` are the suites of the store.
+/// Checks everything that can be run. `lines` are the suites of the store.
 pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
     let root = settings.root()?;
     let environment = settings.environment(root.clone());
@@ -67,7 +67,7 @@ fn suite(maker: &Maker<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite 
     entry
 }
 
-/// Finds slips in what the configuration wants of every suite's evaluators and verification.
+/// Returns problems in the configured settings for evaluators and verification of all suites.
 fn settings_of_all(maker: &Maker<'_>) -> Vec<Problem> {
     let mut problems = Evaluation::problems_of(maker.config);
     if let Some(node) = &maker.config.verification {
@@ -76,7 +76,7 @@ fn settings_of_all(maker: &Maker<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Counts a suite's questions, and says what is wrong with the files it names.
+/// Counts a suite's questions, and returns problems of the files that the suite names.
 fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
     let (root, environment) = (maker.root, maker.environment);
     let (questions, mut problems) = match &suite.questions {
@@ -89,21 +89,21 @@ fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>)
         problems.extend(found.into_iter().map(|problem| within(root, problem)));
     }
     problems.extend(suite.wrap.first().and_then(|program| missing(program, environment)));
-    // Answers to questions are graded, and neither evaluated nor verified.
+    // Answers to questions are graded, but neither evaluated nor verified.
     if suite.questions.is_none() {
         problems.extend(afterwards(maker, suite));
     }
     (questions, problems)
 }
 
-/// Says why what comes after a suite's tests, its evaluators and its verification, would not let a run begin.
+/// Returns the problems of the steps after a suite's tests, evaluators and verification, that would prevent a run.
 fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
     let settings = [Evaluation::plan(maker.config, suite).err(), VerificationSettings::of(suite, maker.config, maker.root).err()];
     let mut problems: Vec<ProblemLine> = settings.into_iter().flatten().flatten().map(|problem| within(maker.root, problem)).collect();
     if problems.is_empty()
         && let Err(failure) = maker.evaluation(suite, &Jurors::default())
     {
-        // All settings can be read, so it is the judge who cannot be asked.
+        // All settings are valid, so the failure is about the judge.
         problems.push(ProblemLine::new(failure.message, failure.hint));
     }
     problems
@@ -153,7 +153,7 @@ fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) 
     }
 }
 
-/// Says why an agent cannot be set up; whether its program is there is another question.
+/// Returns why an agent cannot be set up. Does not check whether its program exists.
 fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Vec<ProblemLine> {
     let prices = Prices::new(&[], clock::now().date_naive());
     match Agent::new(agent, model, environment, &prices) {
@@ -197,7 +197,7 @@ fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environ
     entry.problems.extend(approach.program().and_then(|program| missing(program, environment)));
 }
 
-/// Says that a program is not there. One whose name is only known in a run cannot be looked for.
+/// Returns a problem if a program is missing. A program whose name is only known during a run is not checked.
 pub(super) fn missing(program: &str, environment: &Environment) -> Option<ProblemLine> {
     let program = program.replace("{root}", &environment.root.display().to_string());
     if program.contains('{') {
@@ -226,14 +226,14 @@ fn is_program(path: &Path) -> bool {
     metadata.is_file()
 }
 
-/// Names the problem's file from the root, as a person there would.
+/// Shortens the path of the problem's file to one relative to the root.
 fn within(root: &Path, problem: Problem) -> ProblemLine {
     let shown = format!("{}{}", visible(&root.display().to_string()), std::path::MAIN_SEPARATOR);
     let file = problem.file.strip_prefix(&shown).unwrap_or(&problem.file).to_owned();
     Problem { file, ..problem }.into()
 }
 
-/// Writes commands that can be run as they stand, of things nothing is wrong with.
+/// Returns commands that work as printed. They only use things without problems.
 fn commands(runnable: &Runnable) -> Vec<String> {
     let suite_of = |kind: SuiteKind| {
         let is_fit = |suite: &&RunnableSuite| suite.kind == Some(kind) && suite.problems.is_empty() && is_plain(&suite.suite);
@@ -261,7 +261,7 @@ fn commands(runnable: &Runnable) -> Vec<String> {
     .collect()
 }
 
-/// Says whether a shell reads the name as itself.
+/// Says whether a shell reads the name literally, without quotes.
 fn is_plain(name: &str) -> bool {
     !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }

@@ -1,4 +1,4 @@
-//! From selection arguments to a filter, checked against what is there.
+//! Converts selection arguments into a filter, and checks it against the stored runs.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -10,7 +10,7 @@ use super::assignments::assignment;
 use super::failure::Failure;
 
 impl Selection {
-    /// Turns the arguments into a filter; checks their form only.
+    /// Converts the arguments into a filter. Checks only their form.
     pub fn filter(&self) -> Result<Filter, Failure> {
         let tags = self.tag.iter().map(|one| assignment("--tag", one, "--tag KEY=VALUE"));
         Ok(Filter {
@@ -33,10 +33,10 @@ fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
     })
 }
 
-/// How a run is called in one respect.
+/// Returns one of a run's names, such as its suite.
 type Name = fn(&crate::domain::Run) -> &str;
 
-/// Refuses a filter with names that no run has, suggesting the nearest, and one that selects nothing.
+/// Fails if the filter has a name that no run has, suggesting the nearest one, or if it selects nothing.
 pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     if warehouse.runs().is_empty() {
         let hidden = warehouse.hidden().len();
@@ -70,9 +70,9 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
     Ok(())
 }
 
-/// Completes beginnings of run ids to the ids they begin, so that a selection means the same when more runs have come.
+/// Completes abbreviated run ids, so that a stored selection keeps its meaning when more runs are added.
 pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<String>, Failure> {
-    // Without runs the selection is refused for that.
+    // If there are no runs, the selection is refused for that reason later.
     if warehouse.runs().is_empty() {
         return Ok(ids.to_vec());
     }
@@ -85,7 +85,7 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
         let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;
         Some(Failure::new(format!("run `{}` is retracted: {}", one.run.id, visible(&one.reason))))
     };
-    // A whole id is that run, also where it is hidden and begins the id of another.
+    // A complete id means that run, even if the run is retracted and its id is the beginning of another id.
     let whole: Vec<&RunId> = hidden.iter().map(|hidden| &hidden.run.id).filter(|id| id.as_str() == text).collect();
     if let Some(failure) = retracted(&whole) {
         return Err(failure);
@@ -105,7 +105,7 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
     }
 }
 
-/// Returns the ids that `text` names: the one it is, else those it is the beginning of, from four characters on.
+/// Returns the ids that `text` names: the equal id, else all ids that begin with `text` if it has at least four characters.
 pub(super) fn named<'a>(text: &str, ids: impl Iterator<Item = &'a RunId> + Clone) -> Vec<&'a RunId> {
     match ids.clone().find(|id| id.as_str() == text) {
         Some(whole) => vec![whole],
@@ -114,7 +114,7 @@ pub(super) fn named<'a>(text: &str, ids: impl Iterator<Item = &'a RunId> + Clone
     }
 }
 
-/// An unknown name, with the nearest known one or a few of them.
+/// Returns the failure for an unknown name, with the nearest known name or some known names.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let known: std::collections::BTreeSet<&str> = known.collect();
     let failure = Failure::new(format!("no {what} `{}`", visible(name)));

@@ -1,4 +1,4 @@
-//! `serve`: the site on this machine's own address, built again when what it is made from changes.
+//! `serve`: serves the site on this machine, and rebuilds it when its sources change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{build, exit_code, output};
 
-/// Between two looks at the files.
+/// Interval between two checks of the files.
 const EVERY: Duration = Duration::from_secs(1);
-/// Between two looks at whether to stop.
+/// Interval between two checks of the stop signal.
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
@@ -70,7 +70,7 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
     Ok(exit_code::DONE)
 }
 
-/// Builds again, with the configuration as it is now. What cannot be built leaves the site as it was.
+/// Rebuilds the site with the current configuration. If that fails, the site stays unchanged.
 fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
     let built = Settings::new(global).and_then(|settings| build::run(&settings, ask));
     if let Err(failure) = built {
@@ -79,7 +79,7 @@ fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
     }
 }
 
-/// Size and time of every file that a site is made from; `paths` are those of other tools' results.
+/// Returns size and time of every file that the site is made from. `paths` are other tools' results.
 fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
     let mut places: Vec<PathBuf> = settings.results.clone();
     places.push(settings.config.folder.join("suites"));
@@ -99,7 +99,7 @@ fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Opt
         .collect()
 }
 
-/// What an agent made is on no page, and may be many files.
+/// Says whether a path is a source of the site. Agents' output is not: no page shows it, and it may be many files.
 fn is_source(path: &Path) -> bool {
     path.file_name().is_none_or(|name| name != "output")
 }

@@ -21,35 +21,35 @@ use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
 use super::shown::shown;
 
-/// Width of a table that goes to a file or pipe.
+/// Width of a table that is written to a file or a pipe.
 const PIPED_WIDTH: usize = 120;
 const MIN_WIDTH: usize = 40;
 
-/// What every command works with.
+/// Settings that every command works with.
 #[derive(Clone)]
 pub(super) struct Settings {
     pub config: Config,
-    /// The configuration file that was asked for by name.
+    /// The configuration file given by `--config`.
     pub config_path: Option<PathBuf>,
-    /// The first is written to.
+    /// The results folders; only the first is written to.
     pub results: Vec<PathBuf>,
     pub cache: PathBuf,
     pub format: Format,
     pub style: Style,
     pub quiet: bool,
     pub strict: bool,
-    /// Progress bars may be drawn.
+    /// Whether progress bars may be drawn.
     pub interactive: bool,
     pub is_cache_trouble_said: Arc<AtomicBool>,
     pub secrets: Arc<OnceLock<Secrets>>,
-    /// Holds what the cache could not, for the time of the command.
+    /// Holds data that could not be written to the cache, until the command ends.
     pub temporary: Arc<OnceLock<HeldFolder>>,
 }
 
-/// Where a command finds what it works with.
+/// Locations of the configuration and the results.
 pub(super) struct Places {
     pub config: Option<PathBuf>,
-    /// The first is written to.
+    /// The results folders; only the first is written to.
     pub results: Vec<PathBuf>,
 }
 
@@ -104,30 +104,31 @@ impl Settings {
         })
     }
 
-    /// The same with other results, and their own cache.
+    /// Returns these settings with another results folder and its own cache.
     pub fn with_results(&self, results: PathBuf) -> Self {
         Self { cache: results.join("../.evalreport/cache"), results: vec![results], ..self.clone() }
     }
 
-    /// The folder that the configuration's paths start from, which is where it lies; without one, the current folder. Absolute.
+    /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
+    /// folder.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         let here = env::current_dir().map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
         Ok(here.join(&self.config.folder))
     }
 
-    /// The configuration file, if there is one.
+    /// Returns the path of the configuration file, if there is one.
     pub fn config_file(&self) -> Option<PathBuf> {
         let name = Path::new(&self.config.file).file_name()?;
         Some(self.config.folder.join(name))
     }
 
-    /// The store that is written to.
+    /// Returns the store that is written to.
     pub fn store(&self) -> Store {
         Store::at(&self.results[0]).hiding(self.secrets().clone())
     }
 
-    /// The options with which another command finds the same configuration and results, from the folder that this one was given in, as words
-    /// of a shell. What is found without an option is left out.
+    /// Returns the options, as shell words, with which another command in the same folder finds the same configuration and results. Leaves
+    /// out defaults.
     pub fn place_words(&self) -> Vec<String> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let usual = absolute(&self.config.folder.join("results"));
@@ -136,19 +137,19 @@ impl Settings {
         places.flat_map(|(option, path)| [option.to_owned(), shell_word(&shown(path))]).collect()
     }
 
-    /// What must not be written or published, in every form; worked out once.
+    /// Returns the secrets that must not be written or published, in every form. They are computed once.
     pub fn secrets(&self) -> &Secrets {
         self.secrets.get_or_init(|| self.environment(PathBuf::new()).secrets(None))
     }
 
-    /// What agents need from outside: this process's variables, and which of them the configuration names as keys.
+    /// Returns what agents need from outside: this process's environment variables, and which of them the configuration names as keys.
     pub fn environment(&self, root: PathBuf) -> Environment {
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let keys = self.config.agents.iter().filter_map(|agent| agent.api_key_env.clone()).collect();
         Environment { variables: variables.collect(), keys, root, ..Environment::default() }
     }
 
-    /// A folder that is there until the command ends.
+    /// Returns a folder that exists until the command ends.
     pub fn temporary_folder(&self) -> Result<&Path, Failure> {
         if self.temporary.get().is_none() {
             let made = HeldFolder::create();
@@ -158,18 +159,18 @@ impl Settings {
         self.temporary.get().map(HeldFolder::path).ok_or_else(|| Failure::new("cannot make a temporary folder"))
     }
 
-    /// The stores, and the names under which things are shown.
+    /// Returns the stores, with the configured aliases of names.
     pub fn stores(&self) -> Stores<'_> {
         Stores { folders: &self.results, aliases: &self.config.aliases }
     }
 
-    /// What [`Settings::open`] reads.
+    /// Returns the sources that [`Settings::open`] reads.
     pub fn options(&self) -> Options {
         Options { stores: self.results.clone(), files: Vec::new(), cache: Some(self.cache.clone()), aliases: self.config.aliases.clone() }
     }
 }
 
-/// Paths below the current folder are shown and stored relative to it.
+/// Shortens paths below the current folder to relative ones, for display and storage.
 fn relative_to(here: &Path, path: PathBuf) -> PathBuf {
     match path.strip_prefix(here) {
         Ok(relative) if !relative.as_os_str().is_empty() => relative.to_owned(),

@@ -1,4 +1,4 @@
-//! What a batch did not measure or did not reach: why, in words, and by the exit code.
+//! Reports what a batch did not measure or reach: the reasons in words, and the exit code.
 
 use crate::domain::{Evaluator, Run, RunStatus, visible};
 use crate::render::{format, reasons as words};
@@ -8,22 +8,22 @@ use crate::views::{Ending, Reason, reasons};
 use super::settings::Settings;
 use super::{exit_code, output};
 
-/// So many kinds of failures are told after the runs; the page of a run has more.
+/// Maximum number of failure reasons printed after the runs. The page of a run has more.
 const MOST_REASONS: usize = 3;
-/// What a line says of a message.
+/// Maximum length of a message in a printed line, in characters.
 const REASON_CHARACTERS: usize = 400;
 
-/// One arm of a batch with its runs.
+/// One arm of a batch, with its runs.
 struct OfArm<'a> {
     planned: &'a PlannedArm,
-    /// How many questions a run has, where it has questions.
+    /// Number of questions per run; `None` for code.
     questions: Option<u64>,
     records: Vec<&'a Run>,
 }
 
-/// Says why items did not pass, and what was not measured or not enough, and returns the exit code.
+/// Prints why items did not pass, what was not measured, and which rates are too low. Returns the exit code.
 ///
-/// `records` are the committed runs of the batch, `questions` by arm how many a run has.
+/// `records` are the committed runs of the batch; `questions` is the number of questions per run, by arm.
 pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run], questions: &[Option<u64>], fail_under: Option<f64>) -> u8 {
     let store = settings.store();
     let mut code = exit_code::DONE;
@@ -66,7 +66,7 @@ impl OfArm<'_> {
         visible(&format!("{} {}/{}", self.planned.suite, self.planned.approach, self.planned.model))
     }
 
-    /// Says why items of the arm did not pass, and what its runs had trouble with.
+    /// Prints why items of the arm did not pass, and which errors its runs had.
     fn tell_reasons(&self, settings: &Settings, store: &Store) {
         let mut rows = Vec::new();
         for record in &self.records {
@@ -81,7 +81,7 @@ impl OfArm<'_> {
             reason: details.reason.as_deref(),
         });
         let found: Vec<Reason> = reasons(endings);
-        // That another choice was right is what a wrong answer is; and what a test has against the code is for its page.
+        // A wrong choice needs no explanation, and reasons of failed tests are on the run's page.
         let told: Vec<&Reason> = found.iter().filter(|reason| is_question && reason.reason != "wrong_choice").collect();
         if let Some(first) = told.first() {
             let parts: Vec<String> = told.iter().take(MOST_REASONS).map(|reason| cut(&words::line(reason))).collect();
@@ -113,19 +113,19 @@ impl OfArm<'_> {
         }
     }
 
-    /// Says whether a run says anything about its arm.
+    /// Says whether a run measured anything about its arm.
     fn is_measured(&self, record: &Run, store: &Store) -> bool {
         if !record.status.is_counted() {
             return false;
         }
         if self.questions.is_some() {
-            // Of questions, a run fails where each of them ended with a crash.
+            // A run of questions fails only if every question ended with a crash.
             return record.status != RunStatus::Failed;
         }
         record.shared_tests_total.is_some_and(|total| total > 0) || scores(record, store).iter().any(|line| line.score.value.is_some())
     }
 
-    /// Says why a judge that was wanted has not decided everything about a run that came to an end.
+    /// Returns why a requested judge left something undecided in a finished run.
     fn undecided(&self, store: &Store) -> Option<String> {
         let counted = self.records.iter().filter(|record| record.status.is_counted());
         counted.flat_map(|record| Evaluator::ALL.into_iter().map(move |evaluator| (record, evaluator))).find_map(|(record, evaluator)| {
@@ -135,7 +135,7 @@ impl OfArm<'_> {
         })
     }
 
-    /// Says what the arm reached, where that is less than wanted; the mean over its runs.
+    /// Returns the arm's result if its mean pass rate over the runs is below `least`, in percent.
     fn below(&self, least: f64, store: &Store) -> Option<String> {
         if self.records.is_empty() {
             return Some("has no run".to_owned());
@@ -155,16 +155,16 @@ impl OfArm<'_> {
         })
     }
 
-    /// The share that passed, from 0 to 1.
+    /// Returns the share that passed, from 0 to 1.
     fn share(&self, record: &Run, store: &Store) -> f64 {
-        // Where nothing was tested, what the judge says of the criteria is what there is.
+        // If nothing was tested, use the judge's score for the criteria.
         let judged = || Some(store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?.newest()?.score.value? / 100.0);
         let counts = record.shared_tests_passed.zip(record.shared_tests_total);
         if let (None, Some(share)) = (counts, judged()) {
             return share;
         }
         let (passed, total) = counts.unwrap_or((0, 0));
-        // What was not answered has not passed, and nothing passed of nothing is not enough.
+        // Unanswered questions count as not passed. If nothing was asked, the share is 0.
         let asked = total.max(self.questions.unwrap_or(1)).max(1);
         passed as f64 / asked as f64
     }

@@ -1,4 +1,4 @@
-//! `show`: everything about runs.
+//! `show`: shows everything about runs.
 
 use std::str::FromStr;
 
@@ -15,9 +15,9 @@ use super::settings::Settings;
 use super::shown::shown as shown_path;
 use super::{exit_code, output, selection};
 
-/// More runs than this are a list.
+/// Maximum number of runs. For more runs, `list` is the right command.
 const MAX_RUNS: usize = 50;
-/// What a screen has room for.
+/// Number of items that fit on a screen.
 const ITEMS_ON_A_SCREEN: usize = 20;
 
 pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> {
@@ -68,7 +68,7 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     let items = match journalled {
         Some(items) => items,
         None if has_details(row) && choice != ItemChoice::First(0) => stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?,
-        // Outcomes of imported tables lie among those of other runs, and say nothing else.
+        // Outcomes of imported tables are stored among those of other runs, without details.
         None if row.items.is_some() && choice != ItemChoice::First(0) => stores.outcomes_of_imports(warehouse, &[id])?,
         None => stores.judgements_of_import(warehouse, id)?,
     };

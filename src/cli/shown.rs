@@ -1,8 +1,8 @@
-//! A path as it is printed.
+//! Formatting of paths.
 
 use std::path::Path;
 
-/// A path as it is printed.
+/// Formats a path for printing.
 pub(super) fn shown(path: &Path) -> String {
     crate::domain::visible(&path.display().to_string())
 }

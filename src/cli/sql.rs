@@ -1,4 +1,4 @@
-//! `sql`: one SELECT over the stored tables, and over what boards and comparisons say of them.
+//! `sql`: one SELECT over the stored tables, the boards and the comparisons.
 
 use std::time::Instant;
 
@@ -56,7 +56,7 @@ fn json(answer: &SqlTable) -> Answer<'_> {
     Answer { columns: &answer.columns, rows: &answer.rows }
 }
 
-/// Lays tables of the same rows out as one for queries.
+/// Combines tables with rows of the same kind into one table for queries.
 fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
     let tables: Vec<Table> = tables.collect();
     let Sheet { keys, rows } = Sheet::of(&tables.iter().map(Table::for_programs).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The targets of one command: each gets those of the options that are for its kind.
+//! Makes the arms of a command's targets: each target gets the options that fit its kind.
 
 use crate::run::Arm;
 
@@ -7,16 +7,16 @@ use super::failure::Failure;
 
 /// Makes the arms of all targets, in their order.
 ///
-/// Suites of code and questions may stand in one command. Then `--agent` is for the questions, and for code only where an approach asks an agent,
-/// as `oneshot` does; and an approach that is the name of an agent is for the questions.
+/// One command may name suites of code and of questions. Then `--agent` is for the questions, and for code only if an approach asks an
+/// agent, as `oneshot` does. An approach with the name of an agent is for the questions.
 ///
 /// # Errors
 ///
-/// Fails where an option is for none of the targets, and where a target cannot be run.
+/// Fails if an option fits none of the targets, or if a target cannot be run.
 pub(super) fn arms(maker: &Maker<'_>, targets: &[String], wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
     let asked: Vec<bool> = targets.iter().map(|target| maker.asks_questions(target)).collect();
     let is_mixed = asked.contains(&true) && asked.contains(&false);
-    // An agent of the target's own beats the option's.
+    // A target's own agent wins over the option.
     let has_use_for_agents = targets.iter().zip(&asked).any(|(target, asks)| *asks && !target.contains('@'));
     let mut arms = Vec::new();
     for (target, asks) in targets.iter().zip(asked) {
@@ -30,7 +30,7 @@ pub(super) fn arms(maker: &Maker<'_>, targets: &[String], wanted: &Wanted) -> Re
     Ok(arms)
 }
 
-/// The part of mixed options that is for questions.
+/// Returns the options that are for questions, if both kinds are mixed.
 fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
     let agents = if wanted.agents.is_empty() {
         wanted.approaches.iter().filter(|name| maker.is_agent_only(name)).cloned().collect()
@@ -40,7 +40,7 @@ fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
     Wanted { approaches: Vec::new(), agents, models: wanted.models.clone() }
 }
 
-/// The part of mixed options that is for code.
+/// Returns the options that are for code, if both kinds are mixed.
 fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Wanted {
     let is_for_questions = |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
     let approaches: Vec<String> = wanted.approaches.iter().filter(|name| !is_for_questions(name)).cloned().collect();

@@ -1,4 +1,4 @@
-//! The threads that work is shared among.
+//! The thread pool that shares work.
 
 use std::any::Any;
 use std::env;
@@ -14,25 +14,26 @@ use crate::warehouse::threads_are_given;
 
 use super::failure::Failure;
 
-/// What libraries say when they end the program because the system refuses them a thread.
+/// Messages of libraries that end the program because the system refuses them a thread.
 const REFUSALS: [&str; 4] =
     ["global thread pool has not been initialized", "could not spawn threads", "OS can't spawn", "Resource temporarily unavailable"];
 
-/// Starts them before anything needs them: a system that gives no more threads would end the program there. It works on one alone then.
+/// Starts the thread pool before anything needs it, because libraries would end the program if the system refuses threads. If the system
+/// does, only the current thread works.
 pub(super) fn start() -> Result<(), Failure> {
     let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
     let wanted = asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
     let pool = ThreadPoolBuilder::new();
     let pool = if threads_are_given(wanted) { pool.num_threads(wanted) } else { pool.num_threads(1).use_current_thread() };
     match pool.build_global() {
-        // The system gave them a moment ago. There is no second try, and whoever needs them would end the program.
+        // The system gave these threads a moment ago. The pool cannot be started again, and its first user would end the program.
         Err(error) if error.source().is_some() => Err(refused()),
-        // There is one already where several commands run in one process.
+        // The pool already exists if several commands run in one process.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// Runs a command, and tells like any other error that a library ended it for want of a thread.
+/// Runs a command. If a library panics because it gets no thread, returns that as an ordinary failure.
 pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |information| {

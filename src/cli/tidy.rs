@@ -1,4 +1,4 @@
-//! `doctor --tidy`: what killed commands left goes, in stores, the cache and the folders of workspaces, unless somebody holds it.
+//! `doctor --tidy`: removes what killed commands left in stores, the cache and the folders for workspaces, unless a process holds it.
 
 use std::collections::BTreeSet;
 use std::env;

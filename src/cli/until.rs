@@ -1,4 +1,4 @@
-//! When to stop repeating, as the command line says it: the rules themselves are in [`crate::inference`].
+//! Rules for when to stop repeating, as given on the command line. Their statistics are in [`crate::inference`].
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use super::failure::Failure;
 use super::policy;
 use super::settings::Settings;
 
-/// A rule by which repeats end.
+/// A rule that ends repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Until {
-    /// Two arms: pairs of runs won and lost.
+    /// For two arms: enough pairs of runs are won or lost.
     Decided,
-    /// Each arm's pass rate is known to within this much, by a number of runs that is planned once.
+    /// Each arm's pass rate is known to within this half-width. The number of runs is planned once.
     Precise(f64),
 }
 
@@ -33,7 +33,7 @@ impl Until {
         })
     }
 
-    /// Refuses plans that the rule does not fit.
+    /// Fails if the rule does not fit the planned arms.
     pub fn check(self, arms: &[Arm]) -> Result<(), Failure> {
         match (self, arms) {
             (Self::Precise(_), _) => Ok(()),
@@ -46,7 +46,7 @@ impl Until {
     }
 }
 
-/// A rule with all that it looks at beside the runs.
+/// A rule with everything it needs besides the runs.
 pub(super) struct Rule<'a> {
     until: Until,
     settings: &'a Settings,
@@ -54,13 +54,13 @@ pub(super) struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    /// Reads what the rule needs, so that nothing is missing once runs have been made.
+    /// Reads everything that the rule needs, so that nothing is missing once runs have been made.
     pub fn new(until: Until, settings: &'a Settings) -> Result<Self, Failure> {
         Ok(Self { until, settings, policy: policy::configured(settings)? })
     }
 
-    /// Says in words why the repeats may end after round `round`; none while they have to go on. `records` are the plan's committed runs;
-    /// those of later rounds do not count, so that a plan that is resumed ends where it would have ended.
+    /// Returns the reason to stop repeating after round `round`, or `None` to go on. `records` are the plan's committed runs. Later rounds
+    /// do not count, so that a resumed plan ends at the same round.
     pub fn reason(&self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
         let rates = rates(batch, records, round);
         match self.until {
@@ -74,7 +74,7 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Says in words that the plan is at its end and the rule is not met.
+    /// Describes a plan that has ended although its rule is not met.
     pub fn open(&self, batch: &Batch, records: &[Run]) -> String {
         let most = last_round(batch);
         let rates = rates(batch, records, most);
@@ -101,7 +101,7 @@ impl<'a> Rule<'a> {
     fn decided(&self, batch: &Batch, rates: &[Vec<Option<f64>>], round: u32) -> Option<String> {
         let duels = duels(rates, &self.policy);
         let mut compared = None;
-        // Opening the store takes longer than counting pairs, so it waits until they have a winner.
+        // Opening the store takes longer than counting pairs, so it waits until the pairs have a winner.
         let is_settled = duels.is_settled(|| {
             compared = compared_after(self.settings, batch, round, &self.policy);
             compared.clone()
@@ -111,7 +111,7 @@ impl<'a> Rule<'a> {
         }
         let leader = &batch.arms[usize::from(duels.won < duels.lost)];
         let (more, less) = (duels.won.max(duels.lost), duels.won.min(duels.lost));
-        // The table is about other items too, where items are a sample.
+        // If items are a sample, the table is also about other items.
         let beyond = if compared.is_some_and(|table| table.verdict.is_open()) { "; about other items the table decides" } else { "" };
         Some(format!(
             "decided after {round} runs of each arm: {} won {more} and lost {less} of the pairs that differ (e = {}); this is about this \
@@ -122,12 +122,12 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// What `compare` says of the two arms' runs up to a round, seen from the plan's first arm.
+/// Compares the two arms' runs up to a round, seen from the plan's first arm.
 fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Policy) -> Option<Compared> {
     let planned = || batch.runs.iter().filter(|run| run.index <= round);
-    // By id: names may be aliased, and the plan is exactly these.
+    // Select by id: names may be aliased, and the plan consists of exactly these runs.
     let filter = Filter { ids: planned().map(|run| run.id.to_string()).collect(), ..Filter::default() };
-    // Where the results cannot be opened nothing is settled, and the plan goes on; the command's own answer says why.
+    // If the results cannot be opened, nothing is settled and the plan goes on. The command's own answer reports the error.
     let warehouse = settings.open_with(&settings.options()).ok()?;
     let groups = suite_groups(&warehouse, &filter, Grouping::AllBatches);
     let [group] = groups.as_slice() else { return None };
@@ -138,7 +138,7 @@ fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Polic
     Some(Compared { verdict: pair.seen_from(usize::from(!is_first)).verdict, decision: comparison.decision.clone() })
 }
 
-/// By arm and round: the share that passed, where the run is there and counts. Later rounds are left out.
+/// Returns the pass rate by arm and round, if the run exists and counts. Ignores later rounds.
 fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
     let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
     let mut rates = vec![BTreeMap::new(); batch.arms.len()];
@@ -150,7 +150,7 @@ fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
     rates.into_iter().map(|arm| arm.into_values().collect()).collect()
 }
 
-/// The share that passed in a run of the plan, where it counts.
+/// Returns the pass rate of a planned run, if the run exists and counts.
 fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
     let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
     let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
@@ -182,7 +182,7 @@ mod tests {
     fn later_rounds_and_runs_that_do_not_count_have_no_rate() {
         let run =
             |arm: usize, index: u32| PlannedRun { id: RunId::parse(&format!("r-{arm}-{index}")).expect("valid"), arm, index, seed: 1 };
-        // As they are carried out: rounds may come mixed.
+        // Runs may be carried out with the rounds mixed.
         let runs = vec![run(1, 2), run(0, 1), run(1, 1), run(0, 2), run(0, 3), run(1, 3)];
         let record = |(run, passed): (&PlannedRun, u64)| {
             let mut record = Run::new(run.id.clone(), "s", "a", "m");

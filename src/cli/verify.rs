@@ -1,4 +1,4 @@
-//! `verify`: is a goal met in a checkout? Runs the few checks that tell, before and after the change.
+//! `verify`: checks whether a goal is met in a checkout, by running a few checks before and after the change.
 
 use std::env;
 use std::path::{Component, Path, PathBuf};
@@ -22,7 +22,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{carry, exit_code, output};
 
-/// How often the line on a terminal moves.
+/// Interval between two updates of the line on a terminal.
 const TICK: Duration = Duration::from_millis(120);
 
 pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure> {
@@ -100,7 +100,7 @@ fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
     let scratch = asked.map_or_else(env::temp_dir, Path::to_owned);
     let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
     let real = scratch.canonicalize().unwrap_or_else(|_| scratch.clone());
-    // The tree as it was would be among the files of the tree as it is.
+    // Otherwise the tree before the change would be among the files of the tree after it.
     if real.starts_with(folder) {
         return Err(Failure::new(format!("the folder for the tree before the change, {}, is inside {}", shown(&scratch), shown(folder)))
             .with_hint("name one outside with --scratch DIR"));
@@ -108,7 +108,7 @@ fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
     Ok(real)
 }
 
-/// A file of the folder, as it is called below it.
+/// Returns the path of a file relative to the folder.
 fn below(folder: &Path, file: &Path) -> Result<String, Failure> {
     let outside = || Failure::new(format!("{} is not below {}", shown(file), shown(folder))).with_hint("--file takes paths below DIR");
     let relative = if file.is_absolute() { file.strip_prefix(folder).map_err(|_| outside())? } else { file };

@@ -1,4 +1,4 @@
-//! Under which version a store knows what is asked, and what made a version a new one.
+//! Versions of suites: the version under which a store knows a content, and the changes that made a new version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,11 @@ use crate::views::VersionChange;
 use super::output;
 use super::settings::Settings;
 
-/// More parts than this are counted.
+/// Maximum number of changed parts listed by name. Further parts are counted.
 const MOST_PARTS: usize = 4;
 
-/// Gives each arm the version under which the store knows its content, whatever release planned it, and says where comparability ends.
+/// Gives each arm the version under which the store already knows its content, whatever release planned it. Prints a note if the arm is not
+/// comparable with the last batch.
 pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
     let planned = planned(&settings.store());
     let mut told = BTreeSet::new();
@@ -37,7 +38,7 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
     }
 }
 
-/// Finds for each suite why the newest version that was run is another than the one before; nothing of suites with one version.
+/// Returns for each suite why its newest version differs from the one before. Suites with only one version are absent.
 pub(super) fn changes(store: &Store) -> Vec<VersionChange> {
     let planned = planned(store);
     let mut newest: BTreeMap<&str, &PlannedArm> = BTreeMap::new();
@@ -55,7 +56,7 @@ pub(super) fn changes(store: &Store) -> Vec<VersionChange> {
     told.into_values().collect()
 }
 
-/// `speed` is version 1a2b and was 3c4d before: `timeout` in suite.yaml changed.
+/// Formats a change, such as: `speed` is version 1a2b and was 3c4d before: `timeout` in suite.yaml changed.
 pub(super) fn sentence(change: &VersionChange) -> String {
     let shown = |version: &Option<String>| version.as_deref().map_or_else(|| "unknown".to_owned(), words::version);
     let (now, before) = (shown(&change.version), shown(&change.before));
@@ -64,14 +65,14 @@ pub(super) fn sentence(change: &VersionChange) -> String {
 
 const UNKNOWN: &str = "the change was not recorded";
 
-/// The arms of all plans of a store, the newest first. A plan that cannot be read says nothing here: whoever goes on with it is told.
+/// Returns the arms of all plans of a store, newest first. Ignores unreadable plans; resuming one reports the problem.
 fn planned(store: &Store) -> Vec<PlannedArm> {
     let mut batches: Vec<Batch> = plans(store, &mut Vec::new()).iter().filter_map(|path| Batch::load(path).ok()).collect();
     batches.sort_by(|left, right| right.created.cmp(&left.created).then_with(|| right.id.cmp(&left.id)));
     batches.into_iter().flat_map(|batch| batch.arms).collect()
 }
 
-/// `timeout` in suite.yaml changed; `tests/test_a.py` is new.
+/// Formats the reasons, such as: `timeout` in suite.yaml changed; `tests/test_a.py` is new.
 fn why(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
     let Some(before) = before.filter(|before| !before.parts.is_empty()) else { return UNKNOWN.to_owned() };
     let labels: BTreeSet<&String> = before.parts.keys().chain(now.parts.keys()).collect();

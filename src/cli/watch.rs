@@ -1,4 +1,4 @@
-//! A plan being carried out, as a person or a log sees it: a line that changes on a terminal, one plain line per event in a pipe.
+//! Shows a plan in progress to a person or a log: a changing line on a terminal, one plain line per event in a pipe.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,35 +14,35 @@ use crate::run::{Arm, Event};
 
 use super::output;
 
-/// A run is so many parts of the bar, because a run of a thousand questions is not at its beginning until it is done.
+/// Number of steps of the bar per run, so that the bar also moves within a run of a thousand questions.
 const PARTS: u64 = 1000;
-/// What a line says of an error.
+/// Maximum length of an error in a line, in characters.
 const ERROR_CHARACTERS: usize = 200;
-/// So many troubled items of a run are told on a terminal, above the line that changes; a pipe has them all.
+/// Maximum number of troubled items per run shown on a terminal, above the changing line. A pipe gets all of them.
 const ITEMS_ON_A_TERMINAL: u64 = 3;
 
-/// A run that is going on.
+/// A run in progress.
 struct Running {
     name: String,
-    /// What it is at, in words.
+    /// The current step, in words.
     step: String,
-    /// Items decided now, of all that it has. Of code, nobody knows how many there will be.
+    /// Number of items decided so far. `of` is the number of all items, which is unknown for code.
     items: u64,
     of: Option<u64>,
-    /// Items that ended neither passed nor failed.
+    /// Number of items that neither passed nor failed.
     troubled: u64,
 }
 
-/// What has happened so far.
+/// The state so far.
 #[derive(Default)]
 struct Seen {
     running: BTreeMap<String, Running>,
     done: u64,
     failed: u64,
-    /// Left to another process.
+    /// Number of runs left to another process.
     left: u64,
     cost: Option<f64>,
-    /// Something did not say what it cost.
+    /// Whether some cost is unknown, so that `cost` is a lower bound.
     is_lower_bound: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Watch {
     seen: Mutex<Seen>,
     total: u64,
     arms: Vec<PlannedArm>,
-    /// The questions of each arm's runs; none for code.
+    /// Number of questions per run, by arm; `None` for code.
     questions: Vec<Option<u64>>,
     quiet: bool,
     bar: Option<ProgressBar>,
@@ -58,8 +58,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches `total` runs of these arms, of which some are `done` already. Without a terminal every event is a line, unless it has to be
-    /// quiet; on one, what is worth reading later stays above the line that changes.
+    /// Watches `total` runs of these arms, of which those in `done` are already finished. Without a terminal, every event is a line unless
+    /// `quiet` is set. On a terminal, important events stay above the changing line.
     pub fn new(arms: &[Arm], total: usize, done: &[Run], is_terminal: bool, quiet: bool) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
         let mut seen = Seen { done: done.len() as u64, ..Seen::default() };
@@ -127,7 +127,7 @@ impl Watch {
                 seen.running.remove(run.id.as_str());
                 seen.done += 1;
                 seen.failed += u64::from(record.status != RunStatus::Completed);
-                // Questions have told their cost one by one.
+                // The cost of questions was already added one by one.
                 if self.questions.get(run.arm).is_none_or(Option::is_none) {
                     seen.spend(record.cost_usd);
                 }
@@ -159,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// Takes the line off the screen.
+    /// Removes the line from the screen.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -172,7 +172,7 @@ impl Watch {
         self.arms.get(arm).map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
     }
 
-    /// Says what happened, also above a bar: it is what came out, or it went wrong.
+    /// Prints an event that must stay visible, above the bar if there is one: a result or an error.
     fn lasting(&self, text: &str) {
         match &self.bar {
             Some(bar) if !self.quiet => bar.println(text),
@@ -181,7 +181,7 @@ impl Watch {
         }
     }
 
-    /// Says what happened, where there is no bar that shows it.
+    /// Prints an event, if there is no bar that shows it.
     fn line(&self, text: &str) {
         if self.bar.is_none() && !self.quiet {
             output::tell(text);
@@ -197,20 +197,20 @@ impl Seen {
         }
     }
 
-    /// `$0.02 so far`; nothing where no cost is known.
+    /// Formats the cost, such as `$0.02 so far`. `None` if no cost is known.
     fn spent(&self) -> Option<String> {
         let least = if self.is_lower_bound { "≥ " } else { "" };
         self.cost.map(|cost| format!("{least}{} so far", format::money(cost)))
     }
 
-    /// How far everything is, in parts of runs.
+    /// Returns the progress of all runs, in steps of the bar.
     fn parts(&self) -> u64 {
         let share = |running: &Running| running.of.filter(|of| *of > 0).map_or(0, |of| running.items.min(of) * PARTS / of);
-        // Rounding and a resumed run may bring a run to its end early; the end itself is counted once.
+        // Rounding or a resumed run may complete a run's steps early. The last step counts only when the run has ended.
         (self.done + self.left) * PARTS + self.running.values().map(|running| share(running).min(PARTS - 1)).sum::<u64>()
     }
 
-    /// `3/10 runs, 1 not completed · $0.02 so far · tasktracker oneshot/m 2 (setup) and 1 more`.
+    /// Formats the progress, such as `3/10 runs, 1 not completed · $0.02 so far · tasktracker oneshot/m 2 (setup) and 1 more`.
     fn words(&self, total: u64) -> String {
         let failed = if self.failed > 0 { format!(", {} not completed", self.failed) } else { String::new() };
         let mut parts = vec![format!("{}/{total} runs{failed}", self.done)];
@@ -233,7 +233,7 @@ impl Running {
     }
 }
 
-/// As much of a reason as a line has room for.
+/// Shortens a reason to the length that fits a line.
 fn told(reason: &str) -> String {
     let text = visible(reason);
     match text.char_indices().nth(ERROR_CHARACTERS) {
@@ -243,12 +243,12 @@ fn told(reason: &str) -> String {
 }
 
 fn draw(total: u64, before: u64) -> ProgressBar {
-    // The message takes what room is left, and no more: a line that wraps would stay on the screen.
+    // The message is limited to the remaining width: a line that wraps would stay on the screen.
     let style = ProgressStyle::with_template("{bar:16} {elapsed}{left} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("left", move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
             if let Some(left) = left(state.elapsed(), state.pos(), before * PARTS, state.len().unwrap_or(0)) {
-                // A text in memory takes every write.
+                // Writing into a text in memory cannot fail.
                 let _ = write!(text, ", about {:#} left", HumanDuration(left));
             }
         });
@@ -259,14 +259,15 @@ fn draw(total: u64, before: u64) -> ProgressBar {
     bar
 }
 
-/// How long the rest takes at the pace so far; nobody knows before anything is done. What was done `before` took no time of ours.
+/// Estimates the remaining time at the current pace. `None` before anything is done. Runs that were done `before` do not count for the
+/// pace.
 fn left(elapsed: Duration, done: u64, before: u64, total: u64) -> Option<Duration> {
     let now = done.checked_sub(before).filter(|now| *now > 0)?;
     let rest = total.checked_sub(done).filter(|rest| *rest > 0)?;
     Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / now as f64).ok()
 }
 
-/// `suite approach/model`.
+/// Formats an arm as `suite approach/model`.
 fn label(arm: &PlannedArm) -> String {
     visible(&format!("{} {}/{}", arm.suite, arm.approach, arm.model))
 }
@@ -294,7 +295,7 @@ mod tests {
         let mut seen = Seen { done: 1, ..Seen::default() };
         seen.running.insert("r".to_owned(), running(25, Some(100)));
         assert_eq!((seen.parts(), seen.words(3).as_str()), (1250, "1/3 runs · s a/m 1 (25/100)"));
-        // More than it has, as after a change of the file: not done all the same.
+        // More decided items than the run has, as after a change of the file. The run is still not finished.
         seen.running.insert("r".to_owned(), running(125, Some(100)));
         assert_eq!(seen.parts(), 1999);
         seen.running.insert("s".to_owned(), running(0, None));

@@ -1,4 +1,4 @@
-//! The paths that a command writes, and the one guard before them all.
+//! The paths that a command writes, and the check of all of them before it starts.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::settings::Places;
 use super::shown::shown;
 
-/// Refuses to write into a store, over a configuration or into a suite, before anything is done.
+/// Fails if the command would write into a store, over a configuration or into a suite. Runs before anything is done.
 pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     let paths = paths(arguments);
     if paths.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every path that a command was told to write to, but for stores, the cache and workspaces, which are its own.
+/// Returns every path that a command was told to write to, except its own stores, cache and workspaces.
 fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     let of_command = match &arguments.command {
         Command::Export(export) => vec![Some(export.path.clone()), export.sign_key.as_ref().map(|_| signature_path(&export.path))],

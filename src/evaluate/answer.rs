@@ -1,7 +1,7 @@
 //! The answer contract: an agent's last message must end in `<answer>choice</answer>`.
 //!
-//! The contract is strict so that scoring needs no judgement: text that breaks it has an error with a name, never a guess at what was
-//! meant. The element is read by an XML reader, so a choice such as `AT&T` arrives escaped or in a CDATA section.
+//! The contract is strict so that scoring needs no judgement: a message that breaks it gets a named error, never a guess at its meaning. An
+//! XML reader reads the element, so a choice such as `AT&T` must be escaped or in a CDATA section.
 
 use std::fmt;
 
@@ -15,35 +15,35 @@ const OPENING: &str = "<answer";
 const CLOSING: &str = "</answer>";
 const WRONG_CLOSING: &str = "</answers>";
 
-/// Why a message holds no answer.
+/// Why a message has no valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnswerError {
     /// There is no `<answer>` element.
     Missing,
     /// Something follows the last `</answer>`.
     TrailingText,
-    /// The element is not well-formed XML, or holds more than text.
+    /// The element is not well-formed XML, or has content other than text.
     XmlError,
-    /// There is `<answers>` instead.
+    /// The element is `<answers>` instead of `<answer>`.
     WrongTag,
     /// The element holds nothing but white space.
     Empty,
 }
 
-/// What an answer is worth.
+/// Result of comparing an answer with a question's choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnswerOutcome {
     Pass,
-    /// One of the choices, but not a right one.
+    /// The answer is one of the choices, but an incorrect one.
     WrongChoice,
-    /// None of the choices; as wrong as a wrong choice, but counted apart.
+    /// The answer is none of the choices. It is as wrong as a wrong choice, but counted separately.
     InvalidChoice,
 }
 
 impl AnswerError {
     pub const ALL: [Self; 5] = [Self::Missing, Self::TrailingText, Self::XmlError, Self::WrongTag, Self::Empty];
 
-    /// Returns the name that results hold.
+    /// Returns the name used in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -66,7 +66,7 @@ impl std::error::Error for AnswerError {}
 impl AnswerOutcome {
     pub const ALL: [Self; 3] = [Self::Pass, Self::WrongChoice, Self::InvalidChoice];
 
-    /// Returns the name that results hold.
+    /// Returns the name used in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -82,7 +82,7 @@ impl fmt::Display for AnswerOutcome {
     }
 }
 
-/// Returns the answer that an agent's last message ends in, decoded and trimmed.
+/// Returns the answer at the end of an agent's last message, decoded and trimmed.
 pub fn parse_answer(text: &str) -> Result<String, AnswerError> {
     let text = text.trim();
     let Some(closing) = text.rfind(CLOSING) else {
@@ -102,7 +102,7 @@ pub fn parse_answer(text: &str) -> Result<String, AnswerError> {
     }
 }
 
-/// Compares an answer with the choices, trimmed and whatever its case.
+/// Compares an answer with the choices, ignoring case and surrounding white space.
 pub fn score(question: &Question, answer: &str) -> AnswerOutcome {
     match question.choice(answer) {
         Some(position) if question.correct.contains(&position) => AnswerOutcome::Pass,
@@ -111,7 +111,7 @@ pub fn score(question: &Question, answer: &str) -> AnswerOutcome {
     }
 }
 
-/// Finds the last start of a tag whose name ends there: `<answer` is not the start of `<answers>`.
+/// Finds the last opening tag with exactly this name: `<answer` does not match `<answers>`.
 fn last_tag(text: &str, opening: &str) -> Option<usize> {
     let ends_name = |start: &usize| {
         let next = text[start + opening.len()..].chars().next();
@@ -120,9 +120,9 @@ fn last_tag(text: &str, opening: &str) -> Option<usize> {
     text.rmatch_indices(opening).map(|(start, _)| start).find(ends_name)
 }
 
-/// Reads the text of the one element that `xml` must be: without attributes, elements, comments or instructions inside.
+/// Reads the text of `xml`, which must be one element without attributes, child elements, comments or processing instructions.
 fn read_element(xml: &str) -> Option<String> {
-    // The reader leaves the range of characters to its caller.
+    // The reader does not check which characters are allowed, so check them here.
     if !xml.chars().all(is_xml_character) {
         return None;
     }
@@ -136,7 +136,7 @@ fn read_element(xml: &str) -> Option<String> {
         match reader.read_event().ok()? {
             Event::Text(text) => {
                 let text = text.xml10_content().ok()?;
-                // The end of a CDATA section must not stand in plain text.
+                // XML does not allow the end of a CDATA section in plain text.
                 if text.contains("]]>") {
                     return None;
                 }
@@ -156,7 +156,7 @@ fn read_element(xml: &str) -> Option<String> {
     }
 }
 
-/// Adds the character of `&#…;` or of one of XML's five names; no document type declares others here.
+/// Adds the character of `&#…;` or of one of XML's five named entities. There is no document type that could declare others.
 fn push_reference(content: &mut String, reference: &BytesRef) -> Option<()> {
     match reference.resolve_char_ref().ok()? {
         Some(character) if is_xml_character(character) => content.push(character),
@@ -166,7 +166,7 @@ fn push_reference(content: &mut String, reference: &BytesRef) -> Option<()> {
     Some(())
 }
 
-/// The characters an XML 1.0 document may hold.
+/// Says whether an XML 1.0 document may contain the character.
 fn is_xml_character(character: char) -> bool {
     match character {
         '\t' | '\n' | '\r' => true,
@@ -264,7 +264,7 @@ mod tests {
         check("<answer><![CDATA[</answer>]]></answer>", Ok("</answer>"));
         check("<answer><![CDATA[x</answer>", Err(AnswerError::XmlError));
         check("<answer>]]></answer>", Err(AnswerError::XmlError));
-        // The last opening tag is the one that counts, whatever it stands in.
+        // The last opening tag counts, even inside a CDATA section.
         check("<answer><![CDATA[<answer>]]></answer>", Err(AnswerError::XmlError));
     }
 
@@ -331,7 +331,7 @@ mod tests {
                 prop_assert!(!answer.trim().is_empty());
                 prop_assert_eq!(answer.trim(), &answer);
                 prop_assert!(text.trim_end().ends_with("</answer>"));
-                // What stands before the last element does not matter.
+                // Text before the last element does not matter.
                 let start = last_tag(&text[..text.rfind(CLOSING).expect("it ends so")], OPENING).expect("it has one");
                 prop_assert_eq!(parse_answer(&text[start..]), Ok(answer));
                 prop_assert_eq!(text[start + 1..].matches("<answer>").count(), 0);

@@ -1,21 +1,21 @@
-//! How much a judge is shown.
+//! How much material a judge is shown.
 
 use crate::document::{Fields, quote};
 
-/// How much a judge is shown.
+/// How much material a judge is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// All files together.
+    /// Limit for all files together.
     pub files_bytes: usize,
-    /// One file; a longer one is cut in the middle.
+    /// Limit for one file. A longer file is cut in the middle.
     pub file_bytes: usize,
-    /// The transcript in one question.
+    /// Limit for the transcript in one question.
     pub transcript_bytes: usize,
-    /// One message; a longer one is cut in the middle.
+    /// Limit for one message. A longer message is cut in the middle.
     pub message_bytes: usize,
-    /// The most questions that a long transcript is split into.
+    /// Maximum number of questions that a long transcript is split into.
     pub parts: usize,
-    /// The most criteria in one question: the reply to more of them might not fit into what a judge can say at once.
+    /// Maximum number of criteria in one question. The judge's reply to more criteria might exceed its output limit.
     pub criteria_per_question: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Reads the keys of the budget, whatever others there are.
+    /// Reads the keys of the budget and ignores all other keys.
     pub fn read(&mut self, fields: &mut Fields) {
         let sizes = [
             ("files_bytes", &mut self.files_bytes),

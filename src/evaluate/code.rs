@@ -1,8 +1,7 @@
 //! How much code an agent wrote: files and lines by language.
 //!
-//! Left out is what tools bring or make: version control, dependencies, caches, build output (by the names of their folders, and every
-//! Python environment by its `pyvenv.cfg`) and lock files, one of which can have more lines than the program. Symbolic links are never
-//! followed and not counted.
+//! Files that tools bring or make are excluded: version control, dependencies, caches, build output (by folder name; Python environments by
+//! their `pyvenv.cfg`) and lock files, which can have more lines than the program. Symbolic links are neither followed nor counted.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,39 +11,39 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::files;
 
-/// Larger files are counted without their lines: nobody wrote them by hand.
+/// Larger files are counted as files, but not their lines: nobody wrote them by hand.
 const MAX_FILE_BYTES: u64 = 8 << 20;
-/// How much of a file tells whether it is text.
+/// Number of bytes at the start of a file that decide whether it is text.
 const PROBE_BYTES: usize = 8 << 10;
 const MAX_FILES: u64 = 200_000;
 const MAX_DEPTH: usize = 100;
 
-/// Files and lines of one language, or of all.
+/// Files and lines of one language, or of all languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     pub files: u64,
     pub lines: u64,
 }
 
-/// How much there is below a folder.
+/// How much code there is below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeMetrics {
     pub files: u64,
     pub lines: u64,
-    /// Text by language, `Other` where the name does not tell. Files without lines are not among it.
+    /// Text files by language; `Other` if the file name does not show the language. Does not include the files in `without_lines`.
     pub by_language: BTreeMap<String, Amount>,
-    /// Files whose lines were not counted: no text, too large, or not readable.
+    /// Files whose lines were not counted: not text, too large or unreadable.
     pub without_lines: u64,
-    /// There were more files or folders than are looked at, or folders that could not be read.
+    /// Whether the walk hit a limit or could not read some folder.
     pub is_partial: bool,
 }
 
 /// The files below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Below the root, in the order of their names.
+    /// Paths relative to the root, sorted by name.
     pub files: Vec<PathBuf>,
-    /// Something could not be listed, or there is more than is looked at.
+    /// Whether the walk hit a limit or could not list something.
     pub is_partial: bool,
 }
 
@@ -69,7 +68,7 @@ fn walk(root: &Path) -> WalkDir {
     WalkDir::new(root).follow_links(false).follow_root_links(true).max_depth(MAX_DEPTH).sort_by_file_name()
 }
 
-/// Measures the files below `root` for which `is_counted` holds; it is asked with their path below the root.
+/// Measures the files below `root` for which `is_counted` returns true. It gets paths relative to `root`.
 pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
     let mut metrics = CodeMetrics::default();
     for entry in walk(root).into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
@@ -98,11 +97,12 @@ pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
     metrics
 }
 
-/// Returns the number of lines of a text file; a last line without its end counts, too.
+/// Returns the number of lines of a text file, counting a last line without a line end. `None` if the file is not text, too large or
+/// unreadable.
 fn lines_of(path: &Path) -> Option<u64> {
     let file = files::open(path).ok()?;
     let mut bytes = Vec::new();
-    // One byte more tells that there is more, however large the file said it was.
+    // Reading one byte beyond the limit shows that the file is too large, whatever size the file system reported.
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
     let is_text = !bytes[..bytes.len().min(PROBE_BYTES)].contains(&0);
     (is_text && bytes.len() as u64 <= MAX_FILE_BYTES).then(|| count_lines(&bytes))
@@ -116,7 +116,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
 fn is_left_out(entry: &DirEntry) -> bool {
     let Some(name) = entry.file_name().to_str() else { return false };
     if name == ".git" {
-        // A file in a worktree.
+        // In a git worktree, `.git` is a file.
         return true;
     }
     if entry.file_type().is_dir() {
@@ -200,7 +200,7 @@ const LOCK_FILES: &[&str] = &[
     "yarn.lock",
 ];
 
-/// Returns the language of a file by its name.
+/// Returns the language of a file, judged by its name.
 pub fn language(path: &Path) -> &'static str {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match name {

@@ -1,4 +1,4 @@
-//! What a command that an evaluator asks for came to. Whoever calls the evaluator starts it: here no program is started.
+//! Results of the commands that an evaluator requests. The caller of the evaluator starts them; this module starts no program.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use crate::document::quote;
 use crate::domain::visible;
 use crate::process::{End, Finished};
 
-/// What a command is for, which decides how it is started.
+/// Purpose of a command, which decides how it is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Build,
-    /// Planned by [`test_report::plan`](super::test_report::plan), so that its report tells of single tests.
+    /// Planned by [`test_report::plan`](super::test_report::plan), so that its report names single tests.
     Tests,
     Coverage,
     Analysis,
@@ -23,17 +23,17 @@ pub struct CommandResult {
     pub ending: Ending,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// Why it could not be started, which is this machine's fault: it has no room for a further process, or no shell.
+    /// Why the command could not be started, if the fault is this machine's: no room for a further process, or no shell.
     pub unstarted: Option<String>,
-    /// What [`Purpose::Tests`] came to, where it was planned; without it the output is read.
+    /// Report of a [`Purpose::Tests`] command that was planned. If it is `None`, the report is read from the output.
     pub tests: Option<TestReport>,
 }
 
-/// Runs a line of shell in the finished workspace and waits for it; None where the run was stopped meanwhile.
+/// Runs a line of shell in the finished workspace and waits for it. Returns `None` if the run was stopped meanwhile.
 pub type Runner<'r> = dyn Fn(&str, Purpose) -> Option<CommandResult> + 'r;
 
 impl CommandResult {
-    /// What a command came to that has ended; none where it was stopped.
+    /// Converts a finished command; `None` if it was stopped.
     pub fn of(finished: Finished) -> Option<Self> {
         let ending = match finished.end {
             End::Exited(code) => Ending::Code(code),
@@ -44,18 +44,18 @@ impl CommandResult {
         Some(Self { ending, stdout: finished.stdout.bytes, stderr: finished.stderr.bytes, unstarted: None, tests: None })
     }
 
-    /// What a command came to that could not be started, as the shell would say so.
+    /// Makes the result of a command that could not be started: exit code 127, as a shell reports it.
     pub fn unstarted(reason: String) -> Self {
         let stderr = reason.clone().into_bytes();
         Self { ending: Ending::Code(127), stdout: Vec::new(), stderr, unstarted: Some(reason), tests: None }
     }
 
-    /// Returns both streams as lines without colours, standard output first.
+    /// Returns both streams as lines without colour codes, standard output first.
     pub(super) fn outputs(&self) -> [Output; 2] {
         [Output::new(&self.stdout, &[]), Output::new(&self.stderr, &[])]
     }
 
-    /// Says in words how the command ended.
+    /// Describes in words how the command ended.
     pub(super) fn ending_words(&self) -> String {
         match self.ending {
             Ending::Code(code) => format!("exit {code}"),
@@ -64,7 +64,8 @@ impl CommandResult {
         }
     }
 
-    /// Says what this machine lacks, so that the command tells nothing of the work: a tool that `declared` names, or room to start it.
+    /// Returns what this machine lacks: a tool that `declared` names, or room to start the command. If something is lacking, the result
+    /// says nothing about the work.
     pub(super) fn lacking(&self, declared: &str) -> Option<String> {
         match &self.unstarted {
             Some(reason) => Some(format!("{} could not be started: {}", quote(declared), visible(reason))),
@@ -72,10 +73,10 @@ impl CommandResult {
         }
     }
 
-    /// Returns the tool that `declared` names and that is not on this machine.
+    /// Returns the tool that `declared` names and that this machine does not have.
     ///
-    /// Only a tool of the command itself: what is missing further down (a script that calls what it forgot to install) is a failure of
-    /// whoever wrote that.
+    /// Only tools named in the command itself count. If a script calls a tool that it forgot to install, that is the fault of the script's
+    /// author.
     fn missing_tool(&self, declared: &str) -> Option<String> {
         if self.ending == Ending::Code(0) {
             return None;
@@ -90,14 +91,14 @@ impl CommandResult {
 }
 
 impl CommandResult {
-    /// Returns the first line with a word of a command that ended well, without colours.
+    /// Returns the first non-empty line of a command that ended with exit code 0, without colour codes.
     pub fn first_line(&self) -> Option<String> {
         let line = |output: &Output| output.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
         self.outputs().iter().find_map(line).filter(|_| self.ending == Ending::Code(0))
     }
 
-    /// Says what this machine, or the suite itself, owed a command of the suite that was started in `folder`: a tool that runs tests, or a file
-    /// of the suite that can be executed. A program that the approach was to make or to install is the approach's.
+    /// Returns what this machine or the suite failed to provide for a command of the suite that ran in `folder`: a test tool, or an
+    /// executable file of the suite. A program that the approach had to make or install is the approach's responsibility.
     pub fn owed(&self, declared: &str, folder: &Path) -> Option<String> {
         if let Some(reason) = &self.unstarted {
             return Some(visible(reason));
@@ -116,7 +117,7 @@ impl CommandResult {
     }
 }
 
-/// Returns the tools that a command names: what runs tests, and what tests are written in.
+/// Returns the tools that a command names: test runners, interpreters and compilers, and common utilities.
 pub fn tools_of(declared: &str) -> impl Iterator<Item = &str> {
     words(declared).filter(|word| TOOLS.contains(word))
 }
@@ -125,7 +126,7 @@ fn words(declared: &str) -> impl Iterator<Item = &str> {
     declared.split(|character: char| character.is_whitespace() || ";&|()".contains(character))
 }
 
-/// What runs tests, and what tests are written in: nothing that an approach would bring along.
+/// Test runners, languages and common utilities: tools that an approach would not bring along.
 const TOOLS: [&str; 62] = [
     "ant",
     "bash",
@@ -191,7 +192,7 @@ const TOOLS: [&str; 62] = [
     "yarn",
 ];
 
-/// Reads the name of a missing tool from what shells, Python, cargo and npm say.
+/// Reads the name of a missing tool from messages of shells, Python, cargo and npm.
 fn missing(line: &str, ending: Ending) -> Option<&str> {
     if ending == Ending::Code(127) {
         let rest = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
@@ -201,7 +202,7 @@ fn missing(line: &str, ending: Ending) -> Option<&str> {
     }
     if let Some((start, name)) = line.split_once(": No module named ") {
         let program = start.rsplit('/').next().unwrap_or(start);
-        // A traceback names an error there, not a program.
+        // In a traceback, this place holds the name of an error, not of a program.
         return program.starts_with("python").then_some(name);
     }
     if let Some(rest) = line.strip_prefix("error: no such command: `") {

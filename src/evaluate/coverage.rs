@@ -1,11 +1,11 @@
-//! How much of the code tests reach, from what coverage tools print for people.
+//! Test coverage, read from the text that coverage tools print for people.
 
 use super::test_report::Output;
 
-/// Returns the percentage of the whole, the last one that was printed.
+/// Returns the total percentage; if several were printed, the last of them.
 ///
-/// Known are the tables of pytest-cov, `cargo llvm-cov`, jest, vitest, nyc and node, the lines of go and of tarpaulin. Where go tells
-/// only of packages, it is the mean of them: it does not say how large they are.
+/// Knows the tables of pytest-cov, `cargo llvm-cov`, jest, vitest, nyc and node, and the lines of go and tarpaulin. If go reports only
+/// packages, returns their unweighted mean, because go does not say how large they are.
 pub fn coverage(outputs: &[Output]) -> Option<f64> {
     let lines = || outputs.iter().flat_map(Output::lines).map(str::trim);
     let whole =
@@ -16,14 +16,14 @@ pub fn coverage(outputs: &[Output]) -> Option<f64> {
     })
 }
 
-/// `TOTAL   120   12   90%`; llvm-cov's row has regions, functions and lines, in this order.
+/// `TOTAL   120   12   90%`; llvm-cov's row has percentages of regions, functions and lines, in this order.
 fn total_row(line: &str) -> Option<f64> {
     let rest = line.strip_prefix("TOTAL").filter(|rest| rest.starts_with(char::is_whitespace))?;
     let percents: Vec<f64> = rest.split_whitespace().filter_map(percent).collect();
     percents.get(2).or(percents.last()).copied()
 }
 
-/// `All files | 90 | 80 | 85 | 90.5 |`: statements come first; node counts lines there.
+/// `All files | 90 | 80 | 85 | 90.5 |`: the first column counts statements, or lines in node's output.
 fn all_files(line: &str) -> Option<f64> {
     let line = line.trim_start_matches(['#', 'ℹ', ' ']);
     let (name, rest) = line.split_once('|')?;

@@ -1,4 +1,4 @@
-//! Holds `docs/evaluators.md` against the code: its examples are read, and the defaults it shows are the defaults.
+//! Checks `docs/evaluators.md` against the code: its examples must be readable, and the defaults it shows must be the real defaults.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
-//! What the work took: tokens for each turn, turns, and calls of tools that failed. Less is better.
+//! The effort of the work: tokens per turn, turns, and failed tool calls. Less is better.
 //!
-//! A part that was not measured takes nothing off, and the details say so: an agent that is silent about itself is not punished by a
-//! guess. Where no part was measured there is no score.
+//! An unmeasured part takes no points off, and the details list it: an agent that does not report its effort is not penalised by a guess.
+//! If no part was measured, there is no score.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::domain::{Evaluator, Problem, Usage};
 /// Every constant of the formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EfficiencySettings {
-    /// So many tokens for each turn are free; what was written to and read from a cache counts.
+    /// Tokens per turn that take no points off. Tokens written to and read from a cache count.
     pub free_tokens_per_turn: f64,
-    /// So many tokens more for each turn take one point off.
+    /// Number of further tokens per turn that take one point off.
     pub tokens_per_point: f64,
-    /// More than this is never taken off for tokens.
+    /// Maximum number of points that tokens can take off.
     pub most_for_tokens: f64,
     pub free_turns: f64,
     pub points_per_turn: f64,
@@ -97,22 +97,22 @@ pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated
     Evaluated { evaluator: Evaluator::Efficiency, score, details: Value::Object(details), reasoning: None, items: Vec::new(), judged: None }
 }
 
-/// Returns all tokens, the cache's among them; none where neither side was measured.
+/// Returns the sum of all tokens, including cached ones; `None` if no kind of token was measured.
 fn tokens(usage: &Usage) -> Option<u64> {
     let parts = [usage.input, usage.cache_write, usage.cache_read, usage.output];
     parts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
-/// Counts the calls of tools that failed.
+/// Counts the tool calls that failed.
 ///
-/// None where the transcript does not show what tools gave back, unless the agent says that it called none.
+/// `None` if the transcript shows no tool results, unless the agent reports that it called no tool.
 fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
     let mut seen = BTreeSet::new();
     let mut errors = 0_u64;
     let mut shows_results = false;
     for result in transcript.iter().flat_map(results) {
         shows_results = true;
-        // Of a call that comes twice, in a stream and in its summary, one counts.
+        // A call may appear twice, in a stream and in its summary; count it once.
         let id = ["tool_use_id", "tool_call_id", "call_id", "callID", "tool_id", "id"].iter().find_map(|name| result.get(*name)?.as_str());
         if is_error(result) && id.is_none_or(|id| seen.insert(id)) {
             errors = errors.saturating_add(1);
@@ -122,7 +122,7 @@ fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
     (shows_results || called_none()).then_some(errors)
 }
 
-/// What a tool gave back: the message itself, or the blocks in it.
+/// Returns the tool results in a message: the message itself, or blocks in it.
 fn results(message: &Value) -> impl Iterator<Item = &Value> {
     let content = message.pointer("/message/content").or_else(|| message.get("content")).and_then(Value::as_array);
     let blocks = content.map_or(&[][..], Vec::as_slice).iter().chain(message.get("item")).chain(message.get("part"));
@@ -133,7 +133,7 @@ fn is_result(value: &Value) -> bool {
     let is = |name: &str, wanted: &dyn Fn(&str) -> bool| value.get(name).and_then(Value::as_str).is_some_and(wanted);
     is("role", &|role| matches!(role, "tool" | "function"))
         || is("type", &|kind| kind.ends_with("tool_result") || matches!(kind, "function_call_output"))
-        // One value for the call and what came of it; while it is under way, it has come to nothing yet.
+        // These events hold both the call and its result. While the call is in progress, there is no result yet.
         || (is("type", &|kind| matches!(kind, "command_execution" | "mcp_tool_call"))
             && is("status", &|status| status != "in_progress"))
         || (is("type", &|kind| kind == "tool") && value.pointer("/state/status").is_some())
@@ -165,7 +165,7 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    /// The constants of the seed, which does not count the cache.
+    /// Returns the constants of the seed, which does not count cached tokens.
     fn seed() -> EfficiencySettings {
         EfficiencySettings { free_tokens_per_turn: 500.0, tokens_per_point: 50.0, ..EfficiencySettings::default() }
     }
@@ -211,7 +211,7 @@ mod tests {
         let usage = Usage { input: Some(2), cache_write: Some(6_843), cache_read: Some(91_983), output: Some(1_172) };
         let effort = Effort { usage, turns: Some(2), duration: Some(Duration::from_millis(1_500)), ..Effort::default() };
         let evaluated = evaluated(effort, &[], &EfficiencySettings::default());
-        // 100 000 tokens in 2 turns: 30 000 beyond what is free.
+        // 100 000 tokens in 2 turns: 30 000 per turn above the free 20 000.
         assert_eq!(evaluated.score, Ok(85.0));
         let expected = json!({"tokens": 100_000, "tokens_per_turn": 50_000.0, "turns": 2, "duration_seconds": 1.5,
             "taken_off": {"tokens_per_turn": 15.0, "turns": 0.0}, "unmeasured": ["errors"]});

@@ -1,7 +1,8 @@
-//! What a judge is shown of a workspace and a transcript, within a budget.
+//! The parts of a workspace and a transcript that a judge is shown, within a budget.
 //!
-//! Files come most relevant first: those the agent touched, those that a criterion names, small ones. What tools bring or make, what is
-//! no text and what was generated is left out, and what was left out is said, so that a judge does not take it for missing.
+//! The most relevant files come first: files that the agent touched, then files that a criterion names, then small files. Excluded are
+//! files that tools bring or make, files that are not text and generated files. The judge is told which files are not shown, so that it
+//! does not take them for missing.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -14,27 +15,27 @@ use crate::agent::shorten;
 use crate::domain::visible;
 use crate::files;
 
-/// A larger file is not read.
+/// Larger files are not read.
 const MOST_FILE_BYTES: u64 = 4 << 20;
-/// How many files that are not shown are named.
+/// Maximum number of files listed as not shown.
 const MOST_NAMED: usize = 50;
-/// Longer lines on average than a person writes.
+/// Mean line length above which a file counts as generated or as data.
 const LONGEST_MEAN_LINE: usize = 400;
 
-/// What there is to see of a piece of work. All of it is foreign text.
+/// The material that a judge sees. All of it is untrusted text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Material {
-    /// Path below the workspace and content, most relevant first.
+    /// Path relative to the workspace, and content; most relevant first.
     pub files: Vec<(String, String)>,
-    /// A line for each file that is not shown, or not whole; empty for none.
+    /// One line per file that is not shown or not shown whole. Empty if all files are shown.
     pub left_out: String,
-    /// The transcript in parts, each of them for a question of its own.
+    /// The transcript in parts; each part goes into a question of its own.
     pub transcript: Vec<String>,
     pub messages_left_out: usize,
 }
 
 impl Material {
-    /// Gathers it; `statements` are what the judge is asked about.
+    /// Gathers the material. `statements` are the criteria that the judge is asked about.
     pub fn gather(piece: &Workpiece, statements: &[String], budget: &Budget) -> Self {
         let Parts { parts, left_out } = transcript::parts(piece.transcript, budget);
         let mut material = Self { transcript: parts, messages_left_out: left_out, ..Self::default() };
@@ -98,12 +99,12 @@ impl Material {
     }
 }
 
-/// With `/` between folders on every system.
+/// Joins a path with `/` between folders on every system.
 pub(super) fn shown_name(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// Returns the content of a file that a person may have written, or why it is not shown.
+/// Returns the content of a text file, or the reason why it is not shown.
 fn read_text(path: &Path, size: u64) -> Result<String, &'static str> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if [".min.js", ".min.css", ".map"].iter().any(|ending| name.ends_with(ending)) {
@@ -125,7 +126,7 @@ fn read_text(path: &Path, size: u64) -> Result<String, &'static str> {
     }
 }
 
-/// Says whether a text names the file, by its path or its last part, as a word of its own.
+/// Says whether a text mentions the file's path or name as a separate word.
 fn mentions(text: &str, path: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || ['_', '-'].contains(&character);
     let holds = |name: &str| {
@@ -170,7 +171,7 @@ mod tests {
         let all = gather(folder.path(), &["touched.py", "src/also.py"], &statements, &Budget::default());
         assert_eq!(names(&all), ["src/also.py", "touched.py", "named.py", "small.py", "big.py"]);
         assert_eq!(all.left_out, "");
-        // What does not fit is said, and smaller ones still come.
+        // Files that do not fit are listed, and smaller files are still shown.
         let tight = Budget { files_bytes: 300, ..Budget::default() };
         let some = gather(folder.path(), &["touched.py", "src/also.py"], &statements, &tight);
         assert_eq!(names(&some), ["src/also.py", "touched.py"]);

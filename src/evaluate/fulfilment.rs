@@ -1,7 +1,7 @@
-//! Whether acceptance criteria are met, by a judge.
+//! Evaluates with a judge whether acceptance criteria are met.
 //!
-//! Each criterion without children passes or fails, with the judge's reasoning. The score is the share that passed; where criteria have
-//! weights or children, the weighted mean of the tree.
+//! Each criterion without children passes or fails, with the judge's reasoning. The score is the share of passed criteria or, if criteria
+//! have weights or children, the weighted mean of the tree.
 
 use serde_json::{Value, json};
 
@@ -24,14 +24,14 @@ if there is no evidence. Judge each criterion by itself, by its own words, and n
 ";
 const HEADING: &str = "Criteria";
 
-/// How much the judge is shown.
+/// How much material the judge is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FulfilmentSettings {
     budget: Budget,
 }
 
 impl FulfilmentSettings {
-    /// Reads the layers; later ones go over earlier ones, key by key.
+    /// Reads the layers; later layers override earlier ones, key by key.
     pub fn read(layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
         Layer::read_all(layers, problems, |fields| settings.budget.read(fields));
@@ -39,7 +39,7 @@ impl FulfilmentSettings {
     }
 }
 
-/// Asks the judge about each of the suite's criteria; none where the user stopped it.
+/// Asks the judge about each of the suite's criteria. `None` if the user stopped it.
 pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSettings, order: Order, stop: &Stop) -> Option<Evaluated> {
     let evaluator = Evaluator::RequirementFulfillment;
     let criteria = &piece.suite.acceptance_criteria;
@@ -56,7 +56,7 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
     let mut groups = grouped(list, settings.budget.criteria_per_question);
     match order {
         Order::Given => {}
-        // The same criteria stay together, so that nothing but the order is another one.
+        // The groups keep their criteria, so that only the order differs.
         Order::Reversed => {
             groups.reverse();
             for group in &mut groups {
@@ -115,8 +115,8 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
     })
 }
 
-/// Sums up what was decided about the criteria without children, which `met` holds in their order: the score, which needs all of them, and
-/// the details. `entries` are what the details say of each that was decided.
+/// Computes the score and the details. `met` holds the decisions on the criteria without children, in order; the score needs all of them.
+/// `entries` are the details of the decided criteria.
 pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<bool>]) -> (Option<f64>, Value) {
     let mut details = json!({
         "criteria": entries,
@@ -135,12 +135,12 @@ pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<b
     (share.map(|share| points(100.0 * share)), details)
 }
 
-/// Returns the hash of the judge's instructions and of the form of its question: other words are another measure.
+/// Returns the hash of the judge's instructions and question template: a different prompt makes a different measurement.
 pub fn fulfilment_prompt_sha256() -> String {
     prompt_sha256(RULES, HEADING)
 }
 
-/// Lists the criteria that are judged, each with a note of what it is a part of.
+/// Lists the criteria without children, each with a note that names its parents.
 fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(String, String)>) {
     for criterion in criteria {
         if criterion.children.is_empty() {
@@ -154,10 +154,10 @@ fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(
     }
 }
 
-/// Returns the weighted mean of criteria, from 0 to 1, and their tree with a score for each: none where something below was not decided.
-/// `met` is of the leaves in order.
+/// Returns the weighted mean of the criteria, from 0 to 1, and their tree with a score per node. A mean or score is absent if a criterion
+/// below it was not decided. `met` holds the decisions on the leaves, in order.
 fn weigh(criteria: &[Criterion], met: &mut impl Iterator<Item = Option<bool>>) -> (Option<f64>, Vec<Value>) {
-    // Against the largest weight, so that no sum overflows.
+    // Weights are divided by the largest one, so that no sum overflows.
     let largest = criteria.iter().map(|criterion| criterion.weight).fold(0.0, f64::max);
     let (mut sum, mut weights) = (Some(0.0), 0.0);
     let mut tree = Vec::new();
@@ -211,7 +211,7 @@ pub(super) mod tests {
     use crate::evaluate::Effort;
     use crate::{config, suite};
 
-    /// A suite named `s` of these lines of its file.
+    /// Reads a suite named `s` whose file consists of these lines.
     fn suite(lines: &str) -> suite::Suite {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("s");
@@ -220,13 +220,13 @@ pub(super) mod tests {
         suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 
-    /// An agent that gives recorded replies: the first to the first vote, and so on.
+    /// Makes an agent that replays these replies, one per vote.
     pub fn recorded(item: &str, replies: &[&str]) -> (TempDir, Agent) {
         let records: Vec<Value> = replies.iter().map(|reply| json!({"item": item, "answer": reply})).collect();
         replaying(&records)
     }
 
-    /// An agent that gives these records.
+    /// Makes an agent that replays these records.
     pub fn replaying(records: &[Value]) -> (TempDir, Agent) {
         let folder = tempfile::tempdir().expect("a folder");
         let lines: Vec<String> = records.iter().map(Value::to_string).collect();
@@ -345,7 +345,7 @@ pub(super) mod tests {
         assert_eq!((&strict.score, statuses(&strict)), (&Ok(0.0), vec!["fail"; 3]));
         assert_eq!(strict.details["criteria"][0]["reasoning"], "the judge's reply holds no JSON array of verdicts");
         assert!(strict.reasoning.expect("it is said").contains("held against the criteria"));
-        // A judge that gives no reply at all says nothing, strictly or not.
+        // A judge without any reply decides nothing, in strict mode or not.
         let silent = judged(&Case { replies: &[], is_strict: true, ..Case::default() });
         assert!(silent.score.expect_err("there is none").starts_with("the judge gave no reply: "));
     }
@@ -361,7 +361,7 @@ pub(super) mod tests {
         let tied = judged(&Case { replies: &[TWO_OF_THREE, none], votes: 2, ..Case::default() });
         assert_eq!(statuses(&tied), ["pass", "fail", "fail"]);
         assert!(tied.items[2].details.reason.as_deref().expect("it is said").starts_with("the votes are tied"));
-        // A vote that cannot be read does not count; strictly, it is against everything.
+        // A vote that cannot be read does not count. In strict mode, it counts against every criterion.
         let replies = &[TWO_OF_THREE, "?", "?"];
         let lenient = judged(&Case { replies, votes: 3, ..Case::default() });
         assert_eq!((&lenient.score, &lenient.details["votes"]["counted"]), (&Ok(66.7), &json!(1)));

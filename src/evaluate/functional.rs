@@ -1,7 +1,7 @@
-//! Whether what was made builds, passes the tests of the suite, and how much of it those tests reach.
+//! Evaluates whether the work builds, passes the suite's tests, and how much of it the tests cover.
 //!
-//! A declared command that could not be judged (its tool is missing, it ran no test) makes the score missing: half a score would not be
-//! comparable with a whole one. Coverage is a part only where it is known.
+//! If a declared command could not be judged (its tool is missing, or it ran no test), there is no score: a partial score would not be
+//! comparable with a full one. Coverage is included only if it is known.
 
 use std::path::Path;
 
@@ -15,18 +15,18 @@ use super::test_report::{self, Ending, Finished, Source, TestReport};
 use crate::document::quote;
 use crate::domain::{Evaluator, Problem};
 
-/// Weights of the parts; those of the parts that are there are brought to a sum of 1.
+/// Weights of the parts. The weights of the known parts are scaled to a sum of 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionalSettings {
     pub build: f64,
     pub tests: f64,
-    /// The weights where coverage is known.
+    /// Weight if coverage is known.
     pub build_with_coverage: f64,
     pub tests_with_coverage: f64,
     pub coverage: f64,
-    /// In percent; so much coverage is all that is asked for, where the suite does not say.
+    /// Coverage in percent that earns full points, if the suite does not set a threshold.
     pub coverage_threshold: f64,
-    /// A command that prints the coverage, where the suite's tests do not.
+    /// A command that prints the coverage, if the suite's tests do not print it.
     pub coverage_command: Option<String>,
 }
 
@@ -62,10 +62,10 @@ impl FunctionalSettings {
     }
 }
 
-/// One part of the score, from 0 to 1, and what it was learnt from. The error says why it could not be learnt.
+/// The share of one part, from 0 to 1, with its details; or the reason why it is unknown.
 type Part = Result<(f64, Value), String>;
 
-/// Runs the suite's own commands, each once. None where the run was stopped meanwhile.
+/// Runs each of the suite's own commands once. `None` if the run was stopped meanwhile.
 pub fn functional(runner: &Runner, piece: &Workpiece, settings: &FunctionalSettings) -> Option<Evaluated> {
     let suite = piece.suite;
     let mut said = None;
@@ -158,7 +158,7 @@ fn tests(command: &str, result: &CommandResult) -> Part {
     Ok((passed as f64 / report.total() as f64, found))
 }
 
-/// Reads the tests of a command that nobody planned.
+/// Reads the tests of a command that ran without a plan.
 fn from_output(command: &str, result: &CommandResult) -> TestReport {
     let plan = test_report::plan(command, Path::new(""), None);
     let finished = Finished { ending: result.ending, stdout: &result.stdout, stderr: &result.stderr, report: None, roots: &[] };
@@ -181,7 +181,7 @@ mod tests {
         CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), unstarted: None, tests: None }
     }
 
-    /// Evaluates a suite whose commands, `build`, `tests` and `coverage`, end as given.
+    /// Evaluates a suite whose commands (`build`, `tests`, `coverage`) end as given.
     fn evaluated(suite: &Suite, settings: &FunctionalSettings, ends: &[(&str, Ending, &str)]) -> (Option<Evaluated>, Vec<String>) {
         let asked = RefCell::new(Vec::new());
         let runner = |command: &str, purpose: Purpose| {
@@ -251,7 +251,7 @@ mod tests {
         assert!(reason(&suite(true, true), &[no_tool, passed]).is_some());
         let skipped = ("tests", Ending::Code(0), "3 skipped in 1s");
         assert_eq!(reason(&suite(false, true), &[skipped]).as_deref(), Some("`tests` counted no test"));
-        // Stopped.
+        // The run was stopped.
         assert_eq!(score(&suite(true, true), &[("build", Ending::Code(0), "")]), None);
     }
 

@@ -1,20 +1,20 @@
-//! Settings that stand in more than one file: the configuration's are the default, the suite's win key by key.
+//! Settings that may be set in several files: the configuration sets defaults, and the suite overrides them key by key.
 
 use crate::document::{Fields, Node};
 use crate::domain::Problem;
 
-/// One map of settings, and where it stands.
+/// One map of settings and its location.
 #[derive(Clone, Debug)]
 pub struct Layer<'a> {
-    /// As messages name it.
+    /// File name as shown in messages.
     pub file: &'a str,
-    /// Where the map is in the file, such as `evaluators.efficiency`.
+    /// Path of the map within the file, such as `evaluators.efficiency`.
     pub path: String,
     pub node: &'a Node,
 }
 
 impl Layer<'_> {
-    /// Hands every map to `read`, the weakest first, so that what is read later wins; keys that `read` did not ask for are problems.
+    /// Passes every map to `read`, weakest first, so that later values win. Keys that `read` does not ask for become problems.
     pub fn read_all(layers: &[Layer<'_>], problems: &mut Vec<Problem>, mut read: impl FnMut(&mut Fields)) {
         for layer in layers {
             if let Some(mut fields) = Fields::new(layer.file, layer.node, layer.path.as_str(), problems) {
@@ -25,14 +25,14 @@ impl Layer<'_> {
     }
 }
 
-/// Replaces a setting by an amount of at least 0, where the map has one.
+/// Replaces a setting if the map has the key; the value must be at least 0.
 pub(super) fn amount(fields: &mut Fields, key: &str, setting: &mut f64) {
     if let Some(amount) = fields.amount(key) {
         *setting = amount;
     }
 }
 
-/// Replaces a setting by an amount above 0, where the map has one: it is divided by.
+/// Replaces a setting if the map has the key; the value must be above 0, because it is used as a divisor.
 pub(super) fn divisor(fields: &mut Fields, key: &str, setting: &mut f64) {
     match fields.amount(key) {
         Some(amount) if amount > 0.0 => *setting = amount,
@@ -49,7 +49,7 @@ pub(super) mod tests {
     use super::*;
     use crate::document;
 
-    /// Reads settings from YAML texts, the weakest first; problems come as `FILE:LINE:COLUMN: MESSAGE`.
+    /// Reads settings from YAML texts, weakest first. Returns problems as `FILE:LINE:COLUMN: MESSAGE`.
     pub fn read<T>(texts: &[&str], read: impl FnOnce(&[Layer], &mut Vec<Problem>) -> T) -> (T, Vec<String>) {
         let files: Vec<String> = (0..texts.len()).map(|index| format!("{index}.yaml")).collect();
         let nodes: Vec<Node> =

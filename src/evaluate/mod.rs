@@ -1,4 +1,4 @@
-//! Evaluators: what an agent's answer, the tests' reports or a finished workspace are worth. One evaluator per file.
+//! Evaluators: they score an agent's answer, test reports or finished workspace. Each evaluator has its own file.
 
 mod answer;
 mod budget;

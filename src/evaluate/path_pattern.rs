@@ -1,11 +1,11 @@
-//! Patterns of paths, as rules for agents name the files they are about: `*.py`, `src/**`, `{a,b}/*.ts`.
+//! Path patterns that say which files a rule applies to: `*.py`, `src/**`, `{a,b}/*.ts`.
 
 use regex::Regex;
 
-/// A pattern without a slash is about a file's name in any folder; one with a slash about the whole path below the workspace.
+/// A pattern without a slash matches a file name in any folder. A pattern with a slash matches the whole path relative to the workspace.
 #[derive(Clone, Debug)]
 pub(super) struct PathPattern {
-    /// As written.
+    /// The pattern as written.
     pub text: String,
     regex: Regex,
 }
@@ -17,7 +17,7 @@ impl PartialEq for PathPattern {
 }
 
 impl PathPattern {
-    /// Reads `*`, `**`, `?` and `{a,b}`; everything else means itself.
+    /// Reads `*`, `**`, `?` and `{a,b}`. Every other character stands for itself.
     pub fn parse(text: &str) -> Option<Self> {
         let wanted = text.strip_prefix("./").unwrap_or(text);
         let wanted = wanted.strip_prefix('/').unwrap_or(wanted);
@@ -52,12 +52,12 @@ impl PathPattern {
             regex.push_str(&part);
             rest = &rest[length..];
         }
-        // A folder is everything in it.
+        // A folder matches everything in it.
         regex.push_str(if wanted.ends_with('/') { ".*$" } else { "$" });
         Some(Self { text: text.to_owned(), regex: Regex::new(&format!("(?s){regex}")).ok()? })
     }
 
-    /// Says whether a path, with `/` between folders, is meant.
+    /// Says whether the pattern matches a path with `/` between folders.
     pub fn matches(&self, path: &str) -> bool {
         self.regex.is_match(path)
     }

@@ -1,4 +1,4 @@
-//! A suite that asks for nothing, for tests of evaluators.
+//! A suite without requirements, for tests of evaluators.
 
 use std::path::PathBuf;
 

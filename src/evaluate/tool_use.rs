@@ -1,7 +1,7 @@
-//! Whether what was available was used, and rules were obeyed, by a judge.
+//! Evaluates with a judge whether the agent used the available invocables and obeyed the rules.
 //!
-//! Only a suite or a configuration knows what an agent had at hand, so both name it. A rule about certain files applies where the agent
-//! touched one of them; where nothing is available and no rule applies, there is nothing to score.
+//! Only a suite or a configuration knows what the agent had available, so both can declare it. A rule about certain files applies only if
+//! the agent touched one of them. If nothing is declared as available and no rule applies, there is no score.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ and false if it breaks it. Name the evidence in `reasoning`.
 ";
 const HEADING: &str = "Available, and rules";
 
-/// What was available to the agent, what it had to obey, and how much the judge is shown.
+/// Invocables that were available to the agent, rules it had to obey, and how much material the judge is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolUseSettings {
     available: Vec<Invocable>,
@@ -48,11 +48,11 @@ enum InvocableKind {
     McpTool,
 }
 
-/// Something to obey.
+/// A rule that the agent must obey.
 #[derive(Clone, Debug, PartialEq)]
 struct Rule {
     rule: String,
-    /// The files it is about; empty for all work.
+    /// Patterns of the files that the rule applies to. Empty if it applies to all work.
     paths: Vec<PathPattern>,
 }
 
@@ -77,7 +77,7 @@ impl InvocableKind {
 }
 
 impl ToolUseSettings {
-    /// Reads the layers; later ones go over earlier ones, key by key.
+    /// Reads the layers; later layers override earlier ones, key by key.
     pub fn read(layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
         Layer::read_all(layers, problems, |fields| {
@@ -116,7 +116,7 @@ fn read_rule(mut fields: Fields) -> Option<Rule> {
     Some(Rule { rule: rule?.trim().to_owned(), paths })
 }
 
-/// Asks the judge about each thing that was available and each rule that applies; none where the user stopped it.
+/// Asks the judge about each available invocable and each rule that applies. `None` if the user stopped it.
 pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, stop: &Stop) -> Option<Evaluated> {
     let evaluator = Evaluator::ToolUse;
     let touched: Vec<String> = piece.files.iter().map(|path| shown_name(path)).collect();
@@ -147,11 +147,11 @@ pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, st
     let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
     let opinion = Opinion::ask(judge, &question, stop)?;
     let undecided = opinion.undecided();
-    // Half of what was at hand says nothing about the whole.
+    // If any statement is undecided, there is no score: a partial list says nothing about the whole.
     let Ok(decisions) = opinion.decisions.into_iter().collect::<Result<Vec<Decision>, String>>() else {
         return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(undecided.unwrap_or_default()) });
     };
-    // What a judge leaves out of its list counts as missed, but an empty list is no judgement.
+    // A statement that the judge omits counts as failed. If the judge names no statement at all, there is no judgement.
     if decisions.iter().all(|decision| !decision.is_named) {
         let reason = "the judge's reply says nothing of what was available, or of the rules".to_owned();
         return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(reason) });
@@ -173,7 +173,7 @@ pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, st
     })
 }
 
-/// Returns the hash of the judge's instructions and of the form of its question: other words are another measure.
+/// Returns the hash of the judge's instructions and question template: a different prompt makes a different measurement.
 pub fn tool_use_prompt_sha256() -> String {
     prompt_sha256(RULES, HEADING)
 }
@@ -188,7 +188,7 @@ struct Score {
 }
 
 impl Score {
-    /// The whole percent of what was available that was not missed.
+    /// Percentage of the available invocables that were used, rounded to a whole percent.
     fn invocables(self) -> Option<f64> {
         share(self.used, self.available).map(f64::round)
     }
@@ -197,7 +197,7 @@ impl Score {
         share(self.obeyed, self.applicable)
     }
 
-    /// The mean of the two where there are both.
+    /// Mean of the two percentages, or the only one that exists.
     fn value(self) -> Option<f64> {
         let score = match (self.invocables(), self.rules()) {
             (Some(invocables), Some(rules)) => f64::midpoint(invocables, rules),
@@ -277,7 +277,7 @@ mod tests {
         (read, problems.iter().map(ToString::to_string).collect())
     }
 
-    /// Judges with a reply in which the entries of these numbers pass, and all others are named as failing.
+    /// Judges with a reply in which the entries with these numbers pass and all others are listed as missed.
     fn judged(text: &str, reply: &str, touched: &[&str]) -> Evaluated {
         let (settings, problems) = settings(text);
         assert_eq!(problems, [""; 0]);

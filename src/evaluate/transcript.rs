@@ -1,7 +1,7 @@
-//! A transcript as text: who said what, which tools were called with what, and what came back.
+//! A transcript as text: who wrote each message, tool calls with their arguments, and tool results.
 //!
-//! Agents write transcripts in forms of their own. Those that are known (content blocks, chat messages with tool calls, events of Codex,
-//! Gemini and OpenCode) are told in lines; whatever else comes is shown as the JSON it is.
+//! Every agent writes transcripts in its own format. The known formats (content blocks, chat messages with tool calls, events of Codex,
+//! Gemini and OpenCode) become lines of text; any other message is shown as its JSON.
 
 use serde_json::Value;
 
@@ -9,17 +9,17 @@ use super::budget::Budget;
 use crate::agent::shorten;
 use crate::domain::visible;
 
-/// The longest name of a role or a tool.
+/// Maximum length of a role's or tool's name, in bytes.
 const MOST_NAME_BYTES: usize = 80;
 
 pub(super) struct Parts {
-    /// Each ends where a message does.
+    /// Parts of the text; each part ends at the end of a message.
     pub parts: Vec<String>,
-    /// Messages in the middle for which there was no part left.
+    /// Number of messages in the middle that did not fit into the parts.
     pub left_out: usize,
 }
 
-/// Tells the messages and splits them, between messages, into as many parts as the budget allows.
+/// Formats the messages and splits them, between messages, into at most as many parts as the budget allows.
 pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
     let told: Vec<String> = messages.iter().enumerate().map(|(index, message)| told(index + 1, message, budget)).collect();
     let mut groups: Vec<(usize, String)> = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
             Some(_) | None => groups.push((1, message.clone())),
         }
     }
-    // The beginning tells what was asked, the end what it came to.
+    // Keep the beginning, which shows the request, and the end, which shows the result.
     let head = budget.parts.div_ceil(2);
     let tail = budget.parts - head;
     let dropped: Vec<(usize, String)> =
@@ -45,7 +45,7 @@ fn told(number: usize, message: &Value, budget: &Budget) -> String {
     format!("[{number}] {}\n", shorten(tell(message).trim_end(), most))
 }
 
-/// Tells one message, after the name of its role.
+/// Formats one message, starting with its role.
 fn tell(message: &Value) -> String {
     let inner = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
     let role = [inner.get("role"), message.get("type")].into_iter().flatten().find_map(Value::as_str);
@@ -69,7 +69,7 @@ fn tell(message: &Value) -> String {
     format!("{}: {}", name(role), lines.join("\n"))
 }
 
-/// Tells an event of a coding agent that says in one line who spoke, or which tool was called and what came back.
+/// Formats an event that holds, in one line, a message, a tool call or a tool result. `None` if the event is unknown.
 fn event(event: &Value) -> Option<String> {
     let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let body = within.unwrap_or(event);
@@ -97,7 +97,7 @@ fn event(event: &Value) -> Option<String> {
     }
 }
 
-/// Tells one block of a message's content.
+/// Formats one block of a message's content.
 fn block(block: &Value) -> String {
     match block["type"].as_str() {
         Some("text") => block["text"].as_str().unwrap_or_default().to_owned(),

@@ -1,7 +1,7 @@
-//! Hands out the files of a folder to browsers on this machine, and to nobody else.
+//! Serves the files of a folder to browsers on this machine only.
 //!
-//! It listens on the loopback address alone and answers only requests that name this machine, so that a page from elsewhere cannot read
-//! it through a name of its own. It knows nothing of what the files are.
+//! The server listens only on the loopback address and answers only requests whose host name is this machine. So a web page from elsewhere
+//! cannot read the files through a domain name that points to this machine. The server knows nothing about the files' content.
 
 mod request;
 
@@ -23,22 +23,23 @@ pub struct Server {
     root: Arc<PathBuf>,
 }
 
-/// How long the end is waited for between two looks.
+/// Pause between two checks for a connection or the stop signal.
 const PAUSE: Duration = Duration::from_millis(20);
-/// What a browser may take to say what it wants, however slowly it speaks.
+/// Maximum time to receive a request's head, however slowly the browser sends it.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
-/// What a request may take with its answer, however slowly that is read.
+/// Maximum time for a request and its answer, however slowly the browser reads it.
 const WITHIN: Duration = Duration::from_secs(30);
-/// What a request may take before its body, of which there is none.
+/// Maximum size of a request's head in bytes. Requests have no body.
 const LONGEST_HEAD: usize = 16 << 10;
-/// Browsers open some connections each. One more ends the oldest: who means well is answered within milliseconds.
+/// Maximum number of open connections. A browser opens several. One more connection closes the oldest: honest requests are answered within
+/// milliseconds.
 const MOST_AT_ONCE: usize = 64;
 
-/// The connections that are open, the oldest first.
+/// Open connections by number, the oldest first.
 type Open = Mutex<BTreeMap<u64, TcpStream>>;
 
 impl Server {
-    /// Listens on a port of this machine; 0 takes any that is free.
+    /// Listens on a port of this machine; port 0 takes any free port.
     pub fn bind(root: &Path, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
@@ -49,7 +50,7 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Answers until it is told to stop.
+    /// Answers requests until `stop` is set.
     pub fn run(&self, stop: &AtomicBool) {
         let open = Arc::new(Open::default());
         let mut number = 0;
@@ -64,13 +65,13 @@ impl Server {
                 let mut open = held(&open);
                 open.insert(number, other_end);
                 while open.len() > MOST_AT_ONCE {
-                    // It may have gone away by itself.
+                    // The connection may already be closed.
                     let _ = open.pop_first().map(|(_, oldest)| oldest.shutdown(Shutdown::Both));
                 }
             }
             let (root, others) = (Arc::clone(&self.root), Arc::clone(&open));
             let started = thread::Builder::new().spawn(move || {
-                // A browser that went away wanted no more.
+                // If the browser closed the connection, nobody needs the error.
                 let _ = converse(stream, &root);
                 held(&others).remove(&number);
             });
@@ -109,7 +110,7 @@ fn converse(mut stream: TcpStream, root: &Path) -> io::Result<()> {
     stream.flush()
 }
 
-/// Returns what is left of the time since a start.
+/// Returns the time left of `within` since `start`, or a time-out error if none is left.
 fn left(start: Instant, within: Duration) -> io::Result<Duration> {
     within.checked_sub(start.elapsed()).filter(|left| !left.is_zero()).ok_or_else(|| io::ErrorKind::TimedOut.into())
 }

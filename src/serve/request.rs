@@ -1,17 +1,17 @@
-//! What a request asks for, and what it gets.
+//! Parses a request and builds its answer.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::files;
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub status: &'static str,
     pub kind: &'static str,
-    /// Where to look instead.
+    /// Address to look at instead, for a redirect.
     pub location: Option<String>,
-    /// Bytes that the answer is about; a request for the head alone gets no more than their number.
+    /// Size in bytes of the requested content. A `HEAD` request gets this number without the content.
     pub length: usize,
     pub body: Vec<u8>,
 }
@@ -35,7 +35,7 @@ impl Answer {
 const TEXT: &str = "text/plain; charset=utf-8";
 const NOT_FOUND: &str = "404 Not Found";
 
-/// Answers a request by its head. Only files below `root` are given, and none whose name begins with a dot.
+/// Answers a request, given its head. Serves only files below `root`, and none whose name begins with a dot.
 pub(super) fn answer(root: &Path, head: &str) -> Answer {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
@@ -58,13 +58,14 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
     let Some(mut file) = place(root, path) else { return Answer::plain(NOT_FOUND) };
     if file.is_dir() {
         if !path.ends_with('/') {
-            // Without the slash the page's own links would start one folder too high. A second slash in front would be another machine.
+            // Without the final slash, the page's relative links would start one folder too high. A second slash at the start would name
+            // another machine.
             let location = format!("/{}/", path.trim_start_matches('/'));
             return Answer { location: Some(location), ..Answer::plain("301 Moved Permanently") };
         }
         file.push("index.html");
     }
-    // A link that leads out of the folder leads nowhere.
+    // A link that leads out of the folder is not followed.
     match file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| files::read(real).ok()) {
         Some(bytes) => {
             let (length, kind) = (bytes.len(), kind(&file));
@@ -74,13 +75,13 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
     }
 }
 
-/// Says whether a request was made to this machine by its own name.
+/// Says whether the request's host name is this machine.
 fn is_this_machine(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit())).map_or(host, |(name, _)| name);
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
-/// Returns the place of a path below the folder; nothing for one that would leave it or is hidden.
+/// Returns the location of a path below the folder. `None` if the path is hidden or would leave the folder.
 fn place(root: &Path, path: &str) -> Option<PathBuf> {
     let path = decoded(path.strip_prefix('/')?)?;
     let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.to_string_lossy().starts_with('.'));
@@ -88,7 +89,7 @@ fn place(root: &Path, path: &str) -> Option<PathBuf> {
     is_safe.then(|| root.join(path.trim_end_matches('/')))
 }
 
-/// Takes `%41` for `A`; nothing where that gives no text.
+/// Decodes `%41` to `A`. `None` if the result is not text.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -104,7 +105,7 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Names what a file holds by how its name ends.
+/// Returns the media type, based on the file name's extension.
 fn kind(file: &Path) -> &'static str {
     match file.extension().and_then(|extension| extension.to_str()).unwrap_or_default() {
         "html" => "text/html; charset=utf-8",

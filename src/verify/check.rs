@@ -1,19 +1,19 @@
-//! One command that can confirm something.
+//! A command that can confirm part of a goal.
 
 use std::time::Duration;
 
-/// What a check can tell.
+/// What a check confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
-    /// Every test.
+    /// All tests pass.
     Test,
-    /// The tests of what was changed.
+    /// The tests of the concerned files pass.
     Targeted,
-    /// It starts.
+    /// The program starts.
     Smoke,
     Build,
     Lint,
-    /// It can be read by its compiler.
+    /// The compiler or interpreter can parse the code.
     Syntax,
 }
 
@@ -32,29 +32,30 @@ impl CheckKind {
     }
 }
 
-/// How a program that does not end by itself shows that it works.
+/// Signs that a program which does not end by itself has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readiness {
-    /// A regular expression that a line of its output matches once it is up; without one, being alive after `seconds` is enough.
+    /// Regular expression that a line of the output matches once the program has started. Without it, staying alive for `seconds` is
+    /// enough.
     pub line: Option<String>,
-    /// How long it may take.
+    /// Maximum time to get ready, in seconds.
     pub seconds: u64,
-    /// Whether having ended with status 0 before shows it too. It does for a script that may be no server at all, not for a dev server.
+    /// Whether ending with status 0 before also counts as ready. True for a script that may not be a server at all; false for a dev server.
     pub may_end: bool,
 }
 
-/// A command to run, and why.
+/// A command to run, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// The kind, followed by the folder where it is not the root: `test`, `test:frontend`. No two of a selection are alike.
+    /// The kind, followed by the folder if it is not the root: `test`, `test:frontend`. Unique within a selection.
     pub id: String,
     pub kind: CheckKind,
-    /// A line for `sh -c`.
+    /// Shell line for `sh -c`.
     pub command: String,
-    /// Where it runs, below the root; empty for the root itself.
+    /// Working folder relative to the root. Empty for the root itself.
     pub folder: String,
     pub reason: String,
-    /// Only for what starts something that may stay up: it is stopped once it is ready.
+    /// Only for checks that start a program which may stay up. The program is stopped once it is ready.
     pub readiness: Option<Readiness>,
     pub timeout: Duration,
 }

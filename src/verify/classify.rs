@@ -1,4 +1,4 @@
-//! Whether a failure is the change's business.
+//! Decides whether the change caused a failure.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ impl Scope {
     }
 }
 
-/// A failure of a check at the head, and whose it is.
+/// A failure of a check at the head, with its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classified {
     /// The check's id.
@@ -33,18 +33,19 @@ pub struct Classified {
     pub failure: Failure,
     pub scope: Scope,
     pub reason: String,
-    /// Whether it stood before the change; absent where that check was not, or could not be, run on the baseline.
+    /// Whether the same failure occurred at the baseline. `None` if the check was not, or could not be, run there.
     pub at_baseline: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classification {
     pub failures: Vec<Classified>,
-    /// By check id: what stood at the baseline and is gone now.
+    /// Check id and failure, for failures that occurred at the baseline and are gone now.
     pub fixed: Vec<(String, Failure)>,
 }
 
-/// Says of each failure at the head whether the change is to blame. `base` are the results of the same checks on the untouched tree.
+/// Decides for each failure at the head whether it is the change's responsibility. `base` has the results of the same checks on the
+/// unchanged tree.
 pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>) -> Classification {
     let goal = Goal::of(&task.goal);
     let mut classification = Classification::default();
@@ -61,7 +62,7 @@ pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>)
     classification
 }
 
-/// Says whether a failure stood at the baseline, if the check could be run there.
+/// Says whether a failure occurred at the baseline. `None` if the check could not be run there.
 fn stood(before: &CheckResult, failure: &Failure) -> Option<bool> {
     match before.ending {
         Ending::Passed => Some(false),
@@ -70,8 +71,8 @@ fn stood(before: &CheckResult, failure: &Failure) -> Option<bool> {
     }
 }
 
-/// What stood before and does not stand now. A test that fails with other words is not fixed, and a check that did not come to an end
-/// fixes nothing.
+/// Returns the failures at the baseline that are gone now. A test that fails with another message is not fixed. A check that timed out or
+/// could not run fixes nothing.
 fn gone(before: &CheckResult, now: &CheckResult) -> Vec<(String, Failure)> {
     match now.ending {
         Ending::TimedOut | Ending::NotRunnable(_) => return Vec::new(),
@@ -105,20 +106,20 @@ fn judge(task: &Task, goal: &Goal, failure: &Failure, at_baseline: Option<bool>,
     }
 }
 
-/// Says whether a failure's path means a changed file. Go's paths start with the module's name, and the JVM's are names alone.
+/// Says whether a failure's path means a changed file. Go's paths start with the module's name; JVM tools report only file names.
 fn is_same_file(pointed: &str, changed: &str) -> bool {
     let ends = |longer: &str, shorter: &str| longer.strip_suffix(shorter).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     ends(pointed, changed) || (!pointed.contains('/') && ends(changed, pointed))
 }
 
-/// What a goal says that a failure can name.
+/// Words and quotes of a goal that a failure can mention.
 struct Goal {
     words: BTreeSet<String>,
-    /// What stands in quotes or backticks, in lower case.
+    /// Texts in quotes or backticks, in lower case.
     quoted: Vec<String>,
 }
 
-/// Words that are in too many names to tell one thing from another.
+/// Words that occur in too many names to identify anything.
 const COMMON: [&str; 46] = [
     "about",
     "after",
@@ -181,7 +182,8 @@ impl Goal {
         Self { words, quoted: quoted.filter(is_long).take(MOST_QUOTES).map(|text| text.trim().to_lowercase()).collect() }
     }
 
-    /// The word of the goal that a failing test or its file has in its name, or the quote that it says.
+    /// Returns the first word of the goal that is in the name of the failing test or its files, else a quote of the goal that is in the
+    /// failure's text.
     fn named_by(&self, failure: &Failure) -> Option<String> {
         let names = failure.test.iter().chain(&failure.files).flat_map(|name| name_words(name)).collect::<BTreeSet<_>>();
         let said = failure.text.to_lowercase();
@@ -189,7 +191,7 @@ impl Goal {
     }
 }
 
-/// The words of names too, `parseDate` and `parse_dates` alike: without the plural, in lower case.
+/// Returns the words of a text, in lower case, without plural `s`. Names are split, so `parseDate` and `parse_dates` have the same words.
 fn name_words(text: &str) -> BTreeSet<String> {
     let mut spaced = String::with_capacity(text.len());
     let mut was_lower = false;

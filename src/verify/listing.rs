@@ -1,30 +1,30 @@
-//! What is known of a folder without running anything in it.
+//! Everything that can be known about a folder without running anything in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much of a manifest is read; what is longer is no manifest that a person keeps.
+/// Maximum number of bytes that are read from a manifest. Nobody maintains a longer one by hand.
 pub const MOST_MANIFEST_BYTES: usize = 256 << 10;
 
-/// The files of a tree, with the text of those that say how it is built and tested.
+/// The files of a tree, and the text of the manifests that say how the tree is built and tested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// `/`-separated paths below the root.
+    /// Paths relative to the root, separated by `/`.
     pub files: BTreeSet<String>,
-    /// The text of every file for which [`is_manifest`] holds, cut to [`MOST_MANIFEST_BYTES`].
+    /// Text of each file for which [`is_manifest`] returns true, cut to [`MOST_MANIFEST_BYTES`].
     pub contents: BTreeMap<String, String>,
 }
 
-/// Says whether detection wants to read the file at `path`.
+/// Says whether detection needs the text of the file at `path`.
 pub fn is_manifest(path: &str) -> bool {
     STACK_MANIFESTS.contains(&name_of(path)) || MAKEFILES.contains(&name_of(path)) || is_requirements(path)
 }
 
-/// Says whether what is in a folder of that name was installed or made by a program: whoever lists files need not enter it.
+/// Says whether a folder of this name holds installed or generated files. A listing of files can skip it.
 pub fn is_foreign_folder(name: &str) -> bool {
     FOREIGN_FOLDERS.contains(&name)
 }
 
-/// The folder of one of these is a part of its own; requirements are found by their form.
+/// Manifests that make their folder a part of its own. Requirements files are recognised by the form of their name.
 pub(super) const STACK_MANIFESTS: [&str; 14] = [
     "package.json",
     "pyproject.toml",
@@ -67,28 +67,28 @@ const FOREIGN_FOLDERS: [&str; 20] = [
     "venv",
 ];
 
-/// `requirements.txt` and its kind: `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
+/// Says whether a path is `requirements.txt` or similar: `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
 pub(super) fn is_requirements(path: &str) -> bool {
     let Some(stem) = name_of(path).strip_suffix(".txt") else { return false };
     stem.split(['-', '_', '.']).any(|word| word == "requirements") || name_of(folder_of(path)) == "requirements"
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What a path has before its last part; empty at the root.
+/// Returns the path without its last component. Empty at the root.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The part of `path` that is below `folder`, if it is.
+/// Returns the part of `path` below `folder`; `None` if `path` is not below it.
 pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-/// Joins a folder and a path below it.
+/// Joins a folder and a path relative to it.
 pub(super) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
 }

@@ -1,7 +1,7 @@
-//! Verification: which checks fit a goal and a stack, and what their failures mean.
+//! Verification: decides which checks fit a goal and a stack, and what their failures mean.
 //!
-//! Everything here is pure: a listing of files, a goal and the outcomes of commands go in, decisions with their reasons come out. Who
-//! lists files and runs commands is `run`.
+//! Everything here is pure: it takes a listing of files, a goal and the outcomes of commands, and returns decisions with reasons. `run`
+//! lists the files and runs the commands.
 //!
 //! ```text
 //! Listing --detect--> Detected --+
@@ -39,7 +39,7 @@ pub use stack::Stack;
 pub use task::{Task, TaskKind};
 pub use verdict::{TerminalStatus, Verdict, conclude};
 
-/// Shorthands of the tests.
+/// Shorthands for tests.
 #[cfg(test)]
 mod testing {
     use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a project says about its own verification.
+//! A project's own settings for its verification.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,26 +9,26 @@ use super::{CheckKind, Readiness};
 use crate::document::{Fields, Node, Scalar, ScalarKind, Value, duration, quote};
 use crate::domain::{Problem, Profile};
 
-/// What a project wants for one kind of check.
+/// A project's setting for one kind of check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// It is not run.
+    /// The check is not run.
     Off,
-    /// This line, at the root, in place of whatever was detected. In that of [`CheckKind::Targeted`], `{files}` stands for the files.
+    /// This line runs at the root, instead of all detected commands. For [`CheckKind::Targeted`], `{files}` is replaced by the files.
     Line(String),
 }
 
-/// Settings that win over what would be detected and chosen. What is absent is left to the policy.
+/// Settings that override detection and policy. An absent setting leaves the choice to the policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Nothing is verified.
+    /// Whether verification is switched off.
     pub is_off: Option<bool>,
     pub profile: Option<Profile>,
     pub commands: BTreeMap<CheckKind, Command>,
     pub timeouts: BTreeMap<CheckKind, Duration>,
-    /// Of the smoke test.
+    /// Readiness of the smoke test.
     pub readiness: Option<Readiness>,
-    /// The folder that tickets about what is left are written to, relative to the file that names it.
+    /// Folder for tickets about remaining problems, relative to the file that sets it.
     pub tickets: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Overrides {
         overrides
     }
 
-    /// Returns these settings with what they leave open taken from `lower`.
+    /// Returns these settings, with unset ones taken from `lower`.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
         let mut commands = lower.commands;
@@ -67,7 +67,7 @@ impl Overrides {
     }
 }
 
-/// The keys of commands.
+/// The keys that set commands.
 const KEYS: [(&str, CheckKind); 6] = [
     ("primary_test", CheckKind::Test),
     ("targeted_test", CheckKind::Targeted),
@@ -78,7 +78,7 @@ const KEYS: [(&str, CheckKind); 6] = [
 ];
 const USUAL_READY_SECONDS: u64 = 30;
 
-/// A shell line, or `false`.
+/// Reads a shell line, or `false` to switch the check off.
 fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
     let node = fields.child(key)?;
     match &node.value {
@@ -116,7 +116,7 @@ fn readiness(fields: &mut Fields) -> Option<Readiness> {
     }
     let seconds = inner.unsigned("seconds").unwrap_or(USUAL_READY_SECONDS);
     inner.finish();
-    // Who says what line to wait for has said that it comes.
+    // A project that sets `line` promises that the line will be printed, so ending early is a failure.
     Some(Readiness { may_end: line.is_none(), line, seconds })
 }
 

@@ -1,6 +1,6 @@
-//! The policy: which kinds of checks a kind of goal gets under a profile.
+//! The policy: which kinds of checks run for a kind of goal under each profile.
 //!
-//! It is a table, and `docs/verification.md` shows it as it stands here.
+//! The policy is a table. `docs/verification.md` shows the same table.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::check::CheckKind::{self, Build, Lint, Smoke, Syntax, Targeted, Test};
 use super::task::{Order, TaskKind, WORDINGS};
 use crate::domain::Profile;
 
-/// Kinds of checks of which the first that there is a command for is run.
+/// Alternative kinds of checks. The first kind that has a command is run.
 pub(super) type Step = &'static [CheckKind];
 
 pub(super) struct Row {
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-/// How many commands a profile runs at most.
+/// Returns the maximum number of commands under a profile; `None` if there is no limit.
 pub(super) fn most_checks(profile: Profile) -> Option<usize> {
     match profile {
         Profile::Strict | Profile::Fast => None,
@@ -85,7 +85,7 @@ pub(super) fn row_of(kind: TaskKind) -> &'static Row {
     POLICY.iter().find(|row| row.kind == kind).expect("every kind has a row, a test holds")
 }
 
-/// How long a check may take, unless it is said otherwise.
+/// Returns the default time limit of a check.
 pub(super) fn timeout_of(kind: CheckKind) -> Duration {
     Duration::from_secs(match kind {
         Test => 900,
@@ -96,7 +96,7 @@ pub(super) fn timeout_of(kind: CheckKind) -> Duration {
     })
 }
 
-/// Returns the policy as Markdown tables: the words of each kind of goal, what each profile runs for it, and the time limits.
+/// Returns the policy as Markdown tables: the words of each kind of goal, the checks of each profile, and the time limits.
 pub fn policy_table() -> String {
     let mut text = String::from("| kind of goal | by these words |\n| --- | --- |\n");
     for wording in &WORDINGS {
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The tables in the documentation are those of the code.
+    /// Tests that the tables in the documentation equal those of the code.
     #[test]
     fn the_documentation_has_this_policy() {
         let (begin, end) = ("<!-- policy: begin -->\n\n", "\n<!-- policy: end -->");

@@ -1,9 +1,9 @@
-//! A verification written down: the goal, the commands, what failed and whose it is.
+//! The record of a verification: goal, commands, failures and their scope.
 
 use super::{CheckResult, Classification, Detected, Ending, Failure, Part, Selection, Task, Verdict};
 use crate::domain::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
-/// Returns what is to be done, before anything is run.
+/// Returns the planned verification, before any command is run.
 pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verification {
     let first = |pick: fn(&Part) -> &Option<String>| detected.parts.iter().find_map(|part| pick(part).clone());
     let part =
@@ -46,7 +46,7 @@ pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verif
     }
 }
 
-/// Adds to a plan what came of it. `base` is the baseline's name and the results on it.
+/// Adds the results to a plan. `base` is the baseline's name and its results.
 #[must_use]
 pub fn concluded(
     mut plan: Verification,
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(Verification::of(&value), Some(record));
     }
 
-    /// What the schema promises as words are the names that the code gives.
+    /// Tests that the values listed in the schema are the names used in the code.
     #[test]
     fn the_schema_has_the_words_of_the_code() {
         let schema = schemars::schema_for!(Verification).to_value();

@@ -1,4 +1,4 @@
-//! How a check ended.
+//! Result of a check.
 
 use std::sync::LazyLock;
 
@@ -8,29 +8,29 @@ use super::failure::{plain, silent};
 use super::{Check, CheckKind, Failure, failures};
 use crate::domain::visible;
 
-/// How a check's program ended, as whoever ran it saw it.
+/// How a check's program ended, as seen by the code that ran it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this status.
+    /// The program ended by itself, with this status.
     Code(i32),
-    /// By a signal that nobody here sent.
+    /// A signal that we did not send ended the program.
     Signal(i32),
-    /// It was up: [`super::Readiness`] was shown, and it was stopped.
+    /// The program was up: it fulfilled its [`super::Readiness`] and was then stopped.
     Ready,
-    /// By itself and with status 0, before it was up, which it should have been.
+    /// The program ended by itself with status 0 before it was ready, although it had to stay up.
     TooEarly,
     TimedOut,
-    /// It could not be started, for this reason.
+    /// The program could not be started, for this reason.
     NotStarted(String),
 }
 
-/// What an end means.
+/// Result of a check, concluded from its program's exit and output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Passed,
     Failed,
     TimedOut,
-    /// Nothing was checked: a program is missing, or there was no test to run. Says nothing about the code.
+    /// Nothing was checked, because a program is missing or there was no test to run. Says nothing about the code.
     NotRunnable(String),
 }
 
@@ -49,13 +49,13 @@ impl Ending {
 pub struct CheckResult {
     pub check: Check,
     pub ending: Ending,
-    /// At least one where the ending is `Failed` or `TimedOut`, none otherwise.
+    /// At least one failure if the ending is `Failed` or `TimedOut`; otherwise empty.
     pub failures: Vec<Failure>,
     pub seconds: f64,
 }
 
 impl CheckResult {
-    /// Reads what a check's program said and how it ended. `said` is its output, standard error after standard output or mixed.
+    /// Concludes the result from a program's exit and output. `said` is the output: standard error after standard output, or both mixed.
     pub fn read(check: Check, exit: &Exit, said: &str, roots: &[&str], seconds: f64) -> Self {
         let ending = match (exit, obstacle(&check, exit, &plain(said))) {
             (Exit::NotStarted(reason), _) => Ending::NotRunnable(reason.clone()),
@@ -66,10 +66,10 @@ impl CheckResult {
         };
         let failures = match (&ending, exit) {
             (Ending::Passed | Ending::NotRunnable(_), _) => Vec::new(),
-            // What was said until then may be anything, so that it took too long is what is known.
+            // The output up to the time-out may be anything; only the time-out is certain.
             (Ending::TimedOut, _) => vec![silent(&check, "timed out")],
             (Ending::Failed, Exit::TooEarly) => {
-                // It ended well, so what it said is a failure only where it points at something.
+                // The exit status was 0, so the output counts as a failure only if it points at a file.
                 let pointing = failures(&check, said, roots).into_iter().filter(|failure| !failure.files.is_empty());
                 std::iter::once(silent(&check, "ended before it was ready")).chain(pointing).collect()
             }
@@ -83,11 +83,11 @@ impl CheckResult {
     }
 }
 
-/// Why a check that ran no test tells nothing.
+/// Reason that a check without any test gives.
 const NO_TESTS: &str = "no test was run";
 
 impl Ending {
-    /// Says whether the check had nothing to check, which is nobody's fault.
+    /// Says whether the check ran no tests, which is nobody's fault.
     pub(super) fn ran_no_tests(&self) -> bool {
         match self {
             Self::NotRunnable(reason) => reason == NO_TESTS,
@@ -96,7 +96,7 @@ impl Ending {
     }
 }
 
-/// What programs say when another program, or the environment, is missing.
+/// Matches messages about a missing program or environment.
 static MISSING: LazyLock<Regex> = LazyLock::new(|| {
     any_line(&[
         r"^\S*python[\d.]*(?:\.exe)?: No module named \S+$",
@@ -110,7 +110,7 @@ static MISSING: LazyLock<Regex> = LazyLock::new(|| {
         r"^ERROR: (?:file or directory not found|not found): .*$",
     ])
 });
-/// What programs say that were started without what they want: arguments, a display, a service. Nobody gives them that here.
+/// Matches messages of programs that lack input: arguments, a display, a service. Verification provides none of them.
 static WANTING: LazyLock<Regex> = LazyLock::new(|| {
     any_line(&[
         r"^(?:\S+: )?error: the following (?:required )?arguments (?:are required|were not provided):.*$",
@@ -120,7 +120,7 @@ static WANTING: LazyLock<Regex> = LazyLock::new(|| {
         r"^.*(?:could not connect to display|cannot open display|Missing X server).*$",
     ])
 });
-/// A line that reads like any of these.
+/// Builds a pattern that matches a line if any of the given patterns does.
 fn any_line(sayings: &[&str]) -> Regex {
     Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
 }
@@ -136,7 +136,7 @@ static CARGO_RESULT: LazyLock<Regex> =
 static GO_RESULT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:ok  |FAIL|\?   )\t\S+(?:\t.*)?$").expect("a test reads with it"));
 static NODE_COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:#|ℹ) tests (\d+)$").expect("a test reads with it"));
 
-/// Why nothing was checked, if nothing was.
+/// Returns why nothing was checked; `None` if something was checked.
 fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
     let Exit::Code(code) = exit else { return None };
     let tests = match check.kind {
@@ -159,7 +159,7 @@ fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
     MISSING.find(said).or_else(wanting).map(|line| shown(line.as_str()))
 }
 
-/// Says whether a test runner ended well because it had nothing to do.
+/// Says whether a test runner succeeded only because it had no tests to run.
 fn ran_nothing(said: &str) -> bool {
     let mut cargo = CARGO_RESULT.captures_iter(said).peekable();
     if cargo.peek().is_some() {

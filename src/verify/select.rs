@@ -1,4 +1,4 @@
-//! Which checks are run for a task, in which order, and why.
+//! Selects the checks of a task, their order, and the reasons.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use crate::domain::{Profile, visible};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     pub kind: TaskKind,
-    /// In the order to run them.
+    /// Checks in the order to run them.
     pub checks: Vec<Check>,
-    /// What a person has to do, where no command can tell.
+    /// What a person has to check, if no command can.
     pub manual: Option<String>,
     pub reasons: Vec<String>,
 }
 
-/// Chooses the checks of a task by the policy. What is declared wins over what was detected.
+/// Selects the checks of a task by the policy. Declared commands win over detected ones.
 pub fn select(detected: &Detected, listing: &Listing, task: &Task, overrides: &Overrides) -> Selection {
     let kind = TaskKind::of(&task.goal);
     let mut selection = Selection { kind, checks: Vec::new(), manual: None, reasons: Vec::new() };
@@ -40,7 +40,7 @@ pub fn select(detected: &Detected, listing: &Listing, task: &Task, overrides: &O
     let chooser = Chooser { task, kind, listing, overrides, subjects: &subjects };
     let mut chosen: Vec<Chosen> = Vec::new();
     for step in row_of(kind).steps(task.profile) {
-        // What is declared is declared for the whole tree: it stands in for what each part would give in this step.
+        // A declared command is for the whole tree: it replaces what each part would offer in this step.
         let declared = step.iter().enumerate().find_map(|(rank, kind)| Some((rank, chooser.declared(*kind, &chosen)?)));
         let offers: Vec<Option<(usize, Chosen)>> = parts.iter().map(|part| chooser.offer(step, part, &chosen)).collect();
         let best = offers.iter().flatten().map(|(rank, _)| *rank).min();
@@ -65,7 +65,7 @@ pub fn select(detected: &Detected, listing: &Listing, task: &Task, overrides: &O
     selection
 }
 
-/// Says whether nothing but documentation is concerned, by the change where there is one.
+/// Says whether only documentation is concerned. Uses the changed files, or the task's subjects if nothing was changed.
 fn is_for_reading(task: &Task, kind: TaskKind, subjects: &[String]) -> bool {
     let concerned = if task.changed.is_empty() { subjects } else { &task.changed };
     let is_small = matches!(kind, TaskKind::Tiny | TaskKind::Docs);
@@ -89,13 +89,13 @@ fn manual(task: &Task, subjects: &[String]) -> String {
     }
 }
 
-/// The parts that the task is about: those of the files it concerns, all where that is not known or everything is to be checked.
+/// Returns the parts that own the concerned files. Returns all parts if the owners are unknown or the profile is `strict`.
 fn relevant<'d>(detected: &'d Detected, task: &Task, subjects: &[String], reasons: &mut Vec<String>) -> Vec<&'d Part> {
     let all: Vec<&Part> = detected.parts.iter().collect();
     if task.profile == Profile::Strict || all.len() < 2 {
         return all;
     }
-    // What was removed concerns its part too.
+    // A removed file also concerns its part.
     let concerned: BTreeSet<&str> = subjects.iter().chain(&task.changed).map(String::as_str).filter(|file| !is_document(file)).collect();
     let owners: BTreeSet<usize> = concerned.iter().flat_map(|file| owners(&all, file)).collect();
     if owners.is_empty() || owners.len() == all.len() {
@@ -107,7 +107,8 @@ fn relevant<'d>(detected: &'d Detected, task: &Task, subjects: &[String], reason
     chosen
 }
 
-/// The places of the parts that a file belongs to: of the innermost folder, by ending where several share it.
+/// Returns the indices of the parts that own a file: those of the innermost folder and, if several share it, those whose stack fits the
+/// file's extension.
 fn owners(parts: &[&Part], file: &str) -> Vec<usize> {
     let inside = |part: &&Part| below(&part.folder, file).is_some();
     let Some(depth) = parts.iter().filter(|part| inside(part)).map(|part| part.folder.len()).max() else { return Vec::new() };
@@ -127,13 +128,13 @@ fn endings(stack: Stack) -> &'static [&'static str] {
     }
 }
 
-/// A check, and the part it is of; none for one that is declared for the whole tree.
+/// A check with its part. The part is `None` if the check is declared for the whole tree.
 struct Chosen<'d> {
     check: Check,
     part: Option<&'d Part>,
 }
 
-/// Tells checks of two stacks in one folder apart.
+/// Makes the ids unique if two stacks share a folder.
 fn checks_of(chosen: Vec<Chosen>) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     for Chosen { mut check, part } in chosen {
@@ -156,12 +157,13 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The check of the first kind in the step that the part has a command for, with the place of that kind.
+    /// Returns the check of the first kind in the step for which the part has a command, with the index of that kind.
     fn offer<'d>(&self, step: &[CheckKind], part: &'d Part, chosen: &[Chosen]) -> Option<(usize, Chosen<'d>)> {
         step.iter().enumerate().find_map(|(rank, kind)| Some((rank, self.of_part(*kind, part, chosen)?)))
     }
 
-    /// The check of one kind in one part; nothing if it has none, if it is declared otherwise, or if what is chosen already covers it.
+    /// Returns the check of one kind in one part. `None` if the part has no such command, if the kind is declared, or if a chosen check
+    /// already covers it.
     fn of_part<'d>(&self, kind: CheckKind, part: &'d Part, chosen: &[Chosen]) -> Option<Chosen<'d>> {
         if self.overrides.commands.contains_key(&kind) || is_covered(kind, part, chosen) {
             return None;
@@ -195,7 +197,7 @@ impl Chooser<'_> {
         Some(Chosen { check, part: Some(part) })
     }
 
-    /// The check of a kind that is declared, unless it is chosen already.
+    /// Returns the declared check of a kind. `None` if there is none, if it is already chosen, or if it needs files and there are none.
     fn declared(&self, kind: CheckKind, chosen: &[Chosen]) -> Option<Chosen<'static>> {
         let Some(Command::Line(line)) = self.overrides.commands.get(&kind) else { return None };
         if chosen.iter().any(|chosen| chosen.part.is_none() && chosen.check.kind == kind) {
@@ -218,7 +220,7 @@ impl Chooser<'_> {
         Some(Chosen { check, part: None })
     }
 
-    /// The files whose tests are meant. A new program is about the file that it starts with, if it says nothing else.
+    /// Returns the files whose tests to run. If the task to create a program names no files, it is the file that starts the program.
     fn targets(&self, part: &Part) -> Vec<String> {
         let mut targets = self.subjects.to_vec();
         if targets.is_empty() && self.kind == TaskKind::CreateApp {
@@ -232,26 +234,26 @@ impl Chooser<'_> {
         format!("`{}` for `{}`", self.task.profile.name(), self.kind.name())
     }
 
-    /// The time limit; what may take long to be ready gets that long at least.
+    /// Returns the time limit. It is at least the time that a program may take to get ready.
     fn timeout(&self, kind: CheckKind, readiness: Option<&Readiness>) -> Duration {
         let usual = self.overrides.timeouts.get(&kind).copied().unwrap_or_else(|| timeout_of(kind));
         usual.max(readiness.map_or(Duration::ZERO, |readiness| Duration::from_secs(readiness.seconds)))
     }
 }
 
-/// Says whether a chosen check tells all that one of this kind would tell of the part.
+/// Says whether the chosen checks already cover a check of this kind for the part.
 fn is_covered(kind: CheckKind, part: &Part, chosen: &[Chosen]) -> bool {
     let is_own = |chosen: &&Chosen| chosen.part.is_some_and(|own| std::ptr::eq(own, part));
     let has = |wanted: CheckKind| chosen.iter().any(|chosen| chosen.check.kind == wanted && (chosen.part.is_none() || is_own(&chosen)));
     match kind {
         CheckKind::Targeted => has(CheckKind::Targeted) || has(CheckKind::Test),
-        // These compilers read everything when they build.
+        // These compilers parse everything during a build.
         CheckKind::Syntax => has(CheckKind::Syntax) || (has(CheckKind::Build) && matches!(part.stack, Stack::Rust | Stack::Java)),
         CheckKind::Test | CheckKind::Smoke | CheckKind::Build | CheckKind::Lint => has(kind),
     }
 }
 
-/// Stands for the concerned files in a declared command.
+/// Placeholder for the concerned files in a declared command.
 const FILES: &str = "{files}";
 
 #[cfg(test)]

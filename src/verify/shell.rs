@@ -1,8 +1,8 @@
-//! File names as words of a shell line. Whoever named the file may have wanted it to be a command.
+//! Quotes file names as words of a shell line. A file name may be crafted to run as a command.
 
-/// Returns a path as one word for `sh`, or nothing for a path that no line can show: one with control characters.
+/// Returns a path as one word for `sh`. `None` if the path is empty or has control characters.
 ///
-/// A path that starts with a dash gets `./` in front, so that no program takes it for an option.
+/// A path that starts with a dash gets the prefix `./`, so that no program takes it for an option.
 pub(super) fn word(path: &str) -> Option<String> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return None;
@@ -12,7 +12,7 @@ pub(super) fn word(path: &str) -> Option<String> {
     Some(if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) })
 }
 
-/// Returns the paths as words, each once; those that no line can show are left out.
+/// Joins the paths as words. Paths that cannot be quoted are skipped.
 pub(super) fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
     paths.into_iter().filter_map(word).collect::<Vec<_>>().join(" ")
 }

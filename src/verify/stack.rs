@@ -1,4 +1,4 @@
-//! What a project is made with.
+//! The technology of a project.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stack {
@@ -8,7 +8,7 @@ pub enum Stack {
     Go,
     Rust,
     Java,
-    /// Several of the others, each in a part of its own.
+    /// Several stacks, each in a part of its own.
     Mixed,
     Unknown,
 }

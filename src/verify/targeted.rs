@@ -1,4 +1,4 @@
-//! Commands that run only the tests of some files.
+//! Builds commands that run only the tests of some files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,18 @@ use super::listing::{below, folder_of, join, name_of};
 use super::shell::{word, words};
 use super::{Listing, Stack};
 
-/// With more files than this, the whole suite is the narrower line.
+/// Maximum number of files. For more files, running the whole suite is simpler than listing them.
 const MOST_FILES: usize = 50;
 
-/// A line that runs the tests of some files, and which tests those are.
+/// A command that runs the tests of some files, and a description of those tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Targeted {
     pub command: String,
     pub what: String,
 }
 
-/// Returns the line that runs the tests of the files, whose paths start at the root; nothing where no test can be told from others.
+/// Returns the command that runs the tests of the files, given by paths relative to the root. `None` if their tests cannot be run
+/// separately.
 pub(super) fn targeted(part: &Part, listing: &Listing, subjects: &[String]) -> Option<Targeted> {
     let files: Vec<&str> = subjects.iter().filter_map(|file| below(&part.folder, file)).collect();
     if files.is_empty() || files.len() > MOST_FILES {
@@ -37,12 +38,12 @@ pub(super) fn targeted(part: &Part, listing: &Listing, subjects: &[String]) -> O
 struct Here<'a> {
     part: &'a Part,
     listing: &'a Listing,
-    /// Below the part's folder.
+    /// Paths relative to the part's folder.
     files: Vec<&'a str>,
 }
 
 impl Here<'_> {
-    /// Files of the part whose name is one of `names`.
+    /// Returns the files of the part whose name is one of `names`.
     fn named(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let inside = self.listing.files.iter().filter_map(|file| below(&self.part.folder, file));
         inside.filter(|file| names.contains(name_of(file))).map(str::to_owned).collect()
@@ -75,7 +76,7 @@ impl Here<'_> {
             let of_package = if folder == self.part.folder { String::new() } else { format!(" -p {}", word(&package)?) };
             let (targets, filters) = lines.entry(of_package).or_default();
             if let Some(test) = inner.strip_prefix("tests/") {
-                // `tests/name.rs` and `tests/name/main.rs` are a test binary each; what else is there belongs to one of them.
+                // `tests/name.rs` and `tests/name/main.rs` are test binaries. Any other file below `tests/name/` belongs to that binary.
                 let target = test.split('/').next().unwrap_or(test).trim_end_matches(".rs");
                 if !is_identifier(target) || target == "common" {
                     return None;
@@ -104,7 +105,7 @@ impl Here<'_> {
     fn go(&self) -> Option<Targeted> {
         let sources = self.files.iter().filter(|file| has_extension(file, &["go"]));
         let folders: BTreeSet<&str> = sources.map(|file| folder_of(file)).collect();
-        // The package at the root is `.`, the others need the dot to be told from those of the standard library.
+        // The root package is `.`. Other packages get `./` to distinguish them from those of the standard library.
         let packages: Vec<String> =
             folders.iter().map(|folder| if folder.is_empty() { ".".to_owned() } else { format!("./{folder}") }).collect();
         let list = words(packages.iter().map(String::as_str));
@@ -164,7 +165,7 @@ fn run(base: &str, files: &BTreeSet<String>) -> Option<Targeted> {
     (!list.is_empty()).then(|| Targeted { command: format!("{base} {list}"), what: files.iter().cloned().collect::<Vec<_>>().join(", ") })
 }
 
-/// The path of a module by that of its file below `src`; nothing for a crate's root, whose tests are all there are.
+/// Returns the path of a module, given its file relative to `src`. `None` for a crate's root, because its tests are all tests.
 fn module_of(file: &str) -> Option<String> {
     let path = file.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);

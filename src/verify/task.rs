@@ -1,22 +1,22 @@
-//! What is to be confirmed, and what sort of goal it is.
+//! The goal to confirm, and its kind.
 
 use super::Listing;
 use super::listing::name_of;
 use crate::domain::Profile;
 
-/// A goal, and what is known of the way to it.
+/// A goal, with the files that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     pub goal: String,
     pub profile: Profile,
-    /// The files that the goal is about, as declared.
+    /// Files that the goal is about, as declared.
     pub files: Vec<String>,
-    /// The files that were changed, added or removed since the baseline.
+    /// Files that were changed, added or removed since the baseline.
     pub changed: Vec<String>,
 }
 
 impl Task {
-    /// Returns the files that the task is about and that are there: changed, declared, or named in the goal.
+    /// Returns the existing files that the task is about: changed, declared, or named in the goal.
     pub(super) fn subjects(&self, listing: &Listing) -> Vec<String> {
         let known = self.changed.iter().chain(&self.files).filter(|file| listing.files.contains(*file)).cloned();
         let mut subjects: Vec<String> = known.chain(named_files(&self.goal, listing)).collect();
@@ -26,26 +26,26 @@ impl Task {
     }
 }
 
-/// What sort of goal it is, by the whole words in it.
+/// Kind of a goal, recognised by whole words in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
-    /// So local that no more than its own tests can be meant.
+    /// A goal so local that only its own tests can matter.
     Tiny,
     AddTest,
-    /// It does not build, start or find its imports.
+    /// The program does not build, start or find its imports.
     FixBuild,
     Docs,
     Refactor,
-    /// Something new that is started.
+    /// A new program that can be started.
     CreateApp,
-    /// Something that is seen in a browser.
+    /// A change that is visible in a browser.
     Frontend,
     FixError,
     General,
 }
 
 impl TaskKind {
-    /// In the order in which their words are looked for.
+    /// The kinds in the order in which their words are tried.
     pub const ALL: [Self; 9] = [
         Self::Tiny,
         Self::AddTest,
@@ -72,38 +72,38 @@ impl TaskKind {
         }
     }
 
-    /// Returns the kind of a goal: the first whose words are in it.
+    /// Returns the kind of a goal: the first kind whose words occur in it.
     pub fn of(goal: &str) -> Self {
         let words = words(goal);
         WORDINGS.iter().find(|wording| wording.fits(&words)).map_or(Self::General, |wording| wording.kind)
     }
 }
 
-/// The words of one kind of goal.
+/// Words that identify one kind of goal.
 pub(super) struct Wording {
     pub kind: TaskKind,
-    /// One of these, unless there are none.
+    /// The goal must contain one of these, unless the list is empty.
     pub verbs: &'static [&'static str],
-    /// And one of these, unless there are none.
+    /// The goal must also contain one of these, unless the list is empty.
     pub nouns: &'static [&'static str],
     pub order: Order,
 }
 
-/// How a verb and a noun must stand to each other.
+/// Required positions of the verb and the noun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Any,
-    /// The noun is what the verb does something to: a few words after it, in the same clause.
+    /// The noun is the verb's object: a few words after it, in the same clause.
     Object,
 }
 
-/// How many words may stand between a verb and its object.
+/// Maximum number of words between a verb and its object.
 const FARTHEST_OBJECT: usize = 4;
-/// What comes after one of these is not the object of what came before.
+/// Words that end a clause: a noun after one of them is not the object of a verb before it.
 const CLAUSE_ENDS: [&str; 16] =
     ["and", "as", "because", "by", "for", "from", "in", "of", "on", "so", "that", "then", "to", "until", "using", "with"];
 
-/// Which words make which kind. The first that fits decides.
+/// Words of each kind of goal. The first entry that fits decides.
 pub(super) const WORDINGS: [Wording; 8] = [
     Wording {
         kind: TaskKind::Tiny,
@@ -215,12 +215,12 @@ fn is_object(words: &[String], verb: usize, noun: usize) -> bool {
     verb < noun && noun - verb <= FARTHEST_OBJECT + 1 && !words[verb + 1..noun].iter().any(|word| CLAUSE_ENDS.contains(&word.as_str()))
 }
 
-/// The words of a text in lower case: runs of letters and digits.
+/// Returns the words of a text in lower case. A word is a run of letters and digits.
 pub(super) fn words(text: &str) -> Vec<String> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The listed files that a text names: by path, or by a name with an ending that only one file has.
+/// Returns the listed files that a text names: by path, or by a name or path ending that only one file has.
 fn named_files(text: &str, listing: &Listing) -> Vec<String> {
     let is_edge = |character: char| !(character.is_alphanumeric() || "_-./@+".contains(character));
     let named = |token: &str| -> Option<String> {
@@ -240,7 +240,7 @@ fn named_files(text: &str, listing: &Listing) -> Vec<String> {
     text.split_whitespace().take(MOST_GOAL_WORDS).filter_map(named).collect()
 }
 
-/// Goals are sentences; what is longer is looked at only in its beginning.
+/// Maximum number of words of a goal that are searched for file names. Goals are sentences.
 const MOST_GOAL_WORDS: usize = 300;
 
 #[cfg(test)]

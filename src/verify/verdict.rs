@@ -1,4 +1,4 @@
-//! What a verification comes to.
+//! Draws the conclusion of a verification.
 
 use super::classify::Classified;
 use super::{CheckKind, CheckResult, Classification, Ending, Scope, Selection, Task, TaskKind};
@@ -7,10 +7,10 @@ use crate::domain::Profile;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TerminalStatus {
     DoneSuccess,
-    /// The goal is met; what still fails is not the change's business.
+    /// The goal is met. The remaining failures are not the change's responsibility.
     DonePartial,
     NotDone,
-    /// A person has to step in: the checks could not be run, or nobody can say whose the failures are.
+    /// A person must decide: checks could not be run, or the origin of failures is unknown.
     Blocked,
     /// Nothing was checked.
     Unverified,
@@ -29,7 +29,7 @@ impl TerminalStatus {
         }
     }
 
-    /// What whoever asked does next.
+    /// Returns the next action for the caller.
     pub fn next(self) -> &'static str {
         match self {
             Self::DoneSuccess => "stop",
@@ -52,11 +52,11 @@ impl TerminalStatus {
 pub struct Verdict {
     pub status: TerminalStatus,
     pub reason: String,
-    /// What may be done instead of what comes next, in the words of [`TerminalStatus::next`].
+    /// An alternative to the next action, in the words of [`TerminalStatus::next`].
     pub alternative: Option<&'static str>,
 }
 
-/// Draws the conclusion. Only a check that ran and passed makes anything done.
+/// Draws the conclusion. A goal counts as done only if a check ran and passed.
 pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classification: &Classification) -> Verdict {
     let says = |status: TerminalStatus, reason: String| Verdict { status, reason, alternative: None };
     let Some(ran) = Ran::of(head) else {
@@ -81,7 +81,7 @@ pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classi
     }
     let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
     if unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
-        // Either the fix is not there yet, or the failure is not what it was for: whoever asked knows which.
+        // Either the fix is missing, or it was for another failure. Only the caller knows.
         let reason = "the goal is to fix something, but everything fails as it did before".to_owned();
         return Verdict { alternative: Some(TerminalStatus::NotDone.next()), ..says(TerminalStatus::Blocked, reason) };
     }
@@ -96,17 +96,17 @@ fn failing(count: usize, what: &str) -> String {
     format!("{count} {noun} {verb} {what}")
 }
 
-/// Which checks told something.
+/// Checks by whether they gave a result.
 struct Ran<'r> {
     told: Vec<&'r CheckResult>,
-    /// They found no test.
+    /// Checks that found no test.
     empty: Vec<&'r CheckResult>,
-    /// With what stood in the way.
+    /// Checks that could not run, with the obstacle.
     stopped: Vec<(&'r CheckResult, &'r str)>,
 }
 
 impl<'r> Ran<'r> {
-    /// Nothing, if there were no checks.
+    /// Groups the results. `None` if there were no checks.
     fn of(head: &'r [CheckResult]) -> Option<Self> {
         let mut ran = Self { told: Vec::new(), empty: Vec::new(), stopped: Vec::new() };
         for result in head {
@@ -119,8 +119,8 @@ impl<'r> Ran<'r> {
         (!head.is_empty()).then_some(ran)
     }
 
-    /// Says whether it failed to start before the change as well, where tests have told of the change and the goal is not about starting: it may
-    /// want what nobody gives it here, such as a database.
+    /// Says whether a failed start can be ignored: the program also failed to start before the change, tests gave results, and the goal is
+    /// not about starting. The program may need a service that is missing here, such as a database.
     fn is_beside_the_tests(&self, selection: &Selection, failure: &Classified) -> bool {
         let is_about_starting = matches!(selection.kind, TaskKind::FixBuild | TaskKind::CreateApp | TaskKind::Frontend);
         let of_kind = |kind: CheckKind| self.told.iter().filter(move |result| result.check.kind == kind);
@@ -129,7 +129,7 @@ impl<'r> Ran<'r> {
         !is_about_starting && is_start && has_tests && failure.at_baseline == Some(true)
     }
 
-    /// The verdict, where too little was told for any other.
+    /// Returns the verdict if the results are too weak for any other verdict.
     fn verdict(&self, profile: Profile) -> Option<Verdict> {
         let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| results.map(|result| strength(result.check.kind)).max();
         let told = strongest(&mut self.told.iter().copied());
@@ -160,7 +160,8 @@ impl<'r> Ran<'r> {
     }
 }
 
-/// How much a check that passed says: what cannot be run is made up for only by what says as much.
+/// Returns the strength of evidence of a passed check. A check that could not run is compensated only by a result of at least the same
+/// strength.
 fn strength(kind: CheckKind) -> u8 {
     match kind {
         CheckKind::Test | CheckKind::Targeted => 3,
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
     use crate::verify::testing::{check, failure, task};
 
-    /// A failure's scope, and whether it stood at the baseline.
+    /// A failure's scope, and whether it occurred at the baseline.
     type Stood = (Scope, Option<bool>);
 
     fn selection(goal: &str, manual: Option<&str>) -> Selection {

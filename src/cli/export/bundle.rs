@@ -15,7 +15,7 @@ use super::super::shown::shown;
 pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     let path = &arguments.path;
     let is_other = match path.metadata() {
-        // What is no file has nothing in it, as an empty one has.
+        // A path that is neither a file nor a folder has no content to lose, like an empty file.
         Ok(metadata) => metadata.is_dir() || metadata.is_file() && metadata.len() > 0 && !is_bundle(path).unwrap_or(false),
         Err(_) => false,
     };
@@ -25,7 +25,7 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     if arguments.sign_key.is_some() && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Failure::new(format!("{} is no file, and only a file can be signed", shown(path))));
     }
-    // A key that cannot sign is better known before the work.
+    // Read the key before the work, so that a key that cannot sign fails early.
     let key = arguments.sign_key.as_deref().map(|key| SigningKey::read(key, path)).transpose()?;
     let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
     let Packed { runs, outcomes, left_out } = pack(path, &warehouse.stored_at(filter), extent, settings.secrets(), None)?;

@@ -1,4 +1,4 @@
-//! `export`: the selected runs as files for other programs, or as one bundle for another store.
+//! `export`: writes the selected runs as files for other programs, or as one bundle for another store.
 
 mod bundle;
 mod reports;
@@ -34,7 +34,7 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         }
         Ok::<(), Failure>(())
     };
-    // An empty store has empty tables; a selection that selects nothing is a mistake.
+    // An empty store has empty tables, but a filter that selects nothing is a mistake.
     let is_table = matches!(arguments.format, ExportAs::Parquet | ExportAs::Csv);
     if !is_table || !filter.is_empty() {
         selection::check(&warehouse, &filter)?;

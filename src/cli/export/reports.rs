@@ -1,4 +1,4 @@
-//! `export json|junit|ctrf|eee`: the outcomes that count, run by run.
+//! `export json|junit|ctrf|eee`: writes the counted outcomes, run by run.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use super::super::settings::Settings;
 use super::super::shown::shown;
 use super::written::Written;
 
-/// How much was written.
+/// Amount of data written.
 #[derive(Default)]
 struct Count {
     runs: usize,
     outcomes: usize,
-    /// Runs without outcomes, and how many those are of which there are counts.
+    /// Number of runs without outcomes. `counted` is the number of outcomes known only as counts.
     empty: usize,
     counted: u64,
 }
@@ -45,7 +45,7 @@ impl Count {
     }
 }
 
-/// Adds up a run before its outcomes are written.
+/// Counts a run's outcomes before they are written.
 fn tally(outcomes: &mut RunOutcomes<'_>) -> Result<RunTally, Failure> {
     let mut tally = RunTally::default();
     outcomes.each(|outcome, _| {
@@ -107,7 +107,7 @@ pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
         let tally = tally(outcomes)?;
         count.runs += 1;
         count.note(run, &tally);
-        // An id is safe as a file's name.
+        // An id is safe as a file name.
         let target = if is_file { path.to_owned() } else { path.join(format!("{}.json", run.id)) };
         let mut file = Written::create(&target)?;
         file.push(&ctrf_report::begin(run, &tally, env!("CARGO_PKG_VERSION")))?;

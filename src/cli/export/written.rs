@@ -1,4 +1,4 @@
-//! A file that comes into its place whole, or not at all.
+//! A file that is put into its place complete, or not at all.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Written {
         self.writer.write_all(text.as_bytes()).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&self.path))))
     }
 
-    /// Puts the file into its place; returns the SHA-256 of its bytes in lower-case hex.
+    /// Puts the file into its place. Returns the SHA-256 of its bytes in lower-case hex.
     pub fn commit(self) -> Result<String, Failure> {
         let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&self.path)));
         let file = self.writer.into_inner().map_err(|error| cannot(error.into_error()))?;

@@ -1,7 +1,7 @@
-//! Errors and warnings in what compilers and linters print for people.
+//! Counts errors and warnings in the text that compilers and linters print for people.
 //!
-//! A summary counts where there is one, because the lines above it are what it sums up; else the lines that name a place are counted.
-//! So a command is best one tool: of two, one with a summary and one without, only the first is heard.
+//! If there is a summary, it is counted, because it sums up the lines above it. Otherwise the lines that name a place are counted. So a
+//! command should run only one tool: of a tool with a summary and one without, only the first is counted.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ impl Findings {
     }
 }
 
-/// Returns what was found; None where nothing in the output counts findings.
+/// Returns the number of findings. `None` if the output holds neither a summary nor a line that names a finding.
 pub fn count(outputs: &[Output]) -> Option<Findings> {
     let mut summaries = None;
     let mut places = None;
@@ -43,7 +43,7 @@ pub fn count(outputs: &[Output]) -> Option<Findings> {
     summaries.or(places)
 }
 
-/// A summary stands on a short line; a line of megabytes is something else.
+/// Returns the start of a line. A summary is a short line; a line of megabytes is something else.
 fn bounded(line: &str) -> &str {
     &line[..line.floor_char_boundary(2_000)]
 }
@@ -52,7 +52,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a valid pattern")
 }
 
-/// A number too large to be one counts as the largest: a score is on its lowest point long before.
+/// Reads a number; one that is too large counts as the largest possible. The score reaches 0 long before.
 fn number(found: &Captures, group: usize) -> u64 {
     found.get(group).map_or(0, |digits| digits.as_str().parse().unwrap_or(u64::MAX))
 }
@@ -68,7 +68,7 @@ static ALONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+) (error|warning
 
 fn summary(line: &str) -> Option<Findings> {
     let line = line.trim();
-    // eslint's second line says what of the first could be repaired.
+    // eslint's second line says which of the findings in the first line can be fixed.
     if line.contains("fixable") {
         return None;
     }
@@ -93,8 +93,8 @@ static FAILED: LazyLock<Regex> = LazyLock::new(|| {
 /// rustc's `warning: 2 warnings emitted`
 static EMITTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^warning: (\d+) warnings? emitted$"));
 
-/// What rustc says of each crate. A crate is compiled several times, for itself and for its tests, and each time its errors are counted
-/// anew: the largest number is taken. Warnings that come again are marked as duplicates.
+/// Findings that rustc reports, by crate. A crate is compiled several times, for itself and for its tests, and each compilation counts its
+/// errors anew, so the largest number is used. rustc marks repeated warnings as duplicates.
 #[derive(Default)]
 struct Crates(BTreeMap<String, OfCrate>);
 
@@ -141,7 +141,7 @@ static BRACKETED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*\[(ERROR|WARN
 static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\berror TS\d+:"));
 /// flake8's `a.py:1:1: E302 text`, pylint's `a.py:1:0: C0114: text`
 static CODED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+:\d+: ([A-Z]+)\d+:? "));
-/// What compilers say, and mypy: `a.c:1:2: warning: text`
+/// Compilers' and mypy's `a.c:1:2: warning: text`
 static COMPILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b"));
 /// go vet's `./a.go:3:2: text`
 static GO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:vet: )?[^:\s]+\.go:\d+:\d+: "));

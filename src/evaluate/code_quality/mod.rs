@@ -1,4 +1,4 @@
-//! What static analysis finds in the finished workspace.
+//! Findings of static analysis in the finished workspace.
 
 mod findings;
 
@@ -12,7 +12,7 @@ use super::test_report::Ending;
 use crate::document::quote;
 use crate::domain::{Evaluator, Problem};
 
-/// Every constant of the formula, and what analyses a suite that declares no `static_analysis`.
+/// Every constant of the formula, and the commands that analyse a suite without `static_analysis`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodeQualitySettings {
     pub points_per_error: f64,
@@ -40,7 +40,7 @@ impl CodeQualitySettings {
     }
 }
 
-/// Runs each analysis once. None where the run was stopped meanwhile.
+/// Runs each analysis once. `None` if the run was stopped meanwhile.
 pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySettings) -> Option<Evaluated> {
     let declared = &piece.suite.static_analysis;
     let commands = if declared.is_empty() { &settings.commands } else { declared };
@@ -70,7 +70,7 @@ pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySe
     Some(Evaluated { score, details, ..Evaluated::missing(Evaluator::CodeQuality, "") })
 }
 
-/// Counts what one analysis found, or says why nothing is known.
+/// Counts the findings of one analysis, or returns the reason why they are unknown.
 fn judged(command: &str, result: &CommandResult) -> Result<Findings, String> {
     if let Some(lacking) = result.lacking(command) {
         return Err(lacking);
@@ -78,7 +78,7 @@ fn judged(command: &str, result: &CommandResult) -> Result<Findings, String> {
     let counted = findings::count(&result.outputs());
     match result.ending {
         Ending::Code(0) => Ok(counted.unwrap_or_default()),
-        // By custom an analysis ends so when it found something, and with a higher code when it could not do its work.
+        // By convention, an analysis exits with 1 if it has findings, and with a higher code if it failed to run.
         Ending::Code(1) => Ok(counted.filter(|found| *found != Findings::default()).unwrap_or(Findings { errors: 1, warnings: 0 })),
         Ending::Code(_) => {
             let found = counted.filter(|found| *found != Findings::default());
@@ -137,7 +137,7 @@ mod tests {
         let usage = "`ruff check .` ended with exit 2 and named nothing that counts";
         assert_eq!(reason(Ending::Code(2), "unknown option").as_deref(), Some(usage));
         assert!(reason(Ending::TimedOut, "Found 3 errors.").is_some() && reason(Ending::Signal(9), "").is_some());
-        // Found something that cannot be counted.
+        // The analysis has findings that cannot be counted.
         assert_eq!(reason(Ending::Code(1), "would reformat a.py"), None);
         check(Ending::Code(1), "would reformat a.py\n", 90.0);
         let of_none = evaluated(&[], &default, Ending::Code(0), "", "");

@@ -1,4 +1,4 @@
-//! The languages whose complexity is measured, and what the parts of their grammars mean.
+//! The languages whose complexity is measured, and the roles of the nodes in their grammars.
 
 use std::path::Path;
 
@@ -11,23 +11,23 @@ pub enum CodeLanguage {
     Python,
     JavaScript,
     TypeScript,
-    /// TypeScript with elements.
+    /// TypeScript with JSX elements.
     Tsx,
     Rust,
 }
 
-/// What a node of a syntax tree is to the count.
+/// How a node of a syntax tree is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// No code: neither it nor what is in it counts.
+    /// Not code: neither the node nor its children count.
     Comment,
-    /// Code whose parts do not count: types, attributes, the names of modules.
+    /// Code whose children do not count, only its lines: types, attributes, module names.
     Lines,
     Code,
 }
 
 impl CodeLanguage {
-    /// Returns the language of a file by its name.
+    /// Returns the language of a file, judged by its name. `None` if the language is not measured.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
@@ -63,7 +63,7 @@ impl CodeLanguage {
         }
     }
 
-    /// Adds what one node is worth, without what is in it, and says what it is. `field` is its name in the node around it.
+    /// Counts one node without its children, and returns its role. `field` is the node's field name in its parent.
     pub fn take(self, node: Node, field: Option<&str>, text: &str, counts: &mut Counts) -> Role {
         match self {
             Self::Python => python(node, text, counts),
@@ -76,14 +76,14 @@ impl CodeLanguage {
 fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
     match node.kind() {
         "comment" => return Role::Comment,
-        // A string that is a statement of its own documents what it stands in.
+        // A string that is a statement of its own is a documentation string.
         "expression_statement" if is_documentation(node) => return Role::Comment,
         "integer" | "float" | "string" | "true" | "false" | "none" => counts.constants += 1,
         "call" => counts.calls += 1,
         "if_statement" | "elif_clause" | "conditional_expression" | "if_clause" | "except_clause" => counts.conditions += 1,
         "case_clause" if !is_wildcard(first_named(node), text) => counts.conditions += 1,
         "for_statement" | "while_statement" | "for_in_clause" => counts.loops += 1,
-        // A type alone gives no value.
+        // A type annotation alone assigns no value.
         "assignment" if node.child_by_field_name("right").is_some() => counts.assignments += 1,
         "augmented_assignment" | "named_expression" => counts.assignments += 1,
         _ => {}
@@ -101,7 +101,7 @@ fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
     match node.kind() {
         "comment" | "html_comment" | "hash_bang_line" => return Role::Comment,
         "literal_type" | "template_literal_type" => return Role::Lines,
-        // The name of a module.
+        // The name of an imported module.
         "string" if field == Some("source") => return Role::Lines,
         "number" | "string" | "template_string" | "regex" | "true" | "false" | "null" | "undefined" if node.is_named() => {
             counts.constants += 1;
@@ -129,7 +129,7 @@ fn rust(node: Node, text: &str, counts: &mut Counts) -> Role {
         "call_expression" | "macro_invocation" => counts.calls += 1,
         "if_expression" => counts.conditions += 1,
         "match_arm" if !is_wildcard(node.child_by_field_name("pattern"), text) => counts.conditions += 1,
-        // A guard.
+        // A match guard.
         "match_pattern" if node.child_by_field_name("condition").is_some() => counts.conditions += 1,
         "for_expression" | "while_expression" | "loop_expression" => counts.loops += 1,
         "let_declaration" if has_value() => {
@@ -149,7 +149,7 @@ fn first_named(node: Node) -> Option<Node> {
     node.named_child(0)
 }
 
-/// Says whether a pattern takes everything: the way out that a `default` is elsewhere.
+/// Says whether a pattern matches everything, as `default` does in other languages.
 fn is_wildcard(pattern: Option<Node>, text: &str) -> bool {
     pattern.and_then(|pattern| text.get(pattern.byte_range())).is_some_and(|pattern| pattern.trim() == "_")
 }

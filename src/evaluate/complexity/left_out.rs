@@ -1,10 +1,10 @@
-//! Files that nobody wrote line by line.
+//! Detection of files that nobody wrote line by line.
 
 use std::path::Path;
 
 /// A line longer than this was not written by hand.
 const LONG_LINE: usize = 500;
-/// A mark of a generator stands at the top.
+/// A generator's mark is within this many lines from the top.
 const TOP_LINES: usize = 20;
 
 /// Sorted.
@@ -38,7 +38,7 @@ const GENERATED_MARKS: [&str; 7] = [
     "this file is generated",
 ];
 
-/// Returns why a file is not measured; none for one that is.
+/// Returns why a file is excluded; `None` if it is measured.
 pub fn reason(path: &Path, text: &str) -> Option<&'static str> {
     let is_vendored = path
         .parent()
@@ -55,13 +55,13 @@ pub fn reason(path: &Path, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Most of the text stands on lines that nobody could read. One long line alone, a table or a text, is no reason.
+/// Says whether most of the text is on unreadably long lines. A single long line, such as a table or a text, is not enough.
 fn is_minified(text: &str) -> bool {
     let in_long_lines: usize = text.lines().map(str::len).filter(|length| *length > LONG_LINE).sum();
     in_long_lines > text.len() / 2
 }
 
-/// A generator says so in a comment at the top.
+/// Says whether a comment at the top names a generator.
 fn is_generated(text: &str) -> bool {
     let is_comment = |line: &&str| ["#", "//", "/*", "*", "<!--", "\"\"\"", "'''"].iter().any(|start| line.starts_with(start));
     text.lines().take(TOP_LINES).map(str::trim).filter(is_comment).any(|line| {

@@ -1,8 +1,8 @@
-//! How dense the code of each changed file is: what it computes, by weight, for each line of code. Denser is worse.
+//! Density of the code in each changed file: weighted code elements per line of code. Denser is worse.
 //!
-//! Counted on syntax trees, for the languages of [`language::CodeLanguage`]. Files that nobody wrote line by line (minified, generated,
-//! brought along) are left out, and every file that is left out is said with the reason: a single bundle of one line would outweigh all
-//! others.
+//! The elements are counted in syntax trees, for the languages of [`language::CodeLanguage`]. Files that nobody wrote line by line
+//! (minified, generated, vendored) are excluded, because a single one-line bundle would outweigh all other files. Excluded files are listed
+//! with the reason.
 
 mod counts;
 mod language;
@@ -22,12 +22,12 @@ use super::layer::{Layer, amount, divisor};
 use crate::domain::{Evaluator, Problem};
 use crate::files;
 
-/// Larger files were not written by hand.
+/// Maximum size of a file. Larger files were not written by hand.
 const MOST_BYTES: u64 = 256 << 10;
-/// What is read at most; further files are left out and named.
+/// Maximum number of files that are read. Further files are excluded and listed.
 const MOST_FILES: usize = 2_000;
 const MOST_BYTES_OF_ALL: u64 = 8 << 20;
-/// So many files are named in the details, measured and left out each.
+/// Maximum number of files listed in the details: of the measured ones, and of the excluded ones.
 const MOST_NAMED: usize = 200;
 
 /// Every constant of the formula.
@@ -113,7 +113,8 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
         details.insert("mean".to_owned(), json!(rounded(mean)));
         details.insert("threshold".to_owned(), json!(settings.threshold));
         details.insert("measured".to_owned(), json!(count));
-        // The densest first: they are what a reader looks for. The sort is stable, so equals stay in the order of their names.
+        // The densest files come first, because a reader looks for them. The sort is stable, so files of equal density keep their order by
+        // name.
         measured.sort_by(|(left, _), (right, _)| right.total_cmp(left));
         let rows: Vec<Value> = measured.into_iter().take(MOST_NAMED).map(|(_, row)| row).collect();
         details.insert("files".to_owned(), Value::Array(rows));
@@ -158,7 +159,7 @@ fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
-/// Reads a file below the folder; links are not followed, and nothing beyond the limit is read.
+/// Reads a file below the folder. Does not follow links and reads nothing beyond the size limit.
 fn read(folder: &Path, path: &Path) -> Result<String, &'static str> {
     if !path.components().all(|component| matches!(component, Component::Normal(_))) {
         return Err("not below the folder");

@@ -103,7 +103,7 @@ switch (name) {
 "#;
     let expected = Counts { lines: 26, constants: 16, calls: 5, conditions: 5, loops: 3, assignments: 8, is_broken: false };
     check(CodeLanguage::JavaScript, text, expected);
-    // What is plain is the same in the other two.
+    // Plain JavaScript has the same counts in the other two languages.
     check(CodeLanguage::TypeScript, text, expected);
     check(CodeLanguage::Tsx, text, expected);
 }
@@ -198,7 +198,7 @@ fn nothing_and_nonsense_are_counted_too() {
 fn hostile_texts_end() {
     for part in ["(", "[{(", "a=", "if a:\n ", "`${", "x<y<", "/*", "f(\"", "\u{0}", "é"] {
         for language in [CodeLanguage::Python, CodeLanguage::JavaScript, CodeLanguage::Tsx, CodeLanguage::Rust] {
-            // Counted or refused, but neither a crash nor an endless wait.
+            // The text may be counted or refused, but must neither crash the parser nor take forever.
             let _ = count(language, &part.repeat(6_000 / part.len()));
         }
     }
@@ -231,7 +231,7 @@ fn pinned_means() {
 
 #[test]
 fn the_mean_is_over_files_and_the_densest_comes_first() {
-    // 7 on one line, and 7 + 2 + 0 on three.
+    // `b.js` has a weight of 7 on one line; `a.py` of 7 + 2 + 0 on three lines.
     let evaluated =
         evaluated(&[("a.py", "x = 1\nprint(x)\npass\n"), ("b.js", "let x = 1;\n"), ("README.md", "# x\n")], &ComplexitySettings::default());
     assert_eq!(evaluated.score, Ok(75.0));

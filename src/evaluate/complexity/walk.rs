@@ -1,4 +1,4 @@
-//! One file counted by a walk over its syntax tree.
+//! Counts one file by walking its syntax tree.
 
 use std::ops::ControlFlow;
 
@@ -7,11 +7,11 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 use super::counts::Counts;
 use super::language::{CodeLanguage, Role};
 
-/// How often a parser may say that it is still at work: four times what ordinary code of the largest size takes. Counted, not timed, so
-/// that the same file is measured or left out on every machine.
+/// Maximum number of the parser's progress reports: four times as many as ordinary code of the largest size needs. The limit is a count,
+/// not a time, so that the same file is measured or excluded on every machine.
 const MOST_STEPS: u64 = 20_000;
 
-/// Counts a text, or says why it cannot be.
+/// Counts the code elements of a text, or returns the reason why they cannot be counted.
 pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let tree = parse(language, text, MOST_STEPS).ok_or("too hard to parse")?;
@@ -27,7 +27,7 @@ pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str>
                 mark(node, &mut is_code);
                 false
             }
-            // A text over several lines is code on each of them, also where its parts are not told apart.
+            // Every line of a multi-line string is code, even if the grammar does not split the string into parts.
             Role::Code => {
                 if node.child_count() == 0 || node.kind().contains("string") {
                     mark(node, &mut is_code);
@@ -47,11 +47,11 @@ pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str>
     }
 }
 
-/// Notes the lines that a node covers.
+/// Marks the lines that a node covers as code.
 fn mark(node: Node, is_code: &mut [bool]) {
     let (start, end) = (node.start_position(), node.end_position());
     if node.start_byte() == node.end_byte() {
-        // What the parser only supposes.
+        // The parser inserted a missing node, which has no text.
         return;
     }
     let last = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };

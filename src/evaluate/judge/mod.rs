@@ -1,7 +1,8 @@
-//! The judge: an agent that is asked whether statements about a piece of work hold.
+//! The judge: an agent that decides whether statements about a piece of work are true.
 //!
-//! What it is shown was written by the agent under judgement, and what it replies is foreign text, too: the one goes into its prompt
-//! behind a [`fence::Fence`], the other through [`reply::parse_reply`], which takes nothing for a pass but a plain `true` beside a statement's own name.
+//! The agent under judgement wrote the material that the judge sees, and the judge's reply is untrusted text, too. The material goes into
+//! the prompt behind a [`fence::Fence`]. The reply goes through [`reply::parse_reply`], which accepts only a plain `true` for a named
+//! statement as a pass.
 
 use std::time::Duration;
 
@@ -16,22 +17,22 @@ mod tally;
 pub(super) use opinion::{Decision, Opinion};
 pub(super) use question::{Question, grouped, prompt_sha256};
 
-/// An agent with the say over criteria, and how it is asked.
+/// An agent that decides about criteria, and how it is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Judge<'a> {
     pub agent: &'a Agent,
     /// How often each question is asked; the majority decides. 0 counts as 1.
     pub votes: u64,
-    /// Whether a reply that cannot be read fails everything it was to decide, instead of leaving it unevaluated.
+    /// If true, a reply that cannot be read fails all statements it should have decided. If false, it leaves them unevaluated.
     pub is_strict: bool,
-    /// Bounds each question, its repetitions after outages included.
+    /// Time limit for each question, including retries after outages.
     pub timeout: Option<Duration>,
 }
 
-/// In which order criteria are put to the judge. One that is not swayed by it decides the same either way.
+/// Order in which criteria are shown to the judge. A judge without position bias decides alike in both orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// That of the suite.
+    /// The order in the suite.
     #[default]
     Given,
     Reversed,

@@ -1,7 +1,8 @@
-//! What a judge thinks of statements, over all groups of them, all votes and all parts of the work.
+//! A judge's opinion on statements, across all groups of statements, all votes and all parts of the work.
 //!
-//! A vote asks about each part of the work in turn; what holds in any part holds. The votes that could be read are counted, and a statement
-//! holds by more than half of them. Groups know nothing of each other: what goes wrong with one leaves the statements of another alone.
+//! A vote asks about each part of the work in turn; a statement that holds in any part holds. Votes that could be read are counted, and a
+//! statement holds if more than half of them say so. Groups are independent: a failure in one group does not affect the statements of
+//! another.
 
 use super::Judge;
 use super::question::{Group, Question};
@@ -12,40 +13,40 @@ use crate::config::Budget;
 use crate::evaluate::Judged;
 use crate::process::Stop;
 
-/// What was decided, and what it took.
+/// The decisions of a judge, and what it took to get them.
 pub(crate) struct Opinion {
-    /// One for each statement, in their order; or why it was not decided.
+    /// One decision per statement, in their order, or the reason why the statement was not decided.
     pub decisions: Vec<Result<Decision, String>>,
-    /// How many votes were counted: the fewest of any group that was decided.
+    /// Number of votes counted: the minimum over the groups that were decided.
     pub counted: u64,
-    /// Why a vote was not counted, or was held against every statement of its group.
+    /// Why a vote was not counted, or why it failed every statement of its group.
     pub trouble: Option<String>,
     pub judged: Judged,
 }
 
-/// What was decided about one statement.
+/// The decision on one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub passed: bool,
-    /// Of the first vote that decided so.
+    /// Reasoning of the first vote that agrees with the decision.
     pub reasoning: String,
-    /// The votes for it, of those that were counted.
+    /// Number of counted votes in favour.
     pub votes_for: u64,
-    /// Some vote named the statement. One that no vote names does not pass.
+    /// Whether any vote named the statement. A statement that no vote names does not pass.
     pub is_named: bool,
 }
 
-/// How one vote ended.
+/// Result of one vote.
 enum Vote {
     Counted(Vec<Verdict>, Option<String>),
     Uncounted(String),
-    /// There is no sense in asking on.
+    /// The service failed, so that further votes are pointless.
     Outage(String),
     Stopped,
 }
 
 impl Opinion {
-    /// Asks; none where the user stopped it.
+    /// Asks the judge. `None` if the user stopped it.
     pub fn ask(judge: &Judge, question: &Question, stop: &Stop) -> Option<Self> {
         let wanted = judge.votes.max(1);
         let mut tally = Tally::default();
@@ -68,7 +69,7 @@ impl Opinion {
         Some(Self { decisions, counted, trouble, judged })
     }
 
-    /// Why not everything was decided, if so; the first reason that there is.
+    /// Returns the first reason why a statement was not decided; `None` if all were decided.
     pub fn undecided(&self) -> Option<String> {
         let mut reasons = self.decisions.iter().filter_map(|decision| decision.as_ref().err());
         let first = reasons.next()?;
@@ -78,7 +79,8 @@ impl Opinion {
     }
 }
 
-/// Returns the votes on one group that count, and why another one does not or is against everything. None where the user stopped it.
+/// Returns the counted votes on one group, and the first reason why a vote was not counted or failed every statement. `None` if the user
+/// stopped it.
 fn votes(judge: &Judge, asked: (&str, &Group), tally: &mut Tally, stop: &Stop) -> Option<(Vec<Vec<Verdict>>, Option<String>)> {
     let mut votes: Vec<Vec<Verdict>> = Vec::new();
     let mut trouble: Option<String> = None;
@@ -147,7 +149,7 @@ fn vote(judge: &Judge, (system, group): (&str, &Group), seed: u64, tally: &mut T
     }
 }
 
-/// Of what two parts of the work show, what says more: that it holds, else that it was looked at.
+/// Returns the stronger of two parts' verdicts: first a pass, then a verdict that names the statement.
 fn better(before: Verdict, now: Verdict) -> Verdict {
     let says = |verdict: &Verdict| (verdict.passed, verdict.is_named);
     if says(&now) > says(&before) { now } else { before }
@@ -163,7 +165,7 @@ fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
     Decision { passed, reasoning, votes_for: votes_for as u64, is_named: cast().any(|verdict| verdict.is_named) }
 }
 
-/// The share of votes, over the statements of all groups, that agreed with the majority; none where no group had more than one.
+/// Returns the share of votes, over the statements of all groups, that agreed with the majority. `None` if no group had more than one vote.
 fn agreement(cast: &[Vec<Vec<Verdict>>]) -> Option<f64> {
     let (mut agreeing, mut all) = (0, 0);
     for votes in cast.iter().filter(|votes| votes.len() > 1) {
@@ -202,11 +204,11 @@ mod tests {
         assert!(!tie.passed && tie.reasoning.starts_with("the votes are tied") && tie.reasoning.ends_with("because -"), "{tie:?}");
         assert_eq!(agreement(&[cast(&["+", "-"])]), Some(0.5));
         assert_eq!(agreement(&[cast(&["+"])]), None);
-        // Every statement weighs the same, whatever the size of its group.
+        // Every statement has the same weight, whatever the size of its group.
         assert_eq!(agreement(&[cast(&["+-", "++"]), cast(&["-", "-"]), cast(&["+"])]), Some(5.0 / 6.0));
     }
 
-    /// Asks about three statements in two parts, which the judge answers so.
+    /// Asks about three statements in two parts, which the judge answers with `replies`.
     fn asked(replies: [&str; 2], is_strict: bool) -> Opinion {
         let parts = ["the beginning", "the end"];
         let records: Vec<_> = parts.iter().zip(replies).map(|(part, reply)| json!({"prompt": part, "answer": reply})).collect();
@@ -232,7 +234,7 @@ mod tests {
         let whole = asked([first, second], false);
         assert_eq!(signs(&whole), [(true, "1".to_owned()), (true, "2".to_owned()), (false, "2".to_owned())]);
         assert_eq!((whole.counted, whole.judged.raw.len(), whole.judged.prompt_sha256.as_str()), (1, 2, "hash"));
-        // Half a vote is none: what the other half of the work shows is not known.
+        // A vote with an unreadable reply to one part does not count, because the evidence in that part is unknown.
         let half = asked([first, "?"], false);
         assert!(half.decisions.iter().all(Result::is_err) && half.counted == 0);
         let strict = asked([first, "?"], true);

@@ -1,8 +1,8 @@
-//! What a judge replies: one JSON array that says of each statement whether it holds, and why.
+//! Parses a judge's reply: one JSON array that says for each statement whether it holds, and why.
 //!
-//! The reader errs on the side of not passing. It tolerates what models do to an array (a fence, a sentence around it, other order, other
-//! case, numbers for names), but a verdict counts only where an object names a statement and says `true` or `false` in JSON's own words.
-//! Two arrays between sentences are no verdict at all, because one of them may be quoted from the work that is judged.
+//! When in doubt, the parser does not pass a statement. It tolerates typical variations of the array (a code fence, sentences around it,
+//! another order, another case, numbers instead of names), but a verdict counts only if an object names a statement and its `passed` is a
+//! JSON `true` or `false`. Two arrays between sentences are an error, because one of them may be quoted from the work under judgement.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use serde_json::Value;
 
 use crate::agent::shorten;
 
-/// A longer reply is some other thing.
+/// Maximum size of a reply. A longer one cannot be a list of verdicts.
 const MOST_BYTES: usize = 1 << 20;
-/// How many opening brackets between sentences are looked at.
+/// Maximum number of opening brackets between sentences that are tried.
 const MOST_CANDIDATES: usize = 256;
-/// The longest reasoning that is kept.
+/// Maximum length of a kept reasoning, in bytes.
 const MOST_REASONING_BYTES: usize = 4000;
 
-/// What a reply says about one statement.
+/// The verdict of a reply on one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub passed: bool,
     pub reasoning: String,
-    /// The reply named the statement. One that is not named does not pass.
+    /// Whether the reply named the statement. An unnamed statement does not pass.
     pub is_named: bool,
 }
 
-/// One object of the array, as written. A key that stands in it twice makes it none.
+/// One object of the array, as written. An object with a duplicate key is invalid.
 #[derive(Deserialize)]
 struct WireVerdict {
     #[serde(default)]
@@ -37,7 +37,7 @@ struct WireVerdict {
     passed: Value,
     #[serde(default)]
     reasoning: Value,
-    /// Taken in so that only an object is one: a struct could be read from a list, too.
+    /// Collects unknown keys. Without this field, serde would also read a list as a struct.
     #[serde(flatten)]
     _others: BTreeMap<String, Value>,
 }
@@ -49,7 +49,7 @@ enum Entry {
     Other(IgnoredAny),
 }
 
-/// How surely an entry names a statement; the surest decides.
+/// How an entry names a statement, from the surest way to the least sure. The surest entry decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
     Exact,
@@ -57,7 +57,7 @@ enum Match {
     Number,
 }
 
-/// Reads a reply into one verdict for each statement, in their order; or says why it cannot be read.
+/// Parses a reply into one verdict per statement, in their order, or returns the reason why it cannot be read.
 pub(crate) fn parse_reply(reply: &str, statements: &[String]) -> Result<Vec<Verdict>, String> {
     let entries = entries_in(reply)?;
     let folded: Vec<String> = statements.iter().map(|statement| fold(statement)).collect();
@@ -65,7 +65,7 @@ pub(crate) fn parse_reply(reply: &str, statements: &[String]) -> Result<Vec<Verd
     for entry in &entries {
         let Entry::Verdict(verdict) = entry else { continue };
         let Some((place, how)) = named(&verdict.criterion, statements, &folded) else { continue };
-        // Of several equally sure ones, the first.
+        // Of several entries that are equally sure, the first counts.
         if found[place].is_none_or(|(surest, _)| how < surest) {
             found[place] = Some((how, verdict));
         }
@@ -104,7 +104,7 @@ fn entries_in(reply: &str) -> Result<Vec<Entry>, String> {
     if reply.len() > MOST_BYTES {
         return Err(format!("the judge's reply is longer than {} KiB", MOST_BYTES >> 10));
     }
-    // Whole JSON first: a reasoning may hold a fence.
+    // Try the whole reply as JSON first: a reasoning may contain a code fence.
     if let Ok(value) = serde_json::from_str::<Value>(reply) {
         return whole(reply, &value);
     }
@@ -129,7 +129,7 @@ fn whole(text: &str, value: &Value) -> Result<Vec<Entry>, String> {
     Err(format!("the judge's reply is {noun} instead of an array"))
 }
 
-/// Returns what stands between the first two lines that begin with three backquotes, or to the end.
+/// Returns the text between the first two lines that begin with three backquotes, or from the first such line to the end.
 fn first_block(text: &str) -> Option<&str> {
     let mut start = None;
     let mut position = 0;
@@ -176,7 +176,7 @@ fn between_sentences(text: &str) -> Result<Vec<Entry>, String> {
     array.ok_or_else(|| "the judge's reply holds no JSON array of verdicts".to_owned())
 }
 
-/// Returns the statement that an entry names: by its text, else by its text in other case or spacing, else by its number.
+/// Returns the statement that an entry names: by its exact text, else by its text in other case or spacing, else by its number.
 fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<(usize, Match)> {
     let text = match criterion {
         Value::String(text) => text.as_str(),
@@ -188,7 +188,7 @@ fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<
     };
     let by_fold = |wanted: &str| {
         let mut places = folded.iter().enumerate().filter(|(_, statement)| *statement == wanted).map(|(place, _)| place);
-        // Statements that differ in nothing but case are told apart by their exact words only.
+        // Statements that differ only in case or spacing are recognised only by their exact text.
         places.next().filter(|_| places.next().is_none())
     };
     if let Some(place) = statements.iter().position(|statement| statement == text) {
@@ -202,7 +202,7 @@ fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<
     let place = place_of(number, statements.len())?;
     match rest {
         "" => Some((place, Match::Number)),
-        // Number and text together must mean the same statement.
+        // The number and the text must mean the same statement.
         rest => (by_fold(rest) == Some(place)).then_some((place, Match::Folded)),
     }
 }
@@ -211,7 +211,7 @@ fn place_of(number: usize, count: usize) -> Option<usize> {
     number.checked_sub(1).filter(|place| *place < count)
 }
 
-/// Splits `criterion 2: text`, `#2`, `2.` or `2) text`, already folded, into the number and what follows.
+/// Splits a folded `criterion 2: text`, `#2`, `2.` or `2) text` into the number and the following text.
 fn split_number(text: &str) -> Option<(usize, &str)> {
     let text = text.strip_prefix("criterion").unwrap_or(text).trim_start();
     let text = text.strip_prefix('#').unwrap_or(text);
@@ -224,7 +224,7 @@ fn split_number(text: &str) -> Option<(usize, &str)> {
     }
 }
 
-/// The form in which texts are compared: in lower case, with one space between words.
+/// Normalises a text for comparison: lower case, one space between words.
 fn fold(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -240,7 +240,7 @@ mod tests {
         ["It prints hello", "It has tests", "It exits with 0"].map(str::to_owned).to_vec()
     }
 
-    /// What passed, as `+`, what did not, as `-`, and what was not named, as `?`.
+    /// Shows each verdict as a sign: `+` for passed, `-` for failed, `?` for not named.
     fn read(reply: &str) -> Result<String, String> {
         let sign = |verdict: Verdict| match (verdict.passed, verdict.is_named) {
             (true, _) => '+',
@@ -355,7 +355,7 @@ mod tests {
         check(r#"[{"criterion": "1", "Passed": true}]"#, "-??");
         let verdicts = parse_reply(r#"[{"criterion": "1", "passed": "false", "reasoning": "so"}]"#, &statements()).expect("it is an array");
         assert_eq!(verdicts[0].reasoning, "the judge's `passed` is neither true nor false; it said: so");
-        // Which of the two it means is not told.
+        // The object is ambiguous.
         check(r#"[{"criterion": "1", "passed": false, "passed": true}]"#, "???");
     }
 
@@ -386,7 +386,7 @@ mod tests {
         assert!(verdicts[0].reasoning.starts_with("<script>\u{1b}[31mx") && verdicts[0].reasoning.len() < 4100);
     }
 
-    /// Pieces that judges write, in any order.
+    /// Random sequences of pieces that judges write.
     fn reply() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             Just("[".to_owned()),
@@ -421,7 +421,7 @@ mod tests {
                     let names = [statements()[place].clone(), (place + 1).to_string()];
                     prop_assert!(names.iter().any(|name| reply.contains(name.as_str())), "{} {}", place, reply);
                 }
-                // What is read is one array: without it there would be no verdicts.
+                // Without a bracket there is no array, and so no verdict.
                 prop_assert!(reply.contains('['));
             }
         }

@@ -1,18 +1,18 @@
-//! What judging took, over all its questions: apart from what the agent under judgement took.
+//! Usage and cost of all questions to a judge, separate from those of the agent under judgement.
 
 use super::Judge;
 use crate::agent::{Cost, Measured, shorten};
 use crate::domain::{CostSource, Usage};
 use crate::evaluate::Judged;
 
-/// The longest reply that is kept whole.
+/// Maximum size of a kept reply, in bytes. Longer replies are shortened.
 const MOST_RAW_BYTES: usize = 16 << 10;
-/// How many replies are kept.
+/// Maximum number of kept replies.
 const MOST_RAW: usize = 64;
 
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// One for each question that something was measured of.
+    /// One entry per question with a reply or a measurement.
     usages: Vec<Usage>,
     costs: Vec<Cost>,
     model: Option<String>,
@@ -20,7 +20,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a question. A failure of which nothing was measured, such as a refused connection, adds nothing and leaves nothing unknown.
+    /// Adds a question. A failure without any measurement, such as a refused connection, is not added, so it does not make the sum unknown.
     pub fn add(&mut self, measured: &Measured, reply: Option<&str>) {
         if reply.is_some() || measured.usage != Usage::default() || measured.cost.usd.is_some() {
             self.usages.push(measured.usage);
@@ -49,7 +49,8 @@ impl Tally {
     }
 }
 
-/// Input and output are known where they are known of every question; a service without a cache says nothing of it.
+/// Sums up tokens. Input and output are known only if they are known for every question. Cache tokens may be absent, because a service
+/// without a cache does not report them.
 fn total(usages: &[Usage]) -> Usage {
     let whole = |part: fn(&Usage) -> Option<u64>| {
         let sum = usages.iter().map(part).try_fold(0_u64, |sum, tokens| Some(sum.saturating_add(tokens?)));
@@ -64,7 +65,7 @@ fn total(usages: &[Usage]) -> Usage {
     }
 }
 
-/// Unknown where that of any question is.
+/// Sums up costs. The sum is unknown if the cost of any question is unknown.
 fn total_cost(costs: &[Cost]) -> Cost {
     let Some(usd) = costs.iter().map(|cost| cost.usd).sum::<Option<f64>>().filter(|_| !costs.is_empty()) else { return Cost::default() };
     let is_priced = costs.iter().any(|cost| cost.source == CostSource::Priced);

@@ -1,4 +1,4 @@
-//! What `cargo test` and `cargo nextest` print. There is no stable structured form of either.
+//! Parses the output of `cargo test` and `cargo nextest`. Neither has a stable structured form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +7,20 @@ use crate::domain::ItemStatus;
 use super::collect::{Collector, Counts};
 use super::output::{Output, short};
 
-/// What one test binary printed.
+/// Output of one test binary.
 #[derive(Default)]
 struct Section<'a> {
-    /// How many tests it announced.
+    /// Number of tests that the binary announced.
     announced: usize,
     label: Option<String>,
     tests: Vec<(&'a str, Option<ItemStatus>)>,
-    /// The names in the list at the end.
+    /// Names in the list of failures at the end.
     failures: BTreeSet<&'a str>,
     messages: BTreeMap<&'a str, &'a str>,
     has_result: bool,
 }
 
-/// Adds the tests of `cargo test`, as `target::test`; false if there is none. A compile error is one row.
+/// Adds the tests of `cargo test`, as `target::test`. Returns false if there are none. A compile error is added as one row.
 pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
     let build_failure = compile_error(stderr).or_else(|| compile_error(stdout));
     let mut sections = sections(stdout);
@@ -42,7 +42,7 @@ pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
 fn sections(stdout: &Output) -> Vec<Section<'_>> {
     let mut sections: Vec<Section> = Vec::new();
     let mut label = None;
-    // Where a section's failures are told: what a test printed is quoted there.
+    // Whether the line is in a section's report of failures, which quotes the tests' output.
     let mut in_failures = false;
     let mut quoted: Option<&str> = None;
     for line in stdout.lines() {
@@ -84,7 +84,7 @@ fn sections(stdout: &Output) -> Vec<Section<'_>> {
 
 impl<'a> Section<'a> {
     fn take(&mut self, line: &'a str) {
-        // With `--nocapture` a test's own text stands between its name and its end.
+        // With `--nocapture`, a test's own output is between its name and its status.
         if let Some((_, end @ None)) = self.tests.last_mut()
             && let Some(status) = status(line)
         {
@@ -137,8 +137,8 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Gives the sections the names of their targets, which cargo prints on the other stream, if they surely belong together: one section
-/// per target, then any number of documentation tests, which always come last.
+/// Labels the sections with the names of their targets, which cargo prints on the other stream. It does so only if they surely match: one
+/// section per target, then any number of documentation tests, which always come last.
 fn label(sections: &mut [Section], stderr: &Output) {
     let targets: Vec<String> = stderr.lines().filter_map(target).collect();
     let has_documentation = stderr.lines().any(|line| line.trim_start().starts_with("Doc-tests "));
@@ -152,7 +152,7 @@ fn label(sections: &mut [Section], stderr: &Output) {
     }
 }
 
-/// Reads `Running unittests src/lib.rs (target/debug/deps/tiny-0123456789abcdef)`; of unit tests the crate is named, too.
+/// Reads `Running unittests src/lib.rs (target/debug/deps/tiny-0123456789abcdef)`. For unit tests, the label includes the crate's name.
 fn target(line: &str) -> Option<String> {
     let rest = line.trim_start().strip_prefix("Running ")?;
     let (path, program) = rest.strip_suffix(')')?.rsplit_once(" (")?;
@@ -175,7 +175,7 @@ fn status(tail: &str) -> Option<ItemStatus> {
     let word = tail.split([' ', ',']).next().unwrap_or_default();
     let rest = &tail[word.len()..];
     match word {
-        // With `--report-time` the time follows.
+        // With `--report-time`, the time follows the status.
         "ok" if rest.is_empty() || rest.starts_with(" <") => Some(ItemStatus::Pass),
         "FAILED" if rest.is_empty() || rest.starts_with(" <") || rest.starts_with(" (") => Some(ItemStatus::Fail),
         "ignored" if rest.is_empty() || rest.starts_with(',') => Some(ItemStatus::Skipped),
@@ -184,7 +184,7 @@ fn status(tail: &str) -> Option<ItemStatus> {
     }
 }
 
-/// Returns the line that says what did not compile, and the first error.
+/// Returns the line that says which target did not compile, and the first error.
 fn compile_error(output: &Output) -> Option<(&str, &str)> {
     let failed = output.lines().find_map(|line| line.strip_prefix("error: ").filter(|rest| rest.starts_with("could not compile `")))?;
     let id = failed.match_indices('`').nth(1).map_or(failed, |(end, _)| &failed[..=end]);
@@ -192,7 +192,7 @@ fn compile_error(output: &Output) -> Option<(&str, &str)> {
     Some((id, first.unwrap_or(failed)))
 }
 
-/// Adds the tests of `cargo nextest run`, as it names them; false if there is none.
+/// Adds the tests of `cargo nextest run`, under nextest's names. Returns false if there are none.
 pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> bool {
     let output = [stderr, stdout].into_iter().find(|output| output.lines().any(|line| line.trim_start().starts_with("Nextest run ID ")));
     let Some(output) = output else {
@@ -207,7 +207,7 @@ pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> 
         if let Some(summary) = line.strip_prefix("Summary [") {
             let skipped = summary.rsplit(", ").find_map(|part| part.strip_suffix(" skipped")).and_then(|count| count.parse().ok());
             tests.count(&Counts { skipped: skipped.unwrap_or(0).min(u64::from(u32::MAX)), ..Counts::default() });
-            // The failures are told again below.
+            // The failures are repeated below this line.
             break;
         }
         let Some((word, rest)) = line.split_once(" [") else { continue };
@@ -220,7 +220,7 @@ pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> 
             _ => continue,
         };
         let Some((time, name)) = rest.split_once("] ") else { continue };
-        // Newer versions count: `(3/7) tiny tests::fails`.
+        // Newer versions print a counter: `(3/7) tiny tests::fails`.
         let name = name.trim_start();
         let name = name.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(name, |(_, name)| name.trim_start());
         tests.push(name, status, time.trim().trim_start_matches('>').trim_end_matches('s').parse().ok(), message);

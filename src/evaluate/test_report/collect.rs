@@ -1,4 +1,4 @@
-//! Outcomes on their way into a report: bounded, visible, with ids that tell them apart.
+//! Collects outcomes for a report: bounded in size, safe to show, with unique ids.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::domain::{ItemStatus, visible};
 use super::output::without_roots;
 use super::{Source, TestOutcome, TestReport};
 
-/// Longest id and message, in characters.
+/// Maximum length of an id and of a message, in characters.
 const MAX_ID: usize = 300;
 const MAX_MESSAGE: usize = 600;
-/// Most outcomes of one report. A row says so where there were more.
+/// Maximum number of outcomes in one report. If there were more, a row says so.
 const MAX_OUTCOMES: usize = 100_000;
 
-/// Counts without names.
+/// Counts of tests without names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub passed: u64,
@@ -25,7 +25,7 @@ pub struct Counts {
 pub struct Collector<'a> {
     roots: &'a [&'a str],
     outcomes: Vec<TestOutcome>,
-    /// Id as reported → how often, and where the last one is.
+    /// Reported id → number of outcomes with it, and index of the last one.
     seen: BTreeMap<String, (u32, usize)>,
     extra: Counts,
     is_full: bool,
@@ -48,15 +48,15 @@ impl<'a> Collector<'a> {
         self.extra.errors > 0 || self.outcomes.iter().any(|outcome| matches!(outcome.status, ItemStatus::Error | ItemStatus::Limit))
     }
 
-    /// Takes out the tests whose ids hold these words, and returns how they ended.
+    /// Removes the tests whose ids contain these words, and returns their statuses.
     pub fn take(&mut self, words: &str) -> Vec<ItemStatus> {
         let taken = self.outcomes.extract_if(.., |outcome| outcome.id.contains(words)).map(|outcome| outcome.status).collect();
-        // Places are others from here on, and all tests were told of.
+        // The indices are no longer valid, and all tests were already added.
         self.seen.clear();
         taken
     }
 
-    /// Adds a test. The second of the same id gets `#2`, and so on.
+    /// Adds a test. A second test with the same id gets the suffix `#2`, and so on.
     pub fn push(&mut self, id: &str, status: ItemStatus, duration_seconds: Option<f64>, message: Option<&str>) {
         if self.outcomes.len() >= MAX_OUTCOMES {
             self.overflow();
@@ -81,7 +81,7 @@ impl<'a> Collector<'a> {
         self.outcomes.push(TestOutcome { id, status, duration_seconds, message });
     }
 
-    /// Adds a test, or makes the one already there worse: a runner may report one test in several parts.
+    /// Adds a test, or worsens the status of the test with this id: a runner may report one test in several parts.
     pub fn push_or_worsen(&mut self, id: &str, status: ItemStatus, duration_seconds: Option<f64>, message: Option<&str>) {
         let reported = bounded(&without_roots(id, self.roots), MAX_ID);
         let Some(known) = self.seen.get(&reported).and_then(|(_, index)| self.outcomes.get_mut(*index)) else {
@@ -101,7 +101,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds tests that have no names.
+    /// Adds tests without names.
     pub fn count(&mut self, counts: &Counts) {
         self.extra.passed = self.extra.passed.saturating_add(counts.passed);
         self.extra.failed = self.extra.failed.saturating_add(counts.failed);
@@ -109,7 +109,7 @@ impl<'a> Collector<'a> {
         self.extra.skipped = self.extra.skipped.saturating_add(counts.skipped);
     }
 
-    /// Returns the report; every count is bounded, so that sums of it cannot overflow.
+    /// Returns the report. Every count is bounded, so that their sums cannot overflow.
     pub fn into_report(self, source: Source) -> TestReport {
         let mut counts = self.extra;
         for outcome in &self.outcomes {
@@ -148,9 +148,9 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Makes foreign text one line that is safe to show, of at most so many characters.
+/// Makes untrusted text one line that is safe to show, with at most `most` characters.
 pub fn bounded(text: &str, most: usize) -> String {
-    // Cut first: a message may be megabytes.
+    // Cut the text first: a message may be megabytes long.
     let cut: String = text.chars().take(most.saturating_mul(4)).collect();
     let mut line = String::new();
     for word in cut.split_whitespace() {

@@ -1,34 +1,34 @@
-//! How to learn most from a test command that a suite declares as one line of shell.
+//! Plans how to get the most detailed report from a test command, which a suite declares as one line of shell.
 //!
-//! - pytest is asked through `PYTEST_ADDOPTS`, whatever stands around it: this reaches `make test` and `tox`, too, and no word of the
-//!   command has to change. `-v` is among it, so that a run that is stopped has named the tests that ended.
-//! - go, node, jest and vitest are asked by options put right after their own word, if the command calls exactly one runner, once, and
-//!   nothing in it hides a command from this reader (`$(…)`, a here-document). Where the answer comes by standard output, there must be
-//!   no pipe either.
-//! - cargo has no stable report; its text is read. Every other command stays as it is, and what it prints is looked at.
+//! - pytest gets its options through `PYTEST_ADDOPTS`, whatever the rest of the command is. This also reaches `make test` and `tox`, and
+//!   leaves the command unchanged. The options include `-v`, so that a run that is stopped has named the tests that ended.
+//! - go, node, jest and vitest get options right after their own word, if the command calls exactly one runner, once, and has no construct
+//!   that hides commands from this parser (`$(…)`, a here-document). If the report goes to standard output, the command must not have a
+//!   pipe either.
+//! - cargo has no stable report format, so its text is read. Every other command stays unchanged, and its output is read.
 
 use std::path::{Path, PathBuf};
 
-/// What to start, and where it will answer.
+/// The command to start, and the place of its report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The command as the suite has it; it names outcomes that belong to no test.
+    /// The command as declared in the suite. It names outcomes that belong to no test.
     pub declared: String,
-    /// What to run with `sh -c`.
+    /// The command to run with `sh -c`.
     pub command: String,
-    /// To be set for it, in place of what the environment has under these names.
+    /// Environment variables to set. They replace variables of the same name.
     pub environment: Vec<(String, String)>,
     pub report: Option<Report>,
-    /// None if the command does not name one that is known.
+    /// `None` if the command names no known runner, or several.
     pub runner: Option<Runner>,
-    /// One command, without a list, a pipe or a substitution: its exit is the runner's own.
+    /// Whether the command is one call, without a list, a pipe or a substitution, so that its exit code is the runner's own.
     pub is_simple: bool,
-    /// What the ids of controls hold, where there are some.
+    /// Words that the ids of the control's tests contain, if there is a control.
     pub control: Option<String>,
 }
 
 impl Plan {
-    /// Adds a control, whose file is there; ids of it, and of others beside it, hold `words`.
+    /// Adds a control whose file exists. Ids of its tests contain `words`.
     #[must_use]
     pub fn with_control(mut self, file: &Path, words: &str) -> Self {
         self.command = format!("{} {}", self.command, quoted(&file.to_string_lossy()));
@@ -37,16 +37,16 @@ impl Plan {
     }
 }
 
-/// A file that the command writes.
+/// A report file that the command writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// As the command names it: relative to where it runs, unless absolute.
+    /// Path as the command names it: absolute, or relative to the command's working folder.
     pub path: PathBuf,
-    /// Whether we asked for it. The command's own file may be there from an earlier run.
+    /// Whether we requested the report. The command's own report file may be left from an earlier run.
     pub is_ours: bool,
 }
 
-/// The runners whose ways are known.
+/// The known test runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runner {
     Pytest,
@@ -58,7 +58,7 @@ pub enum Runner {
     Vitest,
 }
 
-/// Plans a command. `report` is an absolute path to a file that does not exist; `addopts` is what `PYTEST_ADDOPTS` already has.
+/// Plans a command. `report` is an absolute path to a file that does not exist yet. `addopts` is the current value of `PYTEST_ADDOPTS`.
 pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
     let script = Script::read(declared);
     let calls: Vec<Call> = script.segments.iter().filter_map(|segment| call(segment)).collect();
@@ -82,7 +82,7 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
             let own = call.and_then(|call| call.option(&["--junitxml", "--junit-xml"]));
             let mut options: Vec<String> = addopts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect();
             options.push("-v".to_owned());
-            // Two sessions would write to one file: then the text has to do.
+            // Two sessions would write to the same file, so read the text instead.
             let is_repeated = runner.is_some() && (calls.len() > 1 || script.repeats);
             if let Some(own) = own.filter(|_| plan.is_simple) {
                 plan.report = Some(Report { path: PathBuf::from(own), is_ours: false });
@@ -90,7 +90,7 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
                 options.push(format!("--junitxml={path}"));
                 plan.report = Some(ours);
             }
-            // This older form names the file of each test.
+            // This older format names the file of each test.
             options.push("-o junit_family=xunit1".to_owned());
             plan.environment.push(("PYTEST_ADDOPTS".to_owned(), options.join(" ")));
         }
@@ -121,7 +121,7 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
     plan
 }
 
-/// Returns the arguments of pytest where the command is one call of it and nothing else, with our report.
+/// Returns pytest's arguments if the command is a single plain call of pytest; otherwise `None`.
 pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
     let script = Script::read(declared);
     let [segment] = script.segments.as_slice() else { return None };
@@ -133,13 +133,13 @@ pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
 /// One call of a runner.
 struct Call<'a> {
     runner: Runner,
-    /// Where its options may be put: the end of a word in the command.
+    /// Where options can be inserted: the end of a word, in bytes from the start of the command.
     at: usize,
     arguments: &'a [Word],
 }
 
 impl Call<'_> {
-    /// Returns the value of the first of these options that is there; empty if it has none.
+    /// Returns the value of the first option in `names` that is present. The value is empty if the option has none.
     fn option(&self, names: &[&str]) -> Option<&str> {
         self.arguments.iter().enumerate().find_map(|(index, word)| {
             let (name, value) = word.text.split_once('=').map_or((word.text.as_str(), None), |(name, value)| (name, Some(value)));
@@ -179,7 +179,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                 let verb = skip_options(words, index + 1, &["--filter", "-F", "--dir", "-C", "--cwd", "--prefix"]);
                 index = match at(verb) {
                     "exec" | "dlx" | "x" => skip_options(words, verb + 1, &["-p", "--package"]),
-                    // yarn and pnpm call programs without a verb.
+                    // yarn and pnpm can call programs without a verb such as `run`.
                     "jest" | "vitest" if name != "npm" => verb,
                     _ => return None,
                 };
@@ -214,7 +214,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
     None
 }
 
-/// Returns the index of the first word that is no option; those named take the next word as their value.
+/// Returns the index of the first word that is not an option. Options in `valued` take the next word as their value.
 fn skip_options(words: &[Word], mut index: usize, valued: &[&str]) -> usize {
     while let Some(word) = words.get(index).filter(|word| word.text.starts_with('-')) {
         index += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
@@ -227,27 +227,27 @@ fn is_assignment(word: &str) -> bool {
     !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-/// Returns a text as one word of a shell.
+/// Quotes a text as one word of a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// A line of shell, as far as it has to be understood: commands as words, without their redirections.
+/// A parsed line of shell, as far as needed: its commands as words, without redirections.
 #[derive(Default)]
 struct Script {
     segments: Vec<Vec<Word>>,
     has_pipe: bool,
-    /// A loop.
+    /// Whether the script has a loop.
     repeats: bool,
-    /// Something in it may hide a command.
+    /// Whether the script has a construct that may hide a command.
     is_opaque: bool,
 }
 
 struct Word {
-    /// Without quotes.
+    /// The word without quotes.
     text: String,
-    /// Where it ends in the script, in bytes.
+    /// End of the word in the script, in bytes.
     end: usize,
 }
 
@@ -271,7 +271,7 @@ impl Script {
                     characters.next();
                     script.is_opaque |= character == '<' && characters.peek().is_some_and(|(_, next)| matches!(next, '<' | '('));
                     while characters.next_if(|(_, next)| matches!(next, '<' | '>' | '&' | '|')).is_some() {}
-                    // The number of a stream stands right before the sign.
+                    // The number of a stream is directly before the redirection sign.
                     let is_stream = |word: &mut Word| word.end == start && word.text.chars().all(|digit| digit.is_ascii_digit());
                     segment.pop_if(is_stream);
                     is_target = true;

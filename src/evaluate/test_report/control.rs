@@ -1,12 +1,12 @@
-//! How a control ended: a test that cannot pass, run among a suite's own.
+//! Result of a control: a test that cannot pass, run together with a suite's own tests.
 
-/// How the control of a command ended.
+/// Result of a command's control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// It did not pass.
+    /// The control did not pass, as expected.
     Held,
-    /// It passed, which it cannot.
+    /// The control passed, which should be impossible.
     Passed,
-    /// The report does not know it, although the tests came to their end.
+    /// The report does not contain the control, although the tests ran to their end.
     Missing,
 }

@@ -1,4 +1,4 @@
-//! `go test -json`, and what `go test` prints without it.
+//! Parses the output of `go test -json`, and of `go test` without it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::domain::ItemStatus;
 use super::collect::Collector;
 use super::output::Output;
 
-/// Most of a test's output that is kept while reading.
+/// Maximum amount of a test's output that is kept while reading, in bytes.
 const MAX_TEXT: usize = 2048;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct WireEvent {
 
 #[derive(Default)]
 struct Package {
-    /// In the order they started. An empty outcome means that the test has not ended.
+    /// Test names in the order they started. A test without `end` has not ended.
     order: Vec<String>,
     tests: BTreeMap<String, Test>,
     output: String,
@@ -47,15 +47,15 @@ struct Test {
     output: String,
 }
 
-/// Adds the tests of a stream of events, as `package::Test/subtest`; false if there is no event. A package that failed outside its
-/// tests, such as one that does not build, is a row.
+/// Adds the tests of a stream of events, as `package::Test/subtest`. Returns false if there is no event. A package that failed outside its
+/// tests, such as one that does not build, is added as a row.
 pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
     let mut packages: BTreeMap<String, Package> = BTreeMap::new();
     let mut builds: BTreeMap<String, String> = BTreeMap::new();
     let mut plain_failures = Vec::new();
     for line in stdout.lines() {
         if !line.starts_with('{') {
-            // Before Go 1.24 a build failure is no event.
+            // Before Go 1.24, a build failure is not an event.
             if let Some(package) = failed_package(line) {
                 plain_failures.push(package);
             }
@@ -146,7 +146,7 @@ struct Ended<'a> {
     message: Option<String>,
 }
 
-/// Adds the tests that are no parents, and the parents that failed on their own; says whether any failed.
+/// Adds the tests without subtests, and the parents that failed on their own. Says whether any test failed.
 fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
     let is_bad = |one: &Ended| matches!(one.status, ItemStatus::Fail | ItemStatus::Error);
     let parents: BTreeSet<&str> = ended.iter().flat_map(|one| ancestors(one.name)).collect();
@@ -159,7 +159,7 @@ fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
     ended.iter().any(is_bad)
 }
 
-/// Adds the tests of `go test -v`, or the packages where the tests are not named; false if there is neither.
+/// Adds the tests of `go test -v`, or the packages if the tests are not named. Returns false if there are neither.
 pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
     let mut ended: Vec<Ended> = Vec::new();
     let mut started: BTreeSet<&str> = BTreeSet::new();
@@ -173,7 +173,7 @@ pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
         } else if let Some((package, status, seconds)) = ended_package(line) {
             found = true;
             let (mut ended, mut open) = (std::mem::take(&mut ended), std::mem::take(&mut started));
-            // Without -v only failures are named: then the packages are the tests.
+            // Without `-v`, go names only failed tests, so the packages count as tests.
             if open.is_empty() {
                 tests.push(package, status, seconds, None);
                 continue;
@@ -213,7 +213,7 @@ fn ended_test(line: &str) -> Option<Ended<'_>> {
     Some(Ended { name: name.trim(), status, seconds: time.trim_end_matches("s)").parse().ok(), message: None })
 }
 
-/// Reads `ok  <tab>package<tab>0.1s` and its kin.
+/// Reads `ok  <tab>package<tab>0.1s` and similar lines.
 fn ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
     let mut cells = line.split('\t').map(str::trim);
     let (word, package, rest) = (cells.next()?, cells.next()?, cells.next().unwrap_or_default());
@@ -234,7 +234,7 @@ fn failed_package(line: &str) -> Option<&str> {
     matches!(note.trim(), "[build failed]" | "[setup failed]").then_some(package)
 }
 
-/// Returns `a` and `a/b` for `a/b/c`. Nobody nests deeper than this looks.
+/// Returns `a` and `a/b` for `a/b/c`, up to 32 levels.
 fn ancestors(test: &str) -> impl Iterator<Item = &str> {
     test.match_indices('/').take(32).map(|(index, _)| &test[..index])
 }
@@ -244,7 +244,7 @@ fn keep(text: &mut String, more: &str) {
     text.extend(more.chars().take(room));
 }
 
-/// Returns the output without the runner's own lines.
+/// Returns the output without the runner's own lines; `None` if nothing is left.
 fn message_of(output: &str) -> Option<String> {
     let own = |line: &str| line.is_empty() || line.starts_with("=== ") || line.starts_with("--- ") || line.starts_with("# ");
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !own(line)).collect();

@@ -1,4 +1,4 @@
-//! The JSON report of jest, which vitest writes too.
+//! The JSON report of jest, which vitest also writes.
 
 use serde::Deserialize;
 
@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8], tests: &mut Collector) {
             let message = unknown.as_deref().or_else(|| failure.map(|text| text.lines().next().unwrap_or(text.as_str())));
             tests.push(&id, status, test.duration.map(|milliseconds| milliseconds / 1000.0), message);
         }
-        // The file did not load, or broke outside its tests.
+        // The file did not load, or failed outside its tests.
         if file.status == "failed" && !has_failure {
             tests.push(&file.name, ItemStatus::Error, None, file.message.as_deref().or(Some("the file failed outside its tests")));
         }

@@ -1,4 +1,4 @@
-//! The tests of a JUnit report, under the ids that their runner uses.
+//! Reads the tests of a JUnit report, under the ids that their runner uses.
 
 use crate::domain::ItemStatus;
 use crate::junit::{self, Case, Halt, Told};
@@ -8,8 +8,8 @@ use super::output::short;
 
 const MAX_BYTES: usize = 64 << 20;
 
-/// Adds the tests of a report. With `is_python`, ids are those that pytest itself uses (`file::Class::test[parameter]`). A report that
-/// breaks off keeps what it told until there, and a row says that it broke off.
+/// Adds the tests of a report. With `is_python`, ids have pytest's own form (`file::Class::test[parameter]`). If the report is truncated,
+/// the tests up to that point are kept, and a row says that the report breaks off.
 pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
     let kept = &bytes[..bytes.len().min(MAX_BYTES)];
     let halt = junit::walk(kept, &|| (), &mut |told| {
@@ -31,7 +31,7 @@ fn add(case: &Case, is_python: bool, tests: &mut Collector) {
     let file = Some(case.file()).filter(|file| !file.is_empty());
     let id = if is_python { python_id(file, case.class(), case.name()) } else { id(case, file) };
     let message = case.own().reason();
-    // pytest reports what broke after a failed test as a second case of the same name.
+    // pytest reports a failed teardown after a failed test as a second case of the same name.
     let is_second_part = is_python
         && case.status() == ItemStatus::Error
         && message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
@@ -42,13 +42,13 @@ fn add(case: &Case, is_python: bool, tests: &mut Collector) {
     }
 }
 
-/// Returns `class::name`, or the suites' names where the class says nothing.
+/// Returns `class::name`, or the suites' names with the test's name if the class is not informative.
 fn id(case: &Case, file: Option<&str>) -> String {
     let (class, name) = (case.class(), case.name());
     let named: Vec<&str> = case.suites().iter().map(|suite| short(suite)).collect();
     match (file, class) {
         (Some(file), "") => format!("{file}::{name}"),
-        // What node writes everywhere.
+        // Node writes this class for every test.
         (None, "" | "test") if !named.is_empty() => format!("{} > {name}", named.join(" > ")),
         (_, "" | "test") => name.to_owned(),
         (_, class) if name.is_empty() => class.to_owned(),
@@ -56,11 +56,11 @@ fn id(case: &Case, file: Option<&str>) -> String {
     }
 }
 
-/// Returns pytest's own id of a case. The class name has file and classes joined by dots; the file, where it is there, tells them
-/// apart, else the names do: modules are `test_*` or `*_test`.
+/// Returns pytest's own id of a case. The class name joins the file and the classes by dots. The `file` attribute separates them if it
+/// exists; otherwise names do: modules are `test_*` or `*_test`.
 fn python_id(file: Option<&str>, class: &str, name: &str) -> String {
     if class.is_empty() {
-        // A file that could not be collected.
+        // A file that could not be collected has no class.
         let path = file.map_or_else(|| format!("{}.py", name.replace('.', "/")), str::to_owned);
         return if file.is_none() && name.contains('[') { name.to_owned() } else { path };
     }

@@ -1,10 +1,9 @@
-//! What a test command had to say: one outcome per test where the runner tells, counts where it tells only those, and the exit where it
-//! tells nothing.
+//! Reads test results from a finished command: one outcome per test if the runner names tests, else counts, else only the exit code.
 //!
-//! [`plan`] decides before the start how to learn most from a command; [`outcomes`] reads what came out of it. Nothing here starts a
-//! program or reads a file, and no bytes make it panic: all of them come from code that an agent may have written.
+//! [`plan`] decides before the start how to get the most detailed report; [`outcomes`] reads the result. Nothing here starts a program or
+//! reads a file. No input makes it panic: all bytes come from code that an agent may have written.
 //!
-//! Where tests nest, the leaves are the tests. A parent is one only if it failed on its own: that counts each check once.
+//! If tests nest, only the leaves count as tests. A parent counts only if it failed on its own. So each check counts once.
 
 mod cargo;
 mod collect;
@@ -41,22 +40,22 @@ pub enum Ending {
     TimedOut,
 }
 
-/// All that is known of a command that ended.
+/// Everything known about a finished command.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
     pub ending: Ending,
     pub stdout: &'a [u8],
     pub stderr: &'a [u8],
-    /// The bytes at [`Plan::report`], if this command wrote them: a file that was there before says nothing.
+    /// Content of [`Plan::report`], if this command wrote it. A file left from before says nothing.
     pub report: Option<&'a [u8]>,
-    /// Folders that differ from run to run (the workspace, a temporary copy), taken out of ids and messages.
+    /// Folders that differ from run to run (the workspace, a temporary copy). They are removed from ids and messages.
     pub roots: &'a [&'a str],
 }
 
-/// Reads what a command that was started by `plan` had to say.
+/// Reads the test results of a command that was started by `plan`.
 ///
-/// An exit that contradicts the tests is an outcome of its own, under the command's text: a time-out is `limit`, a runner that
-/// broke off, found no test or failed although every test it told of passed is `error`.
+/// An exit code that contradicts the tests is added as a separate outcome, under the command's text. A time-out is `limit`. A runner that
+/// broke off, found no test, or failed although every reported test passed is `error`.
 pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     let stdout = Output::new(finished.stdout, finished.roots);
     let stderr = Output::new(finished.stderr, finished.roots);
@@ -88,7 +87,7 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     TestReport { control, ..tests.into_report(source) }
 }
 
-/// Takes the control out of the tests, and its part out of the ending: where nothing else failed, the tests ended well.
+/// Removes the control from the tests, and its effect from the ending: if nothing but the control failed, the exit code becomes 0.
 fn controlled(plan: &Plan, finished: &Finished, format: Option<Format>, tests: &mut Collector) -> (Option<Control>, Ending) {
     let Some(words) = &plan.control else { return (None, finished.ending) };
     let is_whole = matches!(finished.ending, Ending::Code(0 | 1)) && format.is_some() && !tests.is_empty();
@@ -102,10 +101,10 @@ fn controlled(plan: &Plan, finished: &Finished, format: Option<Format>, tests: &
     (control, if is_all { Ending::Code(0) } else { finished.ending })
 }
 
-/// Collects per-test outcomes from the best source there is, and says which it was.
+/// Collects per-test outcomes from the best available source, and returns the format of that source.
 fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
     let report = finished.report.filter(|bytes| !bytes.is_empty());
-    // pytest writes its report anew in each session, so that of several only the last is in the file.
+    // pytest overwrites its report in each session, so after several sessions the file has only the last one.
     let is_whole = pytest::sessions(stdout) < 2;
     match (report, plan.runner) {
         (Some(bytes), Some(Runner::Jest | Runner::Vitest)) => {
@@ -114,7 +113,7 @@ fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, 
         }
         (Some(bytes), runner) if is_whole => {
             junit::read(bytes, matches!(runner, None | Some(Runner::Pytest)), tests);
-            // An empty report of a runner that we did not recognise may be beside the point.
+            // An empty report of an unknown runner may not be the tests' report.
             if runner.is_some() || !tests.is_empty() {
                 return Some(Format::JunitXml);
             }
@@ -138,7 +137,7 @@ fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, 
     }
 }
 
-/// Finds the runner behind a `make test` or `npm test` by what it prints.
+/// Detects the runner behind a `make test` or `npm test` by its output.
 fn detect(stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
     if stdout.has_line_starting("TAP version 1") && tap::read(stdout, tests) {
         Some(Format::Tap)
@@ -164,7 +163,7 @@ type Verdict = (ItemStatus, Option<String>);
 fn by_exit(ending: Ending) -> Verdict {
     match ending {
         Ending::Code(0) => (ItemStatus::Pass, None),
-        // A missing program is a failure, not an outage: it may be the one the agent was to write.
+        // A missing program is a failure, not an outage: the agent may have had to write that program.
         Ending::Code(code) => (ItemStatus::Fail, Some(exit_words(code))),
         Ending::Signal(signal) => (ItemStatus::Error, Some(format!("ended by signal {signal}"))),
         Ending::TimedOut => (ItemStatus::Limit, Some("timed out".to_owned())),
@@ -184,14 +183,14 @@ fn without_tests(plan: &Plan, ending: Ending) -> Verdict {
     (ItemStatus::Error, Some(reason))
 }
 
-/// Returns what the ending adds to the tests: something only if they do not explain it.
+/// Returns an additional outcome for the ending if the tests do not explain it.
 fn contradiction(plan: &Plan, ending: Ending, tests: &Collector) -> Option<Verdict> {
     match ending {
         Ending::Code(0) => None,
         Ending::TimedOut => Some((ItemStatus::Limit, Some("timed out".to_owned()))),
         Ending::Signal(signal) => Some((ItemStatus::Error, Some(format!("ended by signal {signal}")))),
         Ending::Code(code) => {
-            // Breaking off is worth a row of its own even beside failures, unless an error already tells why.
+            // A runner that broke off gets a row of its own even if tests failed, unless an error already explains it.
             let broke_off = pytest_words(plan, code).filter(|_| !tests.has_errors());
             let unexplained = || (!tests.has_failures()).then(|| format!("{} although no test failed", exit_words(code)));
             broke_off.map(str::to_owned).or_else(unexplained).map(|reason| (ItemStatus::Error, Some(reason)))
@@ -207,7 +206,7 @@ fn exit_words(code: i32) -> String {
     }
 }
 
-/// Returns what pytest means by an exit code, where the whole command is one call of pytest.
+/// Returns pytest's meaning of an exit code, if the whole command is one call of pytest.
 fn pytest_words(plan: &Plan, code: i32) -> Option<&'static str> {
     if plan.runner != Some(Runner::Pytest) || !plan.is_simple {
         return None;

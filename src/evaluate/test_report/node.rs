@@ -1,16 +1,16 @@
-//! What `node --test` prints for people.
+//! Parses the text that `node --test` prints for people.
 
 use crate::domain::ItemStatus;
 
 use super::collect::Collector;
 use super::output::{Output, short};
 
-/// Adds the tests, as `parent > child`; false if this is not node's output, with nothing added.
+/// Adds the tests, as `parent > child`. Returns false, and adds nothing, if this is not node's output.
 pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
     if !stdout.has_line_starting("ℹ tests ") {
         return false;
     }
-    // Parents that are open: indentation, name, whether a child failed.
+    // Open parents: indentation, name, whether a child failed.
     let mut open: Vec<(usize, &str, bool)> = Vec::new();
     for line in stdout.lines() {
         if line == "✖ failing tests:" {

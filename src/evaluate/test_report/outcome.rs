@@ -1,57 +1,57 @@
-//! How the tests of a command ended, and how that was learnt.
+//! Outcomes of a command's tests, and the source they were read from.
 
 use crate::domain::ItemStatus;
 
 use super::Control;
 
-/// How one test ended.
+/// Outcome of one test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestOutcome {
-    /// Unique in its report, the same in every run of the same tests; bounded and visible.
+    /// Id, unique in its report and equal in every run of the same tests. Bounded in length and safe to show.
     pub id: String,
     pub status: ItemStatus,
     pub duration_seconds: Option<f64>,
-    /// Why it did not pass, on one line; bounded and visible.
+    /// Why the test did not pass, on one line. Bounded in length and safe to show.
     pub message: Option<String>,
 }
 
-/// How the tests of one command ended.
+/// Outcomes of the tests of one command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestReport {
-    /// In the order they were reported. Empty if only counts are known.
+    /// Outcomes in the order they were reported. Empty if only counts are known.
     pub outcomes: Vec<TestOutcome>,
     pub passed: u64,
     pub failed: u64,
-    /// Tests that crashed or never came to an end; not passed.
+    /// Tests that crashed or never ended. They count as not passed.
     pub errors: u64,
-    /// Outside the total.
+    /// Skipped tests. They are not part of the total.
     pub skipped: u64,
     pub source: Source,
-    /// Where the command had one.
+    /// Result of the control, if the command had one.
     pub control: Option<Control>,
 }
 
 impl TestReport {
-    /// Returns how many tests are in the denominator.
+    /// Returns the number of tests that the pass rate is based on.
     pub fn total(&self) -> u64 {
         self.passed + self.failed + self.errors
     }
 }
 
-/// How a report was learnt.
+/// Source of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// One outcome per test.
     Tests(Format),
-    /// Counts from a summary; which tests they were is not known.
+    /// Counts from a summary, without the names of the tests.
     Counts,
-    /// The command is the test.
+    /// The command itself is the test: its exit code is the outcome.
     Exit,
-    /// A test runner that ran no test.
+    /// A test runner ran no test.
     NoTests,
 }
 
-/// What per-test outcomes were read from.
+/// Format that per-test outcomes were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     JunitXml,
@@ -62,6 +62,6 @@ pub enum Format {
     GoText,
     Tap,
     NodeText,
-    /// Of jest, which vitest writes too.
+    /// JSON of jest, which vitest also writes.
     JestJson,
 }

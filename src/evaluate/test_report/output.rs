@@ -1,6 +1,6 @@
-//! What a command printed, as lines without colours.
+//! Output of a command, as lines without colour codes.
 
-/// Most bytes that are read of one stream.
+/// Maximum number of bytes that are read from one stream.
 const MAX_BYTES: usize = 64 << 20;
 
 pub struct Output {
@@ -8,7 +8,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Decodes a stream: terminal sequences go, bytes that are no UTF-8 become `�`, a lone carriage return ends a line.
+    /// Decodes a stream: removes terminal sequences, replaces bytes that are not UTF-8 by `�`, and treats a lone carriage return as a line
+    /// end.
     pub fn new(bytes: &[u8], roots: &[&str]) -> Self {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
         Self { text: without_roots(&plain(&String::from_utf8_lossy(bytes)), roots) }
@@ -27,16 +28,16 @@ impl Output {
     }
 }
 
-/// Returns the start of a name that becomes part of many ids: a name of megabytes must not be copied for each of them.
+/// Returns the start of a name that becomes part of many ids, so that a name of megabytes is not copied for each of them.
 pub fn short(name: &str) -> &str {
     &name[..name.floor_char_boundary(400)]
 }
 
-/// Takes folders that change from run to run out of a text, so that what is below them reads the same in every run.
+/// Removes folders that change from run to run from a text, so that the paths below them are equal in every run.
 pub fn without_roots(text: &str, roots: &[&str]) -> String {
     let mut text = text.to_owned();
     let mut roots: Vec<&str> = roots.iter().map(|root| root.trim_end_matches('/')).filter(|root| root.len() > 1).collect();
-    // A folder inside another one goes first.
+    // A folder inside another one is removed first.
     roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
     for root in roots {
         if text.contains(root) {
@@ -67,7 +68,7 @@ fn plain(text: &str) -> String {
                         }
                     }
                 }
-                // A title or link ends with a bell or `ESC \`, at the latest with the line.
+                // A title or link ends with a bell or `ESC \`, but never goes beyond the line.
                 Some(']') => {
                     while let Some(next) = characters.peek() {
                         if *next == '\n' {

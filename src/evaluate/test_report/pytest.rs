@@ -1,24 +1,24 @@
-//! What pytest prints: the fallback where its XML is missing, as after a time-out.
+//! Parses pytest's text output: the fallback if its XML report is missing, as after a time-out.
 
 use crate::domain::ItemStatus;
 
 use super::collect::{Collector, Counts};
 use super::output::Output;
 
-/// Returns how many sessions the output tells of.
+/// Returns the number of sessions in the output.
 pub fn sessions(stdout: &Output) -> usize {
     let starts = stdout.lines().filter(|line| line.starts_with('=') && line.contains(" test session starts ")).count();
     let ends = stdout.lines().filter(|line| summary(line).is_some()).count();
     starts.max(ends)
 }
 
-/// Adds the tests of a verbose run; false if the tests that passed are not all named, with nothing added.
+/// Adds the tests of a verbose run. Returns false, and adds nothing, if not all passed tests are named.
 pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
     let mut events: Vec<(&str, ItemStatus, Option<&str>)> = Vec::new();
     let mut in_summary = false;
     let mut named = false;
     let mut passed = 0;
-    // A test whose own output (`-s`) stands between its name and its end.
+    // A test whose own output (with `-s`) is between its name and its status.
     let mut open: Option<&str> = None;
     for line in stdout.lines() {
         if line.starts_with('=') {
@@ -46,7 +46,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         }
     }
     let told = events.iter().filter(|(_, status, _)| *status == ItemStatus::Pass).count();
-    // Only what did not pass is named where verbosity is low.
+    // At low verbosity, pytest names only tests that did not pass.
     if events.is_empty() || (!named && told == 0) || (told as u64) < passed {
         return false;
     }
@@ -56,7 +56,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
     true
 }
 
-/// Reads `=== 3 failed, 7 passed in 0.10s ===`, with or without the signs.
+/// Reads `=== 3 failed, 7 passed in 0.10s ===`, with or without the equals signs.
 pub fn summary(line: &str) -> Option<Counts> {
     let inner = line.trim_matches(['=', ' ']);
     let (counts, time) = inner.rsplit_once(" in ")?;
@@ -97,7 +97,7 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
     })
 }
 
-/// Reads `FAILED file.py::test - reason`, and files that could not be collected.
+/// Reads `FAILED file.py::test - reason`, and lines about files that could not be collected.
 fn short(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
     let (status, rest) = first_word(line)?;
     let (id, reason) = rest.split_once(" - ").map_or((rest, None), |(id, reason)| (id, Some(reason)));

@@ -1,37 +1,37 @@
-//! One line of a summary, as test runners and people's own scripts print it: `3 passed, 1 failed`, `Failed: 1, Passed: 3`,
-//! `3 of 4 tests passed` and their kin.
+//! Parses one line of a summary, as test runners and people's own scripts print it: `3 passed, 1 failed`, `Failed: 1, Passed: 3`,
+//! `3 of 4 tests passed` and similar lines.
 //!
-//! The whole line has to be understood: a sentence that happens to hold a number is no summary. Counts of files, steps or assertions
+//! The whole line must be understood: a sentence that happens to contain a number is not a summary. Counts of files, steps or assertions
 //! are not counts of tests.
 
 use super::collect::Counts;
 
-/// What a line tells.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// All counts of a run.
     Whole(Counts),
-    /// All counts of one test program; those of the others are to be added.
+    /// All counts of one test program. Counts of several programs are added up.
     Part(Counts),
-    /// One count of a summary that takes a line for each, with the word that tells it from the others.
+    /// One count of a summary that has a line per count, with the word that identifies the count.
     Single(String, Tally),
 }
 
-/// Counts as far as a line tells them.
+/// The counts that a line gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     passed: Option<u64>,
     failed: Option<u64>,
     errors: Option<u64>,
-    /// Errors that no test had, so that they are not in the total.
+    /// Errors outside any test, so that they are not in the total.
     outside: u64,
     skipped: Option<u64>,
     total: Option<u64>,
-    /// Checks inside tests were counted, too: who tells those tells the tests that failed.
+    /// Whether checks inside tests were counted, too. A summary with that count also names failed tests, if there were any.
     has_assertions: bool,
 }
 
-/// What a word counts.
+/// Kind of count that a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     Passed,
@@ -41,11 +41,11 @@ enum Counted {
     Skipped,
     Total,
     Assertions,
-    /// Known, and no test.
+    /// A known word that does not count tests.
     Nothing,
 }
 
-/// Words that say how a test ended. Those of several words are joined by a hyphen before they are looked up.
+/// Words for the outcome of a test. Phrases of several words are joined by hyphens before the look-up.
 const STATUSES: &[(&[&str], Counted)] = &[
     (
         &["passed", "pass", "passes", "passing", "ok", "succeeded", "success", "successes", "successful", "xpassed", "flaky"],
@@ -105,7 +105,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
     ),
 ];
 
-/// What is counted, where it is tests.
+/// Nouns for tests.
 const TESTS: &[&str] = &[
     "test",
     "tests",
@@ -127,7 +127,7 @@ const TESTS: &[&str] = &[
     "properties",
 ];
 
-/// What may stand before the counts, with a colon.
+/// Labels that may precede the counts, with a colon.
 const LABELS: &[&str] = &[
     "test",
     "tests",
@@ -152,7 +152,7 @@ const LABELS: &[&str] = &[
     "finished",
 ];
 
-/// Reads a line without its line end.
+/// Reads a line, given without its line end.
 pub fn line(line: &str) -> Option<Line> {
     let line = line.trim();
     if line.len() > 300 || !line.contains(|character: char| character.is_ascii_digit()) {
@@ -180,7 +180,7 @@ pub fn line(line: &str) -> Option<Line> {
 }
 
 impl Tally {
-    /// Returns the counts, if it is clear how many passed: told, or what is left of all that ran.
+    /// Returns the counts if the number of passed tests is known: printed, or the total minus all others.
     pub fn counts(&self) -> Option<Counts> {
         let (failed, errors, skipped) = (self.failed.unwrap_or(0), self.errors.unwrap_or(0), self.skipped.unwrap_or(0));
         let is_told = self.failed.is_some() || self.errors.is_some() || self.has_assertions;
@@ -247,7 +247,7 @@ fn catch2(lower: &str) -> Option<u64> {
     matches!(noun, "test case" | "test cases").then(|| number(count))?
 }
 
-/// Takes off how long the tests took.
+/// Removes the duration of the tests.
 fn without_time(text: &str) -> &str {
     let text = text.split(", duration:").next().unwrap_or(text);
     let text = text.split(", spent ").next().unwrap_or(text);
@@ -255,12 +255,12 @@ fn without_time(text: &str) -> &str {
     text.rsplit_once(" in ").filter(|(_, rest)| starts_with_number(rest)).map_or(text, |(counts, _)| counts)
 }
 
-/// Takes off rules, signs and full stops at both ends.
+/// Removes rules, signs and full stops at both ends.
 fn bare(text: &str) -> &str {
     text.trim_matches(|character: char| !character.is_alphanumeric() && !matches!(character, '(' | ')' | '[' | ']'))
 }
 
-/// Reads counts, and says how many parts there were, and which word the first of them had.
+/// Reads counts. Also returns the number of parts and the word of the first part.
 fn tally(text: &str) -> Option<(Tally, usize, String)> {
     if let Some((head, inner)) = text.split_once('(').and_then(|(head, rest)| Some((head.trim(), rest.strip_suffix(')')?)))
         && let Some(tally) = enclosed(head, inner)
@@ -269,7 +269,7 @@ fn tally(text: &str) -> Option<(Tally, usize, String)> {
     }
     let text = without_groups(text);
     let text = text.trim();
-    // deno's `FAILED | 1 passed | 1 failed`, and XCTest's `Executed 3 tests, with 1 failure`.
+    // deno prints `FAILED | 1 passed | 1 failed`, and XCTest `Executed 3 tests, with 1 failure`.
     let text = text.strip_prefix("ok | ").or_else(|| text.strip_prefix("failed | ")).unwrap_or(text);
     let text = text.strip_prefix("executed ").unwrap_or(text);
     let text =
@@ -295,12 +295,12 @@ fn enclosed(head: &str, inner: &str) -> Option<(Tally, usize, String)> {
     Some((sum, count + 1, word))
 }
 
-/// Takes off a label: nextest's is a total of its own (`7 tests run: 4 passed`).
+/// Removes a label. nextest's label is also a total (`7 tests run: 4 passed`).
 fn labelled(text: &str) -> (Option<u64>, &str) {
     let Some((label, rest)) = text.split_once(':') else { return (None, text) };
     let rest = rest.trim();
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
-        // The label of a list whose words come first: `Test summary: total: 14, failed: 4`.
+        // This is the label of a list whose words come before the numbers: `Test summary: total: 14, failed: 4`.
         return (None, if LABELS.contains(&label.trim()) { rest } else { text });
     }
     let total =
@@ -313,7 +313,7 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
     }
     let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
     let after = rest[end..].trim_start();
-    // `Tests: 3, Assertions: 5` has a number alone; `Tests: 3 passed` has not.
+    // `Tests: 3, Assertions: 5` has a bare number; `Tests: 3 passed` does not.
     match (after.strip_prefix([',', ';', '|']), after.is_empty()) {
         (Some(after), _) => (number(&rest[..end]), after.trim()),
         (None, true) => (None, text),
@@ -321,7 +321,7 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
     }
 }
 
-/// Reads parts that are set apart by commas and their like; all of them have to be counts, in one order of number and word.
+/// Reads parts that are separated by commas or similar signs. All parts must be counts, with number and word in one order.
 fn listed(text: &str) -> Option<(Tally, String, usize)> {
     let text = text.replace(", with ", ", ").replace(" and ", ", ").replace(" / ", ", ");
     let mut sum = Tally::default();
@@ -364,7 +364,7 @@ fn part(piece: &str) -> Option<(Tally, String)> {
                 numbers.push(count);
                 total = Some(number(end)?);
             }
-            // `1 test failed/3`, from `out of`.
+            // This is `1 test failed/3`, made from `1 test failed out of 3`.
             (None, Some(end)) => {
                 words.push(start);
                 total = Some(number(end)?);
@@ -372,7 +372,7 @@ fn part(piece: &str) -> Option<(Tally, String)> {
             (None, None) => words.push(token),
         }
     }
-    // ctest's share of those that passed is said once more by the count of those that did not.
+    // ctest's percentage of passed tests repeats the count of failed tests, so skip it.
     if let [share, "tests" | "test", "passed"] = words.as_slice()
         && numbers.is_empty()
         && share.strip_suffix('%').is_some_and(|share| number(share).is_some())
@@ -383,7 +383,7 @@ fn part(piece: &str) -> Option<(Tally, String)> {
     let (counted, word) = counted(&words)?;
     let mut tally = Tally::of(counted, *count);
     if let Some(total) = total {
-        // `3/4 tests` says nothing about the other one.
+        // `3/4 tests` does not say whether the 3 passed or failed.
         matches!(counted, Counted::Passed | Counted::Failed).then_some(())?;
         tally.total = Some(total);
         if counted == Counted::Passed {
@@ -393,7 +393,7 @@ fn part(piece: &str) -> Option<(Tally, String)> {
     Some((tally, word))
 }
 
-/// Says what words count: one that tells how tests ended, and any that say that it is about tests.
+/// Returns the kind of count that words stand for: one word says the outcome, and the others say that tests are meant.
 fn counted(words: &[&str]) -> Option<(Counted, String)> {
     let phrase = words.join("-");
     let status = |phrase: &str| STATUSES.iter().find(|(known, _)| known.contains(&phrase)).map(|(_, counted)| *counted);
@@ -408,11 +408,11 @@ fn counted(words: &[&str]) -> Option<(Counted, String)> {
     status(&told).map(|counted| (counted, told))
 }
 
-/// Takes out what stands in brackets: times, totals and the names of tools.
+/// Removes bracketed text: times, totals and names of tools.
 fn without_groups(text: &str) -> String {
     let mut depth = 0_usize;
     let mut kept = String::with_capacity(text.len());
-    // bun's `4 expect() calls`.
+    // bun prints `4 expect() calls`.
     for character in text.replace("expect() calls", "expect-calls").chars() {
         match character {
             '(' | '[' => depth += 1,
@@ -424,7 +424,7 @@ fn without_groups(text: &str) -> String {
     kept
 }
 
-/// Reads a count; numbers beyond any real one are none.
+/// Reads a count. Numbers beyond 32 bits are not counts.
 pub fn number(text: &str) -> Option<u64> {
     text.parse::<u32>().ok().map(u64::from)
 }

@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, versions 13 and 14, with subtests as node prints them.
+//! Parses the Test Anything Protocol, versions 13 and 14, with subtests as node prints them.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::output::{Output, short};
 struct Reading {
     /// Indentation → the subtest that was announced there.
     names: BTreeMap<usize, String>,
-    /// Indentation → whether a test there failed since the last shallower one: children that wait for their parent.
+    /// Indentation → whether a test there failed since the last line with less indentation. These children wait for their parent.
     below: BTreeMap<usize, bool>,
-    /// A test whose diagnostics may follow.
+    /// The last test, whose diagnostics may follow.
     open: Option<Point>,
     planned: u64,
     at_top: u64,
-    /// Anything that only TAP has.
+    /// Whether the text has something that only TAP has.
     is_tap: bool,
 }
 
@@ -25,7 +25,7 @@ struct Point {
     id: String,
     indent: usize,
     status: ItemStatus,
-    /// Passing parents are no tests of their own.
+    /// Whether the point counts as a test. Parents that passed do not.
     is_counted: bool,
     duration_seconds: Option<f64>,
     message: Option<String>,
@@ -34,9 +34,9 @@ struct Point {
     wants_line: bool,
 }
 
-/// Adds the tests, as `parent > child`; false if this is no TAP, with nothing added.
+/// Adds the tests, as `parent > child`. Returns false, and adds nothing, if the text is not TAP.
 pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
-    // A stream without plan or version may be any text with an `ok` in it.
+    // A stream without a plan or a version may be any text that contains an `ok`.
     let is_plan = |line: &str| line.strip_prefix("1..").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
     if !stdout.lines().any(|line| line.starts_with("TAP version 1") || is_plan(line)) {
         return false;
@@ -121,14 +121,14 @@ impl Reading {
 }
 
 impl Point {
-    /// Takes a line of the test's diagnostics; false if it is none.
+    /// Reads a line of the test's diagnostics. Returns false if the line is not part of them.
     fn diagnostics(&mut self, indent: usize, line: &str) -> bool {
         if !self.in_diagnostics {
             self.in_diagnostics = line == "---" && indent > self.indent;
             return self.in_diagnostics;
         }
         if indent <= self.indent && !line.is_empty() {
-            // The block was not closed.
+            // The block of diagnostics was not closed.
             self.in_diagnostics = false;
             return false;
         }
@@ -138,7 +138,7 @@ impl Point {
             let value = value.trim();
             match key {
                 "duration_ms" => self.duration_seconds = value.parse().ok().map(|milliseconds: f64| milliseconds / 1000.0),
-                // A suite without a test in it.
+                // This is a suite without tests.
                 "type" if value == "'suite'" && self.status == ItemStatus::Pass => self.is_counted = false,
                 "error" | "message" if self.message.is_none() => {
                     self.wants_line = matches!(value, "|-" | "|" | ">-" | ">");
@@ -174,13 +174,13 @@ fn point(line: &str) -> Option<(bool, String, Directive)> {
     let (description, directive) = split_directive(rest.trim_start());
     let description = description.trim();
     let description = description.strip_prefix("- ").unwrap_or(description).trim();
-    // A subtest's block in braces opens after its point.
+    // The block of a subtest in braces opens after its point.
     let description = description.strip_suffix('{').map_or(description, str::trim_end);
     let name = if description.is_empty() { format!("test {number}").trim_end().to_owned() } else { unescaped(description) };
     Some((is_ok, name, directive))
 }
 
-/// Splits `name # SKIP reason`: the sign counts if it is not escaped and stands apart.
+/// Splits `name # SKIP reason`. The `#` counts only if it is not escaped and follows a space.
 fn split_directive(text: &str) -> (&str, Directive) {
     for (index, _) in text.match_indices('#') {
         if text[..index].ends_with('\\') || !(index == 0 || text[..index].ends_with(' ')) {

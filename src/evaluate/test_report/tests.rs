@@ -1,4 +1,5 @@
-//! Reports of real tools (`tests/fixtures/test_reports`; Go's are written after its documentation), read through the one entry point.
+//! Tests with reports of real tools (`tests/fixtures/test_reports`; Go's are written after its documentation), read through the public
+//! functions.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ fn report(command: &str, finished: &Finished) -> TestReport {
     outcomes(&plan(command, Path::new("/tmp/report"), None), finished)
 }
 
-/// Renders outcomes as `status id`, one a line, then the counts.
+/// Formats outcomes as `status id`, one per line, then the counts.
 fn shown(report: &TestReport) -> String {
     let mut text = String::new();
     for outcome in &report.outcomes {
@@ -89,7 +90,7 @@ fn pytest_by_its_text_has_the_same_tests() {
     assert_eq!(from_text.source, Source::Tests(Format::PytestText));
     let workers = report("pytest -n 2", &Finished { stdout: fixture!("pytest_xdist_verbose.txt"), ..NONE });
     assert_eq!((workers.passed, workers.failed, workers.errors, workers.skipped), (7, 2, 3, 2));
-    // Failures alone are no list of tests.
+    // A list of failures alone is not a list of all tests.
     let quiet = report("make test", &Finished { stdout: fixture!("pytest_color.txt"), ..NONE });
     assert_eq!((quiet.passed, quiet.failed, quiet.errors, quiet.skipped, quiet.source), (8, 3, 3, 2, Source::Counts));
 }
@@ -113,7 +114,7 @@ fn pytest_exits_without_tests_say_why() {
         check(&report, "error python -m pytest x\n0+0+1 of 1, 0 skipped, NoTests");
         assert!(message(&report, "python -m pytest x").is_some_and(|message| message.contains(words)), "{code}: {report:?}");
     }
-    // A collection error is the reason of an interruption already.
+    // A collection error already explains the interruption.
     let interrupted = Finished { ending: Ending::Code(2), report: Some(fixture!("pytest_xunit1.xml")), ..NONE };
     check(&report("pytest", &interrupted), PYTEST);
     let internal = Finished { ending: Ending::Code(3), stdout: b"a.py::test_a PASSED [50%]\n", stderr: b"INTERNALERROR> x", ..NONE };
@@ -428,7 +429,7 @@ fn foreign_text_is_bounded_and_visible() {
     assert!(outcome.message.as_deref().is_some_and(|message| message.ends_with("m \\u{202e}")), "{outcome:?}");
 }
 
-/// Pieces that the parsers look for, so that random texts reach beyond their first lines.
+/// Pieces that the parsers look for, so that random texts get beyond the parsers' first checks.
 const PIECES: &[&str] = &[
     "running 3 tests\n",
     "test a ... ok\n",

@@ -1,7 +1,7 @@
-//! Counts from the summary that a runner prints for people, for where nothing better is known.
+//! Reads counts from the summary that a runner prints for people, if there is no better source.
 //!
-//! The last summary counts: what stands above it may be an earlier attempt. Linters' and compilers' `Found 3 errors` counts only if no
-//! test runner spoke.
+//! The last summary counts: earlier ones may belong to earlier attempts. `Found 3 errors` of linters and compilers counts only if there is
+//! no summary of a test runner.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::output::Output;
 use super::pytest;
 use super::summary::{self, Line, Tally, number};
 
-/// Returns the last summary of the standard output, else that of the standard error; none if it counts nothing.
+/// Returns the last summary of standard output, else of standard error. `None` if there is none or it counts nothing.
 pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
     [stdout, stderr]
         .iter()
@@ -22,7 +22,7 @@ fn of_runner(output: &Output) -> Option<Counts> {
     let mut last = None;
     let mut unittest_total = None;
     let mut prove = Prove::default();
-    // Where every count has a line of its own, a word that comes again begins another summary.
+    // If every count has its own line, a repeated word begins a new summary.
     let mut singles: Option<(BTreeSet<String>, Tally)> = None;
     let mut programs: Option<Counts> = None;
     for line in output.lines().map(str::trim) {
@@ -71,7 +71,7 @@ fn of_runner(output: &Output) -> Option<Counts> {
     last
 }
 
-/// What prove tells: tests that failed by file, and at the end the number of all.
+/// State of reading prove's output: failed tests are listed by file, the total comes at the end.
 #[derive(Default)]
 struct Prove {
     failed: u64,
@@ -113,7 +113,7 @@ fn unittest(line: &str, total: u64) -> Option<Counts> {
     Some(counts)
 }
 
-/// `Tests: 26/28 passed`, as `ralph eval` says it
+/// `Tests: 26/28 passed`, as `ralph eval` prints it.
 fn share(line: &str) -> Option<Counts> {
     let (passed, total) = line.strip_prefix("Tests: ")?.strip_suffix(" passed")?.split_once('/')?;
     let passed = number(passed)?;
@@ -159,7 +159,7 @@ mod tests {
         check("[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1", Some((3, 1, 0, 1)));
     }
 
-    /// What people's own scripts print, and what runners print that no machine can read better.
+    /// Tests summaries of people's own scripts, and of runners without a machine-readable format.
     #[test]
     fn summaries_in_words() {
         for text in [
@@ -195,11 +195,10 @@ mod tests {
         check("8 passed, 2 failed", Some((8, 2, 0, 0)));
         check("3 passed", Some((3, 0, 0, 0)));
         check("3 passed, 1 failed, 2 skipped, 1 error", Some((3, 1, 1, 2)));
-        // A program's word on each of several lines is a line for each.
         check("0 passed, 4 failed", Some((0, 4, 0, 0)));
     }
 
-    /// Outputs of real projects, as they stand in their logs and documents.
+    /// Tests outputs of real projects, copied from their logs and documentation.
     #[test]
     fn summaries_of_runners_in_other_languages() {
         check("80% tests passed, 7 tests failed out of 36, spent 0.242s", Some((29, 7, 0, 0)));
@@ -234,7 +233,7 @@ mod tests {
         check("# TOTAL: 4\n# PASS:  2\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0", Some((2, 1, 0, 1)));
         check("1 scenario passed, 1 failed, 1 error, 0 skipped\n1 step passed, 1 failed, 0 skipped, 1 undefined", Some((1, 1, 1, 0)));
         check("  2 tests passed\n  1 test skipped", Some((2, 0, 0, 1)));
-        // How many passed is not said.
+        // The number of passed tests is unknown.
         check("  1 test failed\n  1 test skipped", None);
     }
 

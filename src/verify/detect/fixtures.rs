@@ -1,4 +1,4 @@
-//! Listings and what is detected in them: each with its quirk.
+//! Listings with the expected result of detection. Each listing has one peculiarity.
 
 use crate::verify::testing::listing;
 use crate::verify::{Part, detect};
@@ -6,9 +6,10 @@ use crate::verify::{Part, detect};
 struct Fixture {
     quirk: &'static str,
     files: &'static [(&'static str, &'static str)],
-    /// The stack, then a line for each part: folder, stack and commands in the order test, smoke, build, lint, syntax; `-` for none.
+    /// The stack, then a line for each part: folder, stack and the commands for test, smoke, build, lint and syntax, with `-` for a missing
+    /// command.
     expected: &'static [&'static str],
-    /// What the reasons must say.
+    /// A text that the reasons must contain.
     because: &'static str,
 }
 

@@ -1,10 +1,10 @@
-//! The files of one folder and below.
+//! The files of a folder and of the folders below it.
 
 use crate::domain::visible;
 use crate::verify::Listing;
 use crate::verify::listing::{below, folder_of, is_foreign_folder, join, name_of};
 
-/// The files of one folder and below.
+/// The files of a folder and of the folders below it.
 #[derive(Clone, Copy)]
 pub(super) struct Folder<'l> {
     pub listing: &'l Listing,
@@ -20,29 +20,29 @@ impl<'l> Folder<'l> {
         self.listing.contents.get(&join(self.path, name)).map(|text| text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 
-    /// Paths of the files here and below, without what was installed or made by a program.
+    /// Returns the paths of files in this folder and below, without installed or generated files.
     pub fn files(&self) -> impl Iterator<Item = &'l str> + use<'l> {
         let path = self.path;
         self.listing.files.iter().filter_map(move |file| below(path, file)).filter(|file| !is_foreign(file))
     }
 
-    /// Names of the files right here.
+    /// Returns the names of files directly in this folder.
     pub fn names(&self) -> impl Iterator<Item = &'l str> + use<'l> {
         self.files().filter(|file| !file.contains('/'))
     }
 
-    /// The first of the names that is a file here.
+    /// Returns the first of the names that is a file directly in this folder.
     pub fn first_of<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
         names.iter().copied().find(|name| self.has(name))
     }
 }
 
-/// Says whether a path leads through a folder that was installed or made by a program.
+/// Says whether a path leads through a folder of installed or generated files.
 pub(super) fn is_foreign(path: &str) -> bool {
     folder_of(path).split('/').any(is_foreign_folder)
 }
 
-/// Says whether a folder holds documentation, examples or test data: a manifest there says nothing about the project.
+/// Says whether a folder holds documentation, examples or test data. A manifest in such a folder says nothing about the project.
 pub(super) fn is_aside(folder: &str) -> bool {
     const ASIDE: [&str; 18] = [
         "__fixtures__",
@@ -75,7 +75,7 @@ pub(in crate::verify) fn shown_folder(folder: &str) -> String {
     if folder.is_empty() { "the root".to_owned() } else { format!("`{}`", visible(folder)) }
 }
 
-/// At most five names, and how many more there are.
+/// Formats at most five names, and the number of further names.
 pub(super) fn names<'n>(all: impl Iterator<Item = &'n str>) -> String {
     let all: Vec<&str> = all.collect();
     let mut shown: Vec<String> = all.iter().take(5).map(|name| format!("`{}`", visible(name))).collect();

@@ -42,7 +42,7 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     Found::Part(Box::new(part))
 }
 
-/// Returns the program that builds a part found here, wrapper or not.
+/// Returns the program that builds a part, which may be a wrapper script.
 pub(in crate::verify) fn program_of(part: &Part) -> Option<&str> {
     part.primary_test.as_deref()?.strip_suffix(" test")
 }

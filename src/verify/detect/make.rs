@@ -1,4 +1,4 @@
-//! Makefiles: the commands of a project that has no other manifest, and those that another stack lacks.
+//! Makefiles: commands of projects without another manifest, and commands that another stack lacks.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use super::folder::Folder;
 use super::part::Part;
 use crate::verify::Stack;
 
-/// Which targets stand for what, the first that is there.
+/// Targets for each kind of command, most preferred first.
 const TEST: [&str; 3] = ["test", "tests", "check"];
 const BUILD: [&str; 2] = ["build", "all"];
 const LINT: [&str; 1] = ["lint"];
 const SMOKE: [&str; 2] = ["smoke", "smoke-test"];
 
-/// Returns the root as a part, if its Makefile has a target that checks something.
+/// Returns the folder as a part if its Makefile has a target that checks something.
 pub(super) fn part(folder: &Folder) -> Option<Part> {
     let mut part = Part::new(folder.path, Stack::Unknown);
     fill(folder, &mut part);
@@ -20,7 +20,7 @@ pub(super) fn part(folder: &Folder) -> Option<Part> {
     has_any.then_some(part)
 }
 
-/// Gives the part the commands that it lacks and the folder's Makefile has.
+/// Adds the Makefile's commands for which the part has none.
 pub(super) fn fill(folder: &Folder, part: &mut Part) {
     let Some((name, text)) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find_map(|name| Some((name, folder.text(name)?))) else {
         return;
@@ -40,7 +40,7 @@ pub(super) fn fill(folder: &Folder, part: &mut Part) {
     part.reasons.extend(reasons);
 }
 
-/// The targets of a Makefile: whole words before the colon of a rule.
+/// Returns the targets of a Makefile: whole words before the colon of a rule.
 fn targets(text: &str) -> BTreeSet<&str> {
     let rule = |line: &'_ str| -> bool { !line.starts_with(['\t', ' ', '#', '.']) };
     text.lines()

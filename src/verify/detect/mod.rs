@@ -1,6 +1,6 @@
-//! What a folder is made with, and which commands it has, each with the reason.
+//! Detects the stacks of a folder and their commands, each with the reason.
 //!
-//! One file per stack. A stack is known by its manifests and by whole file names, never by a word within another one.
+//! Each stack has its own file. A stack is detected by its manifests and by whole file names, never by a word within another word.
 
 use std::collections::BTreeSet;
 
@@ -30,16 +30,16 @@ use part::Found;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
     pub stack: Stack,
-    /// By folder, the root first.
+    /// Parts by folder, the root first.
     pub parts: Vec<Part>,
-    /// What was seen that belongs to no part.
+    /// Notes about files that belong to no part.
     pub reasons: Vec<String>,
 }
 
-/// More parts than this are counted, not listed: each may become a command.
+/// Maximum number of parts. Further parts are counted, not listed, because each of them could become a command.
 const MOST_PARTS: usize = 30;
 
-/// Says what the listed files are made with.
+/// Detects the stacks of the listed files.
 pub fn detect(listing: &Listing) -> Detected {
     let mut reasons = Vec::new();
     let (aside, main): (Vec<_>, Vec<_>) = manifest_folders(listing).into_iter().partition(|folder| is_aside(folder));
@@ -75,11 +75,11 @@ pub fn detect(listing: &Listing) -> Detected {
     Detected { stack, parts, reasons }
 }
 
-/// The folders in which a manifest of some stack stands, the outer ones first.
+/// Returns the folders that contain a manifest of some stack, outer folders first.
 fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
     let folder = |path: &String| {
         let is_wanted = STACK_MANIFESTS.contains(&name_of(path)) || is_requirements(path);
-        // Requirements in a folder of that name belong to the folder around it.
+        // Requirements in a folder named `requirements` belong to the folder around it.
         let folder = match folder_of(path) {
             inner if is_requirements(path) && name_of(inner) == "requirements" => folder_of(inner),
             folder => folder,
@@ -97,7 +97,7 @@ fn parts_of(listing: &Listing, folders: &[String], reasons: &mut Vec<String>) ->
         for find in [rust::find, go::find, java::find, python::find] {
             take(find(&folder, &parts), &mut parts, reasons);
         }
-        // Last, because a package.json beside another stack may be there for tools alone.
+        // Node comes last, because a `package.json` beside another stack may exist only for tools.
         take(node::find(&folder, &parts), &mut parts, reasons);
         for part in &mut parts[first_here..] {
             make::fill(&folder, part);
@@ -114,7 +114,7 @@ fn take(found: Found, parts: &mut Vec<Part>, reasons: &mut Vec<String>) {
     }
 }
 
-/// What source files alone say.
+/// Detects a stack from source files alone.
 fn without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<Part> {
     let root = Folder { listing, path: "" };
     let mut part = python::bare(&root).or_else(|| node::bare(&root));

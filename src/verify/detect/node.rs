@@ -7,7 +7,7 @@ use crate::verify::Readiness;
 use crate::verify::shell::word;
 use crate::verify::{Listing, Stack};
 
-/// What a server says once it is up; a start script that ends by itself needs none of it.
+/// Matches output of a server that is up. A start script that ends by itself need not print it.
 const SERVER_LINE: &str = r"(?i)\b(listening|ready|started)\b|running (at|on)|https?://(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])";
 const VITE_LINE: &str = r"(?i)\bready in\b|local:\s+https?://";
 const SERVER_SECONDS: u64 = 30;
@@ -28,7 +28,7 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
             }
             let mut part = Part::new(folder.path, Stack::Node);
             part.because(reason);
-            // Node says where.
+            // This command fails and prints the position of the syntax error.
             part.syntax_check = Some("node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\"".to_owned());
             return Found::Part(Box::new(part));
         }
@@ -52,7 +52,7 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     Found::Part(Box::new(part))
 }
 
-/// What JavaScript files without a manifest say.
+/// Detects a package from JavaScript files without a manifest.
 pub(super) fn bare(folder: &Folder) -> Option<Part> {
     let entry = folder.names().find(|name| has_extension(name, &["js", "mjs", "cjs"]))?;
     let mut part = Part::new(folder.path, Stack::Node);
@@ -61,7 +61,7 @@ pub(super) fn bare(folder: &Folder) -> Option<Part> {
     Some(part)
 }
 
-/// What runs a package's tests file by file.
+/// Test runner that can run a package's tests file by file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::verify) enum Runner {
     Vitest,
@@ -70,7 +70,7 @@ pub(in crate::verify) enum Runner {
     Bun,
 }
 
-/// Returns the runner and the package manager of the package in `folder`; no runner where its tests cannot be run file by file.
+/// Returns the runner and the package manager of the package in `folder`. The runner is `None` if the tests cannot be run file by file.
 pub(in crate::verify) fn runner_of(listing: &Listing, folder: &str) -> (Option<Runner>, Manager) {
     let folder = Folder { listing, path: folder };
     let package = folder.text("package.json").and_then(|text| Package::read(text).ok());
@@ -183,7 +183,7 @@ fn smoke(part: &mut Part, package: &Package, manager: Manager, is_frontend: bool
 }
 
 fn server(is_vite: bool, is_dev_server: bool) -> Readiness {
-    // A frontend's dev server may be anything that Vite is inside of, so its general words count too.
+    // A frontend's dev server may be any server that embeds Vite, so the general pattern counts too.
     let line = if is_vite { format!("{VITE_LINE}|{SERVER_LINE}") } else { SERVER_LINE.to_owned() };
     Readiness { line: Some(line), seconds: SERVER_SECONDS, may_end: !is_dev_server }
 }
@@ -200,7 +200,7 @@ fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> 
     (package.depends_on("@biomejs/biome") && folder.first_of(&["biome.json", "biome.jsonc"]).is_some()).then(|| manager.exec("biome check"))
 }
 
-/// Node reads one file at a time, so each entry has a command of its own.
+/// Builds the syntax check. `node --check` reads one file at a time, so each entry gets a command of its own.
 fn syntax_of(folder: &Folder, entries: &[String]) -> Option<String> {
     const USUAL: [&str; 6] = ["index.js", "server.js", "app.js", "main.js", "src/index.js", "src/main.js"];
     let mut files: Vec<&str> = entries.iter().map(String::as_str).chain(USUAL).filter(|file| folder.has(file)).collect();
@@ -217,7 +217,7 @@ fn syntax_of(folder: &Folder, entries: &[String]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join(" && "))
 }
 
-/// Says whether the package around is a workspace whose own scripts test or build its members.
+/// Says whether the outer package is a workspace whose own scripts test or build its members.
 fn covers_members(listing: &Listing, outer: &str, part: &Part) -> bool {
     let outer = Folder { listing, path: outer };
     let is_workspace = outer.has("pnpm-workspace.yaml")

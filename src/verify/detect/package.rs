@@ -1,22 +1,22 @@
-//! `package.json` and the package manager beside it.
+//! Reads `package.json` and finds the package manager.
 
 use serde_json::{Map, Value};
 
 use super::folder::Folder;
 use crate::verify::listing::folder_of;
 
-/// What `package.json` says, in the parts that matter here.
+/// The relevant content of a `package.json`.
 pub(super) struct Package {
     pub scripts: Vec<(String, String)>,
     pub dependencies: Vec<String>,
-    /// Files that start it: `main` and `bin`.
+    /// Files that start the package: `main` and `bin`.
     pub entries: Vec<String>,
     pub has_workspaces: bool,
     manager: Option<String>,
 }
 
 impl Package {
-    /// Reads a manifest; what is not of the expected shape counts as absent, what is no JSON object is an error.
+    /// Reads a manifest. Values of an unexpected type count as absent; a text that is not a JSON object is an error.
     pub fn read(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("line {}, column {}", error.line(), error.column()))?;
         let Value::Object(map) = value else { return Err("not an object".to_owned()) };
@@ -36,7 +36,7 @@ impl Package {
         self.scripts.iter().find(|(found, _)| found == name).map(|(_, line)| line.as_str())
     }
 
-    /// The first of the names that is a script.
+    /// Returns the first of the names that is a script.
     pub fn first_script<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
         names.iter().copied().find(|name| self.script(name).is_some())
     }
@@ -45,7 +45,7 @@ impl Package {
         self.dependencies.iter().any(|dependency| dependency == name)
     }
 
-    /// Says whether it is there only to install tools for documentation, formatting or committing.
+    /// Says whether the package exists only to install tools for documentation, formatting or committing.
     pub fn is_for_tools(&self) -> bool {
         const TOOLS: [&str; 17] = [
             "@mermaid-js/mermaid-cli",
@@ -93,7 +93,7 @@ pub(in crate::verify) enum Manager {
 }
 
 impl Manager {
-    /// Which one goes first where lock files disagree. A `package-lock.json` is what a stray `npm install` leaves behind, so npm is last.
+    /// Order of preference if there are several lock files. npm is last, because a stray `npm install` leaves a `package-lock.json` behind.
     pub const ORDER: [Self; 4] = [Self::Pnpm, Self::Yarn, Self::Bun, Self::Npm];
 
     pub fn name(self) -> &'static str {
@@ -114,7 +114,7 @@ impl Manager {
         }
     }
 
-    /// The line that runs a script.
+    /// Returns the command that runs a script.
     pub fn run(self, script: &str) -> String {
         match (self, script) {
             (Self::Npm | Self::Pnpm | Self::Yarn, "test") => format!("{} test", self.name()),
@@ -122,7 +122,7 @@ impl Manager {
         }
     }
 
-    /// The line that runs a script with arguments of its own.
+    /// Returns the command that runs a script with further arguments.
     pub fn run_with(self, script: &str, arguments: &str) -> String {
         match self {
             Self::Npm => format!("{} -- {arguments}", self.run(script)),
@@ -130,7 +130,7 @@ impl Manager {
         }
     }
 
-    /// The line that runs a program which is installed in the project, and never fetches one.
+    /// Returns the command that runs a program installed in the project. The command never downloads the program.
     pub fn exec(self, line: &str) -> String {
         match self {
             Self::Npm => format!("npx --no-install {line}"),
@@ -140,7 +140,8 @@ impl Manager {
         }
     }
 
-    /// Returns the manager of a package and why: what its manifest says, else the lock file here or in the nearest folder around.
+    /// Returns the package manager and the reason: the manager in the manifest, else that of the lock file in this folder or in the nearest
+    /// outer folder.
     pub(super) fn of(folder: &Folder, package: Option<&Package>) -> (Self, String) {
         if let Some(said) = package.and_then(|package| package.manager.as_deref()) {
             let name = said.split('@').next().unwrap_or(said);

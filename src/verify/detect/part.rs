@@ -1,12 +1,12 @@
-//! A folder with a stack and commands of its own.
+//! A folder with its own stack and commands.
 
 use crate::verify::listing::below;
 use crate::verify::{Readiness, Stack};
 
-/// A folder with a stack and commands of its own. All commands are lines for `sh -c` in that folder.
+/// A folder with its own stack and commands. All commands are shell lines for `sh -c` in that folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Below the root; empty for the root itself.
+    /// Path relative to the root. Empty for the root itself.
     pub folder: String,
     pub stack: Stack,
     pub primary_test: Option<String>,
@@ -14,7 +14,7 @@ pub struct Part {
     pub build: Option<String>,
     pub lint: Option<String>,
     pub syntax_check: Option<String>,
-    /// How the smoke test shows that it is up, where it may stay up.
+    /// How the smoke test shows that it is up, if it may stay up.
     pub server: Option<Readiness>,
     pub reasons: Vec<String>,
 }
@@ -39,15 +39,15 @@ impl Part {
     }
 }
 
-/// What a look at one folder for one stack gave.
+/// Result of looking for one stack in one folder.
 pub(super) enum Found {
     Nothing,
     Part(Box<Part>),
-    /// There is something, but it is no part; this says why.
+    /// The folder has signs of the stack but is not a part; the text says why.
     Note(String),
 }
 
-/// The nearest part of the stack in a folder around `folder`.
+/// Returns the nearest part with one of the stacks in an outer folder of `folder`.
 pub(super) fn around<'p>(parts: &'p [Part], folder: &str, stacks: &[Stack]) -> Option<&'p Part> {
     let is_around = |part: &&Part| stacks.contains(&part.stack) && part.folder != folder && below(&part.folder, folder).is_some();
     parts.iter().filter(is_around).max_by_key(|part| part.folder.len())

@@ -1,4 +1,4 @@
-//! Python projects: how they are tested, started and linted.
+//! Python projects: how to test, start and lint them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::verify::listing::{folder_of, is_requirements, name_of};
 use crate::verify::shell::word;
 
 const MANIFESTS: [&str; 6] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "tox.ini", "pytest.ini"];
-/// A program that does not end by itself and says nothing is up when it has lived this long.
+/// Time in seconds after which a silent program that has not ended counts as up.
 const ALIVE_SECONDS: u64 = 10;
 const SERVER_SECONDS: u64 = 30;
 const SERVERS: [&str; 8] = ["aiohttp", "bottle", "fastapi", "flask", "sanic", "starlette", "tornado", "uvicorn"];
@@ -43,7 +43,7 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     Found::Part(Box::new(part))
 }
 
-/// What Python files without a manifest say.
+/// Detects a part from Python files without a manifest.
 pub(super) fn bare(folder: &Folder) -> Option<Part> {
     let first = sources(folder).next()?;
     let mut part = Part::new(folder.path, Stack::Python);
@@ -52,19 +52,19 @@ pub(super) fn bare(folder: &Folder) -> Option<Part> {
     Some(part)
 }
 
-/// Says whether pytest takes a file for one with tests.
+/// Says whether pytest would collect the file as a test file.
 pub(in crate::verify) fn is_test_file(path: &str) -> bool {
     let name = name_of(path);
     has_extension(name, &["py"]) && (name.starts_with("test_") || name.ends_with("_test.py"))
 }
 
-/// What the manifests say.
+/// The content of a project's manifests.
 struct Project {
     dependencies: BTreeSet<String>,
     pyproject: Option<Document<String>>,
-    /// What says that pytest is wanted.
+    /// Why the project uses pytest; `None` if it does not.
     pytest: Option<String>,
-    /// It is a project, not only settings of tools.
+    /// Whether the manifest describes a project, not only settings of tools.
     is_described: bool,
     broken: Option<String>,
 }
@@ -152,7 +152,7 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
     };
     part.because(format!("`{file}` starts it"));
     part.smoke_test = Some(command);
-    // A module that only defines its application ends at once, and was read without an error.
+    // A module that only defines its application ends at once, which shows that it was read without an error.
     part.server = Some(match SERVERS.iter().find(|name| project.depends_on(name)) {
         Some(_) => Readiness { line: Some(SERVER_LINE.to_owned()), seconds: SERVER_SECONDS, may_end: true },
         None => Readiness { line: None, seconds: ALIVE_SECONDS, may_end: true },
@@ -169,7 +169,7 @@ fn lint(folder: &Folder, project: &Project) -> Option<String> {
     (project.has_tool("mypy") || project.depends_on("mypy") || folder.has("mypy.ini")).then(|| "mypy .".to_owned())
 }
 
-/// Says whether tests would not find the modules at the root: pytest puts a test's own folder on the path, not the root.
+/// Says whether tests would not find the modules at the root: pytest adds a test's own folder to the import path, not the root.
 fn needs_root_on_path(folder: &Folder, project: &Project, tests: &[&str]) -> bool {
     let has_modules = folder.names().any(|name| has_extension(name, &["py"]) && !["setup.py", "conftest.py"].contains(&name))
         || folder.files().any(|file| file.ends_with("/__init__.py") && file.matches('/').count() == 1 && !file.starts_with("test"));
@@ -189,7 +189,7 @@ fn requirements<'l>(folder: &Folder<'l>) -> impl Iterator<Item = &'l str> + use<
     folder.files().filter(|file| is_requirements(file) && (!file.contains('/') || folder_of(file) == "requirements"))
 }
 
-/// Names of what the files that are no TOML tables of the project ask for.
+/// Returns the names of dependencies outside `pyproject.toml`: in requirements files, `setup.cfg`, `setup.py` and `Pipfile`.
 fn dependencies(folder: &Folder) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in requirements(folder) {
@@ -243,7 +243,7 @@ fn keys(item: Option<&Item>) -> Vec<String> {
     table.into_iter().flat_map(TableLike::iter).filter_map(|(key, _)| package_name(key)).collect()
 }
 
-/// The name at the start of a requirement such as `Flask[async] >= 2 ; python_version > "3"`, as PyPI spells it.
+/// Returns the package name at the start of a requirement such as `Flask[async] >= 2 ; python_version > "3"`, in PyPI's normal form.
 fn package_name(requirement: &str) -> Option<String> {
     let requirement = requirement.trim_start();
     let end =

@@ -22,14 +22,14 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
         Err(_) => Workspace::Unreadable,
     };
     let mut part = commands(folder.path, workspace);
-    // A crate with several programs does not say which one is meant.
+    // If a crate has several programs, it is unclear which one to start.
     if workspace == Workspace::No && folder.has("src/main.rs") && !folder.files().any(|file| file.starts_with("src/bin/")) {
         part.smoke_test = Some("cargo run".to_owned());
     }
     Found::Part(Box::new(part))
 }
 
-/// Returns the name of the package whose Cargo.toml is the nearest around `path`, with its folder.
+/// Returns the package whose `Cargo.toml` is nearest around `path`: its name and its folder.
 pub(in crate::verify) fn package_of(listing: &Listing, path: &str) -> Option<(String, String)> {
     let mut folder = path;
     loop {
@@ -71,7 +71,7 @@ fn commands(folder: &str, workspace: Workspace) -> Part {
     part
 }
 
-/// Says whether the workspace in `outer` has the package in `folder`: by Cargo's rules it must, unless it is excluded.
+/// Says whether the workspace in `outer` includes the package in `folder`. By Cargo's rules it does, unless it excludes the package.
 fn belongs_to(listing: &Listing, outer: &str, folder: &str) -> bool {
     let Some(document) = (Folder { listing, path: outer }).text("Cargo.toml").and_then(|text| Document::parse(text).ok()) else {
         return false;

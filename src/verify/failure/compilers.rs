@@ -1,4 +1,4 @@
-//! Diagnostics with file and line, as most compilers and linters give them: tsc, eslint, mypy, flake8, ruff, gcc, javac.
+//! Diagnostics with file and line, in the form that most compilers and linters use: tsc, eslint, mypy, flake8, ruff, gcc, javac.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
         } else if let Some(captures) = ESLINT_FILE.captures(line) {
             file = Some(captures[1].to_owned());
         } else if let (Some(captures), Some(file)) = (ESLINT.captures(line), &file) {
-            // The rule's name stands in a column of its own, whose place depends on the longest message.
+            // The rule's name is in its own column, whose position depends on the longest message.
             let message = captures[1].split_whitespace().collect::<Vec<_>>().join(" ");
             found.push(one("eslint", file, &message, line));
         }

@@ -1,15 +1,15 @@
-//! A failure as a reader finds it.
+//! A failure in the form that a parser finds it.
 
 use std::collections::BTreeSet;
 
-/// A failure as a reader found it: paths are as the program said them.
+/// A failure as a parser found it. Its paths are those that the program printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
-    /// Who said so.
+    /// The program that reported the failure.
     pub tool: &'static str,
     pub test: Option<String>,
     pub files: BTreeSet<String>,
-    /// What tells it from another failure of the same test or file: one line.
+    /// One line that distinguishes the failure from others of the same test or file.
     pub message: String,
     pub text: String,
 }

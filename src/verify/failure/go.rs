@@ -1,4 +1,4 @@
-//! `go test`, and what the compiler and `go vet` say.
+//! Failures reported by `go test`, the compiler and `go vet`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,10 +12,10 @@ static SAID: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\s+([\w.-]+
 static STACK: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\t([^\s:]+\.go):\d+ \+0x"));
 static DIAGNOSTIC: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+(?::\d+)?: (.+)$"));
 
-/// A failing test whose package is named only below it.
+/// A failing test whose package is named only in a later line.
 struct Open {
     found: Found,
-    /// Names of files without their folder.
+    /// File names without their folder.
     names: BTreeSet<String>,
 }
 

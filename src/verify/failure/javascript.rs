@@ -1,4 +1,4 @@
-//! jest, vitest, node's own runner (as text and as TAP), mocha, bundlers, and stack traces.
+//! Failures reported by jest, vitest, node's own runner (as text and as TAP), mocha and bundlers, and stack traces.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static ESBUILD: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^(?:âœ
 static ESBUILD_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
 static RAISED: LazyLock<Pattern> =
     LazyLock::new(|| pattern(": ", r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
-/// How far below a headline what belongs to it may stand.
+/// Maximum number of lines below a headline that may belong to it.
 const FARTHEST: usize = 40;
 
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
@@ -39,7 +39,7 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Reads jest, which names the file and below it each test, and vitest, which names both at once.
+/// Reads failures of jest, which names the file and then each of its tests, and of vitest, which names both in one line.
 fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
     let is_head = |line: &str| FAIL.is_match(line) || BULLET.is_match(line);
     let mut found = Vec::new();
@@ -49,7 +49,8 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
             file = Some(captures[1].to_owned());
             match captures.get(2) {
                 Some(name) => ("vitest", format!("{} > {}", &captures[1], name.as_str())),
-                // jest's headline of a file stands above its tests; vitest's is of a file that could not be read.
+                // jest's headline of a file is above its failed tests. A vitest headline without a test is about a file that could not be
+                // loaded.
                 None if lines[place + 1..].iter().take(FARTHEST).any(|line| BULLET.is_match(line)) => continue,
                 None => ("vitest", captures[1].to_owned()),
             }
@@ -92,7 +93,7 @@ fn tap(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Reads the list of failing tests that node's runner ends with.
+/// Reads the list of failing tests at the end of the output of node's runner.
 fn crosses(lines: &[&str]) -> Vec<Found> {
     let Some(start) = lines.iter().position(|line| line.starts_with("âœ– failing tests")) else { return Vec::new() };
     let mut found = Vec::new();
@@ -124,7 +125,7 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
     for (place, captures) in lines.iter().enumerate().skip(start).filter_map(|(place, line)| Some((place, MOCHA.captures(line)?))) {
         let below: Vec<&str> =
             lines[place + 1..].iter().take(FARTHEST).take_while(|line| !MOCHA.is_match(line)).map(|line| line.trim()).collect();
-        // The test's name goes over several lines, up to the one that ends in a colon.
+        // The test's name may span several lines, up to a line that ends in a colon.
         let end = below.iter().position(|line| line.ends_with(':')).map_or(0, |end| end + 1);
         let name: Vec<&str> =
             std::iter::once(&captures[1]).chain(below[..end].iter().copied()).map(|part| part.trim_end_matches(':')).collect();
@@ -135,7 +136,7 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Reads what Vite, rollup, esbuild and webpack say about imports and syntax.
+/// Reads errors of Vite, rollup, esbuild and webpack about imports and syntax.
 pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
@@ -157,7 +158,7 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Reads errors that nobody caught.
+/// Reads uncaught errors.
 pub(super) fn traces(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, RAISED.captures(line)?))) {

@@ -1,4 +1,4 @@
-//! Maven's and Gradle's tests and compilers.
+//! Failures of Maven's and Gradle's tests and compilers.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ static GRADLE: LazyLock<Pattern> = LazyLock::new(|| pattern(" FAILED", r"^(\S+) 
 static GRADLE_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
 static JAVAC: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$"));
 
-/// Reads failing tests. Their files are known by name alone.
+/// Reads failing tests. Only the names of their files are known, not the folders.
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {

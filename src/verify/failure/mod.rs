@@ -1,7 +1,8 @@
-//! What went wrong in a check, in a form that can be found again.
+//! Extracts the failures of a check from its output, in a form that is comparable between runs.
 //!
-//! What programs say is read whatever the command was, since `npm test` may run anything: reports of test runners first, then those of
-//! compilers and linters, then stack traces; what none of them knows becomes one failure of its own. All of it is hostile and bounded.
+//! All parsers read every output, whatever the command was, since `npm test` may run anything. The reports of test runners come first, then
+//! compilers and linters, then stack traces; if no parser finds anything, the output becomes one failure. The output is untrusted, so all
+//! sizes are bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,26 +24,26 @@ mod signature;
 use found::{Found, LONGEST_TEXT};
 use said::Said;
 
-/// One thing that failed.
+/// A single failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
-    /// The same for the same failure at another time, in another folder, in another order.
+    /// Text that is equal for the same failure at another time, in another folder or in another order.
     pub signature: String,
-    /// What was said, for people.
+    /// The program's message, for people.
     pub text: String,
-    /// Paths below the root that the failure points at. Those of Go start with the module's name.
+    /// Paths relative to the root that the failure points at. Go's paths start with the module's name.
     pub files: Vec<String>,
-    /// The test's name, where it is one.
+    /// Name of the failed test, if the failure is a test's.
     pub test: Option<String>,
 }
 
-/// More failures than this are one failure of everything.
+/// Maximum number of failures. With more than this, everything fails.
 const MOST_FAILURES: usize = 500;
-/// Several of those found may be the same failure.
+/// Maximum number of findings, before equal failures are merged.
 const MOST_FOUND: usize = 1000;
 
-/// Reads the failures out of what a failed check said. `roots` are the absolute folders that the tree was in; paths below them become
-/// relative. They come in the order of their signatures, each once.
+/// Extracts the failures from the output of a failed check. `roots` are the absolute folders of the tree; paths below them become relative.
+/// Returns each failure once, ordered by signature.
 pub fn failures(check: &Check, said: &str, roots: &[&str]) -> Vec<Failure> {
     let said = Said::read(said, roots);
     let lines = said.lines();
@@ -66,19 +67,19 @@ pub fn failures(check: &Check, said: &str, roots: &[&str]) -> Vec<Failure> {
     finish(check, found)
 }
 
-/// Returns what a program said, bounded and without what is only for terminals.
+/// Returns a program's output with bounded size and without terminal sequences.
 pub(super) fn plain(said: &str) -> String {
     Said::read(said, &[]).lines().join("\n")
 }
 
-/// Returns the failure that a check without any words is.
+/// Returns the failure of a check whose output explains nothing.
 pub(super) fn silent(check: &Check, why: &str) -> Failure {
     let signature = signature::sign(why, check.kind.name(), "");
     Failure { signature, text: format!("{why}: {}", check.command), files: Vec::new(), test: None }
 }
 
 fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
-    // Of too many, the same ones are kept in whatever order they came.
+    // Sorting ensures that the same findings are kept if there are too many.
     found.sort();
     let mut failures: BTreeMap<String, Failure> = BTreeMap::new();
     for one in found.into_iter().take(MOST_FOUND) {
@@ -101,7 +102,8 @@ fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
     failures.into_values().take(MOST_FAILURES).collect()
 }
 
-/// Returns a path that a program in `folder` named as one below the root; nothing for a path that is outside.
+/// Converts a path that a program in `folder` printed to one relative to the root. `None` for a path outside the tree or in installed
+/// packages.
 fn below_root(folder: &str, path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     if path.starts_with('/') || path.contains("node_modules/") || path.contains("site-packages/") || path.contains(':') {

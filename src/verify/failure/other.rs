@@ -1,4 +1,4 @@
-//! What no other reader knows.
+//! Fallback for output that no other parser understands.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,14 +9,14 @@ use super::pattern::{Pattern, pattern};
 static TELLING: LazyLock<Pattern> = LazyLock::new(|| {
     pattern("", r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b")
 });
-/// What only repeats that something failed.
+/// Lines that only repeat that something failed.
 static SUMMARY: LazyLock<Pattern> =
     LazyLock::new(|| pattern("", r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
 static PLACE: LazyLock<Pattern> = LazyLock::new(|| pattern("", r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+|:? line \d+)"));
 const MOST_LINES: usize = 40;
 const MOST_LAST_LINES: usize = 15;
 
-/// Makes one failure of the lines that tell of an error, else of the last ones. Their order does not matter.
+/// Makes one failure of the lines that report an error, else of the last lines. The order of the lines does not matter.
 pub(super) fn rest(lines: &[&str]) -> Vec<Found> {
     let said: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !SUMMARY.is_match(line)).collect();
     let telling: Vec<&str> = said.iter().filter(|line| TELLING.is_match(line)).take(MOST_LINES).copied().collect();

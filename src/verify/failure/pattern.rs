@@ -1,8 +1,8 @@
-//! Regular expressions that are tried only on lines that may fit.
+//! Regular expressions that are tried only on lines that may match.
 
 use regex::{CaptureMatches, Captures, Regex};
 
-/// A pattern, and a text without which no line fits it: most lines fit none, and looking for a text is cheap.
+/// A pattern with a text that every matching line contains. Most lines do not match, and searching for a text is cheap.
 pub(super) struct Pattern {
     needed: &'static str,
     regex: Regex,

@@ -1,4 +1,4 @@
-//! pytest, unittest and tracebacks.
+//! Failures reported by pytest and unittest, and tracebacks.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,10 +15,10 @@ static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
 });
 static UNITTEST: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
 
-/// More failing tests are not looked at: each is looked for among the others.
+/// Maximum number of failing tests that are read: each is looked up among the others.
 const MOST_TESTS: usize = 5000;
 
-/// A failing test in pytest's long part.
+/// A failing test in the detailed part of pytest's output.
 struct Section<'l> {
     name: &'l str,
     files: BTreeSet<String>,
@@ -27,7 +27,7 @@ struct Section<'l> {
     is_used: bool,
 }
 
-/// Reads the short summary, and what the long part says about each test in it.
+/// Reads the tests in pytest's short summary, with their details from the detailed part.
 pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
     let mut sections = sections(lines);
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
                     || section.name.strip_prefix("ERROR at teardown of ") == Some(&name)
                     || (name.is_empty() && section.name.strip_prefix("ERROR collecting ") == Some(file)))
         };
-        // Two files may have tests of one name; the files that each points at tell them apart, if anything does.
+        // Tests in two files may have the same name; prefer the section that points at this test's file.
         let at = sections.iter_mut().filter(fits).max_by_key(|section| section.files.contains(file));
         let mut one = Found {
             tool: "pytest",
@@ -61,7 +61,7 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
         }
         found.push(one);
     }
-    // Without a summary, the long part is all there is.
+    // If there is no summary, only the detailed part is left.
     found.extend(sections.into_iter().filter(|section| !section.is_used && section.message.is_some()).map(|section| Found {
         tool: "pytest",
         test: Some(section.name.to_owned()),

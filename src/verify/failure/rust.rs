@@ -1,4 +1,4 @@
-//! `cargo test`, nextest, and the diagnostics of rustc and clippy.
+//! Failures of `cargo test` and nextest, and diagnostics of rustc and clippy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ static PANIC: LazyLock<Pattern> =
     LazyLock::new(|| pattern("panicked at", r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
 static ERROR: LazyLock<Pattern> = LazyLock::new(|| pattern(" ", r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
 static ARROW: LazyLock<Pattern> = LazyLock::new(|| pattern("-->", r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
-/// How far below a diagnostic its place may stand.
+/// Maximum number of lines between a diagnostic and the line with its place.
 const FARTHEST_ARROW: usize = 6;
 
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
@@ -47,14 +47,14 @@ fn test(name: &str, said: &[&str]) -> Found {
     if one.text.is_empty() {
         one.text = format!("test {name} failed");
     }
-    // The tests of documentation are named by their file.
+    // Documentation tests are named after their file.
     if let Some((file, _)) = name.split_once(" - ").filter(|(file, _)| super::super::detect::has_extension(file, &["rs"])) {
         one.files.insert(file.to_owned());
     }
     one
 }
 
-/// Reads errors with an arrow to their place, which is how ruff shows its own too.
+/// Reads errors with an arrow to their place. ruff uses this form, too.
 pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.starts_with([' ', '\t']) && ERROR.is_match(line)) {

@@ -1,8 +1,8 @@
-//! A program's words, bounded and without what is only for terminals.
+//! A program's output, with bounded size and without terminal sequences.
 
 use std::borrow::Cow;
 
-/// How much is read of the beginning and of the end: the first errors and the summaries.
+/// Number of bytes read from the beginning and from the end, where the first errors and the summaries are.
 const HEAD: usize = 512 << 10;
 const TAIL: usize = 1536 << 10;
 const LONGEST_LINE: usize = 2000;
@@ -13,7 +13,7 @@ impl Said {
     pub fn read(said: &str, roots: &[&str]) -> Self {
         let mut text = without_escapes(&bounded(said)).into_owned();
         let mut roots: Vec<&str> = roots.iter().map(|root| root.trim_end_matches('/')).filter(|root| !root.is_empty()).collect();
-        // The longer ones first: one may be within another.
+        // Longer roots come first, because one root may be within another.
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
         for root in roots {
             for prefix in ["file:///private", "file://", "/private", ""] {
@@ -23,7 +23,7 @@ impl Said {
         Self(text)
     }
 
-    /// Lines without what a carriage return has overwritten, each of bounded length.
+    /// Returns the lines, without text that a carriage return has overwritten, each of bounded length.
     pub fn lines(&self) -> Vec<&str> {
         self.0
             .lines()
@@ -33,7 +33,7 @@ impl Said {
     }
 }
 
-/// The beginning of a text, cut between characters.
+/// Returns the beginning of a text, cut between characters.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most.min(text.len()))]
 }
@@ -46,7 +46,7 @@ fn bounded(said: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n{}", cut(said, HEAD), tail))
 }
 
-/// Leaves out escape sequences: colours, links, cursor movements.
+/// Removes escape sequences: colours, links, cursor movements.
 fn without_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
@@ -59,9 +59,9 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
             continue;
         }
         match characters.next() {
-            // Control sequence: up to a letter or another final character.
+            // Control sequence: ends at a letter or another final character.
             Some('[') => while characters.next().is_some_and(|next| !('\u{40}'..='\u{7e}').contains(&next)) {},
-            // Link or title: up to a bell, or an escape with its backslash. Where neither comes, the line's end has to do.
+            // Link or title: ends at a bell, or at an escape with its backslash, or at the latest at the line's end.
             Some(']') => {
                 while let Some(next) = characters.next() {
                     match next {

@@ -1,4 +1,4 @@
-//! What of a failure stays when it happens again.
+//! Signatures: the parts of a failure that stay equal when it happens again.
 
 use std::sync::LazyLock;
 
@@ -9,10 +9,10 @@ use super::said::cut;
 use crate::domain::hex;
 
 const LONGEST: usize = 300;
-/// More of a message than this tells no failures apart.
+/// Maximum length of a message that is read. Text beyond it does not help to distinguish failures.
 const LONGEST_READ: usize = 2000;
 
-/// Returns the signature of a failure: who said so, where, and what, without everything that differs from one run to the next.
+/// Returns the signature of a failure: tool, place and message, without the parts that differ from run to run.
 pub(super) fn sign(tool: &str, place: &str, message: &str) -> String {
     let whole = format!("{tool} | {} | {}", stable(place), stable(message));
     if whole.len() <= LONGEST {
@@ -22,7 +22,7 @@ pub(super) fn sign(tool: &str, place: &str, message: &str) -> String {
     format!("{} #{}", cut(&whole, LONGEST), &digest[..12])
 }
 
-/// What is masked, in this order, and by what.
+/// Patterns to mask, in this order, with their replacements.
 static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let masks = [
         (r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
@@ -47,13 +47,13 @@ static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     ];
     masks.into_iter().map(|(pattern, mask)| (Regex::new(pattern).expect("a test compiles every mask"), mask)).collect()
 });
-/// Absolute paths: only the last name says something, the folders are those of a machine.
+/// Absolute paths. Only the last name is kept, because the folders differ between machines.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#).expect("a test compiles it")
 });
-/// Hashes and ids: long runs of hexadecimal digits, of which a word has none.
+/// Hashes and ids: runs of hexadecimal digits that are too long to be a word.
 static HEXADECIMAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-fA-F]{7,128}\b").expect("a test compiles it"));
-/// The members of a set, which have no order.
+/// The members of a set, which have no fixed order.
 static MEMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*,[^{}]*\}").expect("a test compiles it"));
 
 pub(super) fn stable(text: &str) -> String {

@@ -4,7 +4,7 @@ use super::*;
 use crate::verify::CheckKind;
 use crate::verify::testing::check;
 
-/// `test | files | signature` of each failure.
+/// Formats each failure as `test | files | signature`.
 fn read(said: &str) -> Vec<String> {
     let shown =
         |failure: &Failure| format!("{} | {} | {}", failure.test.as_deref().unwrap_or("-"), failure.files.join(" "), failure.signature);
@@ -224,7 +224,7 @@ fn hostile_words_are_bounded() {
     assert_eq!(failures(&check, &huge, &[]).len(), 1);
 }
 
-/// One failing test as pytest reports it, with everything that differs from run to run as arguments.
+/// Returns one failing test as pytest reports it. The arguments are the parts that differ from run to run.
 fn pytest_block(name: usize, address: u64, line: u32, seconds: u32, seed: u32, folder: &str) -> (String, String) {
     let section = format!(
         "______ test_{name} ______\n\n>   assert thing\nE   AssertionError: <Thing object at 0x{address:x}> took {seconds}.5s with seed {seed} in {folder}/out\n\n\

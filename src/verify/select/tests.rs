@@ -40,7 +40,7 @@ fn chosen(files: Files, task: &Task, overrides: &Overrides) -> Selection {
     select(&detect(&listing), &listing, task, overrides)
 }
 
-/// The commands, each with its folder in front where it has one.
+/// Formats the commands, each after its folder if it has one.
 fn commands(selection: &Selection) -> Vec<String> {
     let shown =
         |check: &Check| if check.folder.is_empty() { check.command.clone() } else { format!("{}$ {}", check.folder, check.command) };
