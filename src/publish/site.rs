@@ -311,7 +311,7 @@ impl Lines {
     }
 }
 
-/// Returns how many of the runs are read together.
+/// Returns how many of the first runs are read together, so that their outcomes fit into memory.
 fn at_once(rows: &[&RunRow]) -> usize {
     let mut lines = 0;
     let fits = |row: &&&RunRow| {

@@ -93,7 +93,7 @@ impl Stores<'_> {
     }
 }
 
-/// A path as it is printed.
+/// Formats a path for messages.
 pub(super) fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
 }

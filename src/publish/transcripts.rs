@@ -240,7 +240,7 @@ impl Transcripts {
     }
 }
 
-/// Items that passed in some of a suite's runs and not in others.
+/// Returns, by suite, the items that passed in some runs and not in others.
 fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTreeSet<String>> {
     let rows: Vec<&RunRow> = warehouse.select(filter).collect();
     let of_suite = |suite: &[&RunRow]| {

@@ -466,7 +466,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
     cost.into_iter().chain(duration).collect()
 }
 
-/// The arms of a board, in its order.
+/// Returns the arms of a board, in its order.
 pub fn arms(board: &SuiteBoard) -> Vec<Arm> {
     board.entries.iter().map(|entry| entry.arm.clone()).collect()
 }

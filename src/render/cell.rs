@@ -27,7 +27,7 @@ impl Datum {
         }
     }
 
-    /// Both ends of an interval.
+    /// Returns both ends of an interval, absent for `None`.
     pub fn ends(interval: Option<Interval>) -> [Self; 2] {
         [interval.map(|ends| ends.low).into(), interval.map(|ends| ends.high).into()]
     }

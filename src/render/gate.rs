@@ -99,7 +99,7 @@ fn arm(check: &GateCheck) -> String {
     }
 }
 
-/// The word of a ruling.
+/// Returns the word for a ruling.
 pub fn ruling(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Pass => "pass",

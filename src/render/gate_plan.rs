@@ -1,4 +1,4 @@
-//! The plan of a gate, with its error rates, and the gate's decision.
+//! A gate's chances of each result, simulated in advance, and its decision.
 
 use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 

@@ -30,7 +30,7 @@ pub struct CompareAnswer {
     /// Arms of one suite that are in no common table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Apart>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct GateAnswer {
     pub missing: Option<String>,
     #[serde(flatten)]
     pub report: GateReport,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
@@ -87,7 +87,7 @@ pub struct GateDecideAnswer {
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryAnswer {
     pub histories: Vec<History>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
@@ -107,7 +107,7 @@ pub struct ListAnswer {
     /// The runs themselves, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_lines: Option<Vec<RunLine>>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
     /// Runs with a folder but no header: in flight or abandoned.
     pub unfinished: u64,

@@ -40,7 +40,7 @@ pub struct Column {
     /// Unit of its first figure. `None` for words.
     pub unit: Option<Unit>,
     pub align: Align,
-    /// A column of numbers sorts by its first figure.
+    /// Whether the column has numbers and sorts by its first figure.
     pub is_number: bool,
     pub direction: Direction,
     pub seen: Seen,

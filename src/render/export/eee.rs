@@ -336,7 +336,7 @@ fn model(run: &Run) -> &str {
     if run.model.is_empty() { UNKNOWN } else { &run.model }
 }
 
-/// Seconds since 1970, as text.
+/// Formats the time of a run as seconds since 1970.
 fn seconds(run: &Run) -> Option<String> {
     run.timestamp.map(|time| time.timestamp().to_string())
 }

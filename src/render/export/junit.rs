@@ -33,7 +33,7 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     if let Some(seconds) = run.duration_seconds.or(all.seconds) {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
     }
-    // JUnit's time is the start of the suite, a run's the end. The outcomes' durations say nothing about it: they may have overlapped.
+    // JUnit's time is the start of the suite, a run's the end. Do not sum the outcomes' durations: they may have overlapped.
     let began = run.timestamp.and_then(|ended| {
         let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.unwrap_or(0.0)))?;
         ended.checked_sub_signed(took)

@@ -1,4 +1,4 @@
-//! All pairs of a suite's arms as a table of leads: row's arm minus column's arm. Needs no script.
+//! All pairs of a suite's arms as a table: the lead of the row's arm over the column's arm. Needs no script.
 
 use std::collections::BTreeMap;
 

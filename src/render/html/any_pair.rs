@@ -38,7 +38,7 @@ struct AnyPairPage {
     outcomes: String,
 }
 
-/// The first part.
+/// The first part: outcomes and counts of all arms.
 #[derive(Serialize)]
 struct Outcomes<'a> {
     version: u32,

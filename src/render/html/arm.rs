@@ -17,7 +17,7 @@ use super::strip::{Axis, Mark};
 
 /// Maximum number of runs listed. The list of all runs has the others.
 const MAX_RUNS: usize = 20;
-/// Maximum number of suites with a row.
+/// Maximum number of suites with a row. Only a project's way of naming puts one arm on more.
 const MAX_SUITES: usize = 200;
 /// Maximum number of charts of nights, and of nights in each.
 const MAX_CHARTS: usize = 4;

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::runs::Pager;
 use super::shell::{Here, Shell};
 
-/// Arms on one page.
+/// Arms per page.
 const PER_PAGE: usize = 300;
 
 #[derive(Template)]

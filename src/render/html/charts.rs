@@ -46,7 +46,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     Some(SiteFile::page(path, &page))
 }
 
-/// The charts of a suite.
+/// Draws the charts of a suite.
 fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {

@@ -112,7 +112,7 @@ pub(super) struct Tab {
 #[derive(Clone, Debug)]
 pub(super) struct Foot {
     pub digest: Text,
-    /// For machines, and for people.
+    /// Time of the newest run, for machines and for people.
     pub newest: Option<(String, String)>,
     pub retracted: Option<String>,
     pub aliased: bool,
