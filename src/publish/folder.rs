@@ -112,7 +112,7 @@ impl SiteFolder {
     }
 
     /// Keeps the files that the last build made from the same sources. Returns `None` if somebody changed them since, or if `may` rejects
-    /// what was said of them.
+    /// their totals.
     pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
         let kept = self.known.made.get(stamp).filter(|made| may(&made.said))?;
         let mut files = Vec::with_capacity(kept.paths.len());

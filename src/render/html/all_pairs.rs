@@ -14,7 +14,7 @@ const MOST_ARMS: usize = 48;
 /// Maximum number of arms for which all pairs are linked. With more, only pairs with a rendered page are linked, so that the page keeps its
 /// size budget.
 const MOST_LINKED: usize = 26;
-/// Lead from which on a cell has the darker of two shades.
+/// Difference from which on a cell has the darker of two shades.
 const FAR: f64 = 0.1;
 /// Maximum characters of an arm's name.
 const LONGEST_NAME: usize = 60;
