@@ -1,4 +1,4 @@
-// The map of items: pointing, the arrow keys and a read-out. Without it the drawing and the table below say the same.
+// The map of items: pointer, arrow keys and a read-out. Without it, the drawing and the table have the same data.
 (function () {
   "use strict";
   var box = document.getElementById("map-box");

@@ -1,11 +1,11 @@
-// Compares any two arms of a suite in the browser, by the formulas that the program uses. The mathematics come first and need no page.
+// Compares any two arms of a suite in the browser with the program's formulas. The statistics come first and need no page.
 var evalreportPairs = (function () {
   "use strict";
 
-  // Smallest positive number with full precision: what is below adds nothing to a sum.
+  // Smallest positive number with full precision. Smaller terms change no sum.
   var SMALLEST = 2.2250738585072014e-308;
 
-  // McNemar's exact test: the lower tail of a fair coin, by ratios from the middle outwards, so that nothing is lost to large factorials.
+  // McNemar's exact test: lower tail of a fair coin. Ratios from the middle outwards avoid large factorials.
   function mcnemar(onlyA, onlyB) {
     var tosses = onlyA + onlyB, fewer = Math.min(onlyA, onlyB), middle = Math.floor(tosses / 2);
     var weights = [1], first = middle, weight = 1;
@@ -48,7 +48,7 @@ var evalreportPairs = (function () {
     return { low: 0 - scoreEnd(lost, won, total, z), high: scoreEnd(won, lost, total, z) };
   }
 
-  // Newcombe's interval for the difference of two independent proportions, from the Wilson intervals of both.
+  // Newcombe's interval for the difference of two independent proportions, from both Wilson intervals.
   function wilson(passed, total, z) {
     var share = passed / total, spread = z * z / total;
     var centre = (share + spread / 2) / (1 + spread);
@@ -64,7 +64,7 @@ var evalreportPairs = (function () {
     };
   }
 
-  // Fisher's exact test: all tables with the same sums that are not more likely, by ratios from the likeliest outwards.
+  // Fisher's exact test: sums all tables with equal margins that are not more likely, by ratios from the likeliest.
   function fisher(one, other) {
     var passed = one[0] + other[0], lowest = Math.max(passed - other[1], 0), highest = Math.min(passed, one[1]);
     var middle = Math.min(Math.max(Math.floor((passed + 1) * (one[1] + 1) / (one[1] + other[1] + 2)), lowest), highest);
@@ -81,7 +81,7 @@ var evalreportPairs = (function () {
     return Math.min(Math.max(extreme / all, SMALLEST), 1);
   }
 
-  // Reads outcomes: a function from arm and column to [passed, counted].
+  // Returns a function from arm and column to [passed, counted].
   function decode(table) {
     var text = atob(table.bits), width = table.width;
     if (width === 2) {
@@ -107,7 +107,7 @@ var evalreportPairs = (function () {
     return first * (2 * arms - first - 1) / 2 + second - first - 1;
   }
 
-  // Lays two arms side by side on the items that both have, in one text as far as that is known.
+  // Compares two arms on the items that both have, without items whose texts differ.
   function compare(table, cell, a, b) {
     var texts = new Map(table.texts.map(function (row) { return [row[0], row[1]]; }));
     function isOther(column) {
@@ -152,7 +152,7 @@ var evalreportPairs = (function () {
     if (found.way === "x") {
       table.reasons.forEach(function (reason) { if (reason[0] <= place) found.reason = reason[1]; });
     }
-    // What the program weighs in another way takes more than the outcomes: counts only.
+    // Other methods need more than outcomes: then only counts are shown.
     if (found.way === "m" && found.isBinary && found.shared) {
       found.difference = (found.onlyA.length - found.onlyB.length) / found.shared;
       found.interval = tango(found.onlyA.length, found.onlyB.length, found.shared, table.z);
@@ -187,7 +187,7 @@ var evalreportPairs = (function () {
   function named(text) { return make("bdi", {}, text); }
   function number(value) { return value.toLocaleString("en-US"); }
   function places(n) { return n < 100 ? 0 : n < 10000 ? 1 : 2; }
-  // Never a signed zero: one more decimal until a digit shows.
+  // Adds decimals rather than show a signed zero.
   function points(share, n) {
     var value = Math.abs(share * 100), decimals = places(n);
     while (value > 0 && decimals < 6 && Number(value.toFixed(decimals)) === 0) decimals += 1;
@@ -248,7 +248,7 @@ var evalreportPairs = (function () {
     return made;
   }
 
-  // The difference on an axis with zero; everything stands at shares of the width.
+  // Draws the difference on an axis with zero, in percent of the width.
   function picture(found, labels) {
     var ends = [0, found.difference, found.interval.low, found.interval.high];
     var low = Math.min.apply(null, ends), high = Math.max.apply(null, ends), air = 0.06 * (high - low || 0.1);
@@ -420,7 +420,7 @@ var evalreportPairs = (function () {
     if (found.p === undefined && found.way !== "x" && found.totals) {
       heading.append("Counts only: ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
     } else if (found.p === undefined && found.way !== "x") {
-      // Majorities of attempts are no pass rates: no difference is said of them.
+      // Majorities of attempts are not pass rates and have no difference.
       heading.append("Counts only: " + number(found.onlyA.length) + " " + one(found.onlyA.length, table.word) + " only ", named(labels[0]), " passes, " + number(found.onlyB.length) + " only ", named(labels[1]), ", on ", named(table.suite));
     } else if (found.way === "x") {
       heading.append(named(labels[0]), " and ", named(labels[1]), " cannot be compared on ", named(table.suite));

@@ -1,5 +1,5 @@
-// The command palette: suites, arms, runs and items by name, words of questions, answers and failures, and what can be done with the page.
-// It is loaded when it is first opened, and its index with it.
+// The command palette: finds suites, arms, runs and items by name, words of questions, answers and failures, and commands of the page.
+// The page loads it and its index when it is first opened.
 (function () {
   "use strict";
   var own = window.evalreport;
@@ -26,7 +26,7 @@
   dialog.append(field, list, status);
   document.body.appendChild(dialog);
 
-  // ---- What is found among: names, texts, and commands of this page.
+  // ---- Searched: names, texts, and commands of this page.
   var names = [], texts = [], left = 0, missing = 0, started = false, shown = [], at = -1;
   function load(path, take) {
     left += 1;
@@ -36,7 +36,7 @@
     if (started) return;
     started = true;
     if (!own.hasIndex) {
-      // One file that has everything: its headings are the names.
+      // A single file has no index: search its headings.
       Array.prototype.forEach.call(document.querySelectorAll("section[id] h2, section[id] h3[id]"), function (head) {
         var section = head.closest("section[id]"), first = section.querySelector("h2");
         add("part", head.textContent, !first || head === first ? "" : first.textContent, "#" + (head.id || section.id));
@@ -64,12 +64,12 @@
   function add(sort, name, about, href) {
     names.push({ sort: sort, name: name, low: name.toLowerCase(), about: about, lowAbout: about.toLowerCase(), href: href });
   }
-  // The rows that a filter leaves, as they are sorted.
+  // The filtered rows in their present order.
   function tableText(table, isMarkdown) {
     function text(cell) {
       var copy = cell.cloneNode(true);
       Array.prototype.forEach.call(copy.querySelectorAll("svg, .unseen, [aria-hidden]"), function (part) { part.remove(); });
-      // What is small below a value stands behind it.
+      // Small print follows its value.
       return copy.textContent.replace(/\s+/g, " ").trim();
     }
     var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.hidden; }).map(function (row) {
@@ -78,7 +78,7 @@
     if (!isMarkdown) {
       return rows.map(function (row) {
         return row.map(function (cell) {
-          // A spreadsheet must take no cell for a formula.
+          // No cell may become a formula.
           if (/^[=+@\t]|^-(?!\d)/.test(cell)) cell = "'" + cell;
           return /[",\n]/.test(cell) ? "\"" + cell.replace(/"/g, "\"\"") + "\"" : cell;
         }).join(",");
@@ -114,9 +114,9 @@
     return all;
   }
 
-  // ---- Ranks: the whole name, its beginning, beginnings of words, parts of words, what it belongs to; then words of texts; then names with typing errors.
+  // ---- Ranks: whole name, its beginning, beginnings of words, parts of words, context; then words of texts; then names, and texts, with typing errors.
   function near(word, part) {
-    // Letters that differ, are missing, added or swapped: one in four, two at most. `word` may go on after `part`.
+    // Does `word` begin with `part`? Allows one wrong, missing, added or swapped letter from 4 letters on, two from 8.
     var most = part.length < 4 ? 0 : part.length < 8 ? 1 : 2;
     if (!most || word.length < part.length - most) return false;
     var before = null, last = [], row, best;
@@ -170,7 +170,7 @@
     });
     if (!found.length) texts.forEach(function (entry) { if (forgiving(entry, words)) found.push({ place: 7, entry: entry }); });
     return found.sort(order).map(function (one) { return one.entry; }).filter(function (entry) {
-      // No sort crowds out the others.
+      // Limits results of one sort.
       var count = (perSort.get(entry.sort) || 0) + 1;
       perSort.set(entry.sort, count);
       return count <= MOST_OF_A_SORT;
@@ -179,7 +179,7 @@
 
   // ---- The list.
   function around(entry, words) {
-    // Of a long text the part that has the first of the words.
+    // Returns a text's part with the first word.
     var place = entry.low.indexOf(words[0]);
     var from = Math.max(0, place - 30);
     return (from ? "… " : "") + entry.about.slice(from, from + 160);

@@ -1,9 +1,9 @@
-// Adds to pages that already say everything: sorting, filtering and a choice of theme. Without it nothing is missing but these.
+// Adds sorting, filtering, search and a choice of theme to pages that are complete without it.
 (function () {
   "use strict";
   var root = document.documentElement;
 
-  // ---- Theme: automatic, light or dark, remembered where the browser lets us.
+  // ---- Theme: automatic, light or dark, remembered if the browser allows it.
   var themes = ["auto", "light", "dark"];
   function stored() {
     try { return localStorage.getItem("evalreport-theme"); } catch (error) { return null; }
@@ -23,7 +23,7 @@
       theme = themes[(themes.indexOf(theme) + 1) % themes.length];
       apply(theme);
       label();
-      try { localStorage.setItem("evalreport-theme", theme); } catch (error) { /* Private windows forget. */ }
+      try { localStorage.setItem("evalreport-theme", theme); } catch (error) { /* Private windows. */ }
     });
   }
 
@@ -67,7 +67,7 @@
     });
     var sign = ascending ? 1 : -1;
     keyed.sort(function (left, right) {
-      // Unknown values stay last whichever way the column is sorted.
+      // Unknown values come last in both directions.
       if (left.key === null || right.key === null) {
         return (left.key === null) - (right.key === null) || left.order - right.order;
       }
@@ -98,7 +98,7 @@
       head.setAttribute("aria-sort", "none");
       sorter.addEventListener("click", function () {
         var current = head.getAttribute("aria-sort");
-        // The first click shows the better end first where the column says which that is.
+        // The first click shows the better end first, if the column has one.
         var ascending = current === "none" ? head.getAttribute("data-sort") !== "desc" : current === "descending";
         sortBy(column, ascending);
         writeState("s." + table.id, column + (ascending ? ".asc" : ".desc"));
@@ -108,7 +108,7 @@
     if (wanted && heads[wanted[1]] && heads[wanted[1]].hasAttribute("data-sort")) sortBy(Number(wanted[1]), wanted[2] === "asc");
   }
 
-  // What a filter understands: words; `model:opus` for a column whose head begins with "model"; `>80` and `cost<=0.5` for numbers as shown.
+  // A filter's terms: words; `model:opus` for columns with a word in the head that begins with "model"; `>80`, `cost<=0.5` for shown numbers.
   function termOf(word, heads) {
     var parts = /^([^:<>=]*)(:|[<>]=?|=)(.+)$/.exec(word);
     if (!parts) return null;
@@ -119,7 +119,7 @@
       var words = head.split(/[^\p{L}\p{N}$]+/u);
       if (!parts[1] || words.some(function (one) { return one && one.indexOf(parts[1]) === 0; })) columns.push(column);
     });
-    // An arm's name has its approach and its model.
+    // An arm's name has its approach and model.
     if (!columns.length && /^(model|approach)$/.test(parts[1])) columns = heads.map(function (head, column) { return /^arm\b/.test(head) ? column : -1; }).filter(function (column) { return column >= 0; });
     if (!columns.length || (parts[2] !== ":" && isNaN(limit)) || (parts[2] === ":" && !parts[1])) return null;
     return function (row) {
@@ -175,7 +175,7 @@
       count.textContent = shown + " of " + rows.length + " shown" + (hidden ? ", " + hidden + " hidden by the filter" : "") + (where ? " " + where : "");
       reset.hidden = words.length === 0;
     }
-    // Words that answer questions, one click each.
+    // Words that filter by a button each.
     (table.getAttribute("data-chips") || "").split("|").filter(Boolean).forEach(function (word) {
       var found = rows.filter(function (entry) { return entry.text.indexOf(word) >= 0; }).length;
       if (!found) return;
@@ -200,7 +200,7 @@
     run();
   }
 
-  // ---- The states above the overview filter its rows; the address keeps which.
+  // ---- The states above the overview filter its rows. The address has the chosen one.
   function setUpStates(list, table) {
     var chosen = state.get("state") || "";
     var chips = Array.prototype.map.call(list.children, function (item) {
@@ -219,14 +219,14 @@
         var sign = row.querySelector(".state");
         row.classList.toggle("off", Boolean(chosen && sign && sign.textContent.trim() !== chosen));
       });
-      // What cannot be compared is folded below the table.
+      // Suites with nothing to compare are folded below.
       var rest = document.querySelector("main details");
       if (rest && chosen === "nothing to compare") rest.open = true;
     }
     show();
   }
 
-  // ---- Two rows of a table of arms can be ticked and compared. The baseline of a visit stands in the address: #base=ARM.
+  // ---- Readers can tick two rows of arms to compare them. The address has the baseline: #base=ARM.
   function setUpTicks(table) {
     var any = table.getAttribute("data-any"), region = table.closest(".scroll");
     var heads = Array.prototype.slice.call(table.querySelectorAll("th[data-tick]"));
@@ -275,7 +275,7 @@
     region.parentNode.insertBefore(bar, region);
     draw();
   }
-  // Links take the baseline along, unless they lead to a place on a page.
+  // Links keep the baseline, unless they have a fragment of their own.
   document.addEventListener("click", function (event) {
     var link = event.target.closest ? event.target.closest("a[href]") : null, base = state.get("base");
     if (!link || !base || /^[a-z]+:/i.test(link.getAttribute("href")) || link.hash) return;
@@ -290,7 +290,7 @@
     setUpTicks(table);
   });
 
-  // ---- Copying: an id that is shown short, and whatever else is to be taken away.
+  // ---- Copying of shortened ids and other texts.
   function copy(text, done) {
     function old() {
       var field = document.createElement("textarea");
@@ -299,7 +299,7 @@
       (document.querySelector("dialog[open]") || document.body).appendChild(field);
       field.select();
       var copied = false;
-      try { copied = document.execCommand("copy"); } catch (error) { /* Then it cannot be done. */ }
+      try { copied = document.execCommand("copy"); } catch (error) { /* Not allowed. */ }
       field.remove();
       done(copied);
     }
@@ -317,7 +317,7 @@
     });
   });
 
-  // ---- Parts of data beside the page: classic scripts, because nothing else can be loaded from a disk.
+  // ---- Data parts: classic scripts, because a page opened from disk can load nothing else.
   var waiting = new Map();
   window.evalreportShard = function (name, number, content) {
     var take = waiting.get("d/" + name + "-" + number + ".js");
@@ -330,7 +330,7 @@
   var policy = null;
   function address(path) {
     if (!window.trustedTypes) return path;
-    // Made when it is needed: a page that needs none may be forbidden to have one.
+    // Created on demand: pages that load nothing may forbid policies.
     policy = policy || window.trustedTypes.createPolicy("evshard", {
       createScriptURL: function (path) {
         if (!isOurs.test(path)) throw new TypeError("not a part of the site: " + path);
@@ -342,7 +342,7 @@
   function loadShard(path, done, failed) {
     if (!isShard.test(path)) { failed(path); return; }
     waiting.set(path, done);
-    loadScript(home + path, function () { /* It hands itself over. */ }, function () { failed(path); });
+    loadScript(home + path, function () { /* It calls evalreportShard. */ }, function () { failed(path); });
   }
   function loadScript(path, done, failed) {
     var script = document.createElement("script");
@@ -352,11 +352,11 @@
     document.head.appendChild(script);
   }
 
-  // ---- The command palette: loaded when it is first opened.
+  // ---- The command palette, loaded when first opened.
   var link = document.querySelector("a[data-palette]");
   window.evalreport = { load: loadShard, copy: copy, root: home, hasIndex: Boolean(link) };
   var opening = false;
-  // A function of its own, as tables ask before the palette of a single file was read.
+  // A function, because tables ask before a single file's palette has run.
   function canOpen() { return Boolean(document.querySelector("a[data-palette]")) || !brand || brand.getAttribute("href").charAt(0) === "#"; }
   function openPalette(query) {
     if (window.evalreportPalette) { window.evalreportPalette(query); return; }
@@ -376,7 +376,7 @@
     link.title = "Control K, or /";
   }
 
-  // ---- Search: the index is loaded when it is first used, and the order of what is found is always the same.
+  // ---- Search: loads its index on first use. Equal queries give results in equal order.
   var SORTS = ["suite", "arm", "run", "criterion", "item"];
   var MOST_FOUND = 100;
   function setUpSearch(box) {
@@ -385,7 +385,7 @@
     var status = document.getElementById("search-status");
     var paths = box.getAttribute("data-shards").split(" ").filter(Boolean);
     var names = [], missing = [], left = paths.length, started = false;
-    // 0: the name itself; then its beginning; then words' beginnings; then parts of words; then what the name belongs to.
+    // 0: whole name; 1: its beginning; 2: beginnings of words; 3: parts of words; 4: its context; -1: no match.
     function rank(entry, query, words) {
       if (entry.low === query) return 0;
       if (entry.low.indexOf(query) === 0) return 1;
@@ -475,7 +475,7 @@
     if (isSlash && field) field.focus(); else openPalette();
   });
   window.addEventListener("hashchange", function () {
-    // An address typed or pasted over this one restores its own state.
+    // A typed or pasted address restores its own state.
     if (location.hash.indexOf("=") > 0) location.reload();
   });
 })();

@@ -1,4 +1,4 @@
-// Pages of a suite: a row and its point light up together, and columns are chosen. Without it nothing is missing but these.
+// Pages of a suite: highlights a row with its point, and lets readers choose columns. Nothing else needs it.
 (function () {
   "use strict";
 
@@ -15,7 +15,7 @@
     document.addEventListener(kind[0], function (event) { light(event, kind[1]); });
   });
 
-  // ---- Columns: ?columns=tokens,runs names those that are shown beside the usual ones.
+  // ---- Columns: ?columns=tokens,runs shows these besides the usual ones.
   function nameOf(head) {
     return head.textContent.trim().toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
   }

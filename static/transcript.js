@@ -1,4 +1,4 @@
-// Transcripts: an address unfolds what it names, and j and k walk through the steps.
+// Transcripts: a fragment unfolds its target, and j and k walk through the steps.
 (function () {
   "use strict";
   var box = document.getElementById("talks");
@@ -27,7 +27,7 @@
     var open = !talks.every(function (talk) { return talk.open; });
     talks.forEach(function (talk) { talk.open = open; });
   });
-  // Folding is told a moment later.
+  // Toggle events come later.
   talks.forEach(function (talk) { talk.addEventListener("toggle", label); });
   label();
   var keys = ["j", "k"].map(function (key) {
@@ -39,7 +39,7 @@
   tools.append(keys[0], " next step, ", keys[1], " step before");
   box.parentNode.insertBefore(tools, box);
 
-  // What j and k stop at: each transcript, and the steps of those that are unfolded.
+  // Stops of j and k: each transcript, and the steps of unfolded ones.
   function stops() {
     return Array.prototype.filter.call(box.querySelectorAll(".talk > summary, .step"), function (stop) {
       return stop.tagName === "SUMMARY" ? talks.length > 1 : stop.closest(".talk").open;

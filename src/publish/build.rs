@@ -1,4 +1,4 @@
-//! A site made from beginning to end.
+//! Building a site from start to finish.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ use super::stored::{Stores, shown};
 use super::texts::{Found, Texts};
 use super::transcripts::{Choice, Transcripts};
 
-/// What is published, and how.
+/// The data of a site and the options for its pages.
 pub struct Order<'a> {
     pub stores: Stores<'a>,
     pub filter: Filter,
@@ -32,30 +32,30 @@ pub struct Order<'a> {
     pub options: SiteOptions,
     /// The project's own kinds of text that must not be published.
     pub patterns: &'a [OwnPattern],
-    /// Of this process's environment: never published.
+    /// Secrets of this process's environment: never published.
     pub secrets: Secrets,
     pub found: Found,
     pub transcripts: Choice,
-    /// Tells this program from others, which may draw other pages of the same data; none where that is not known.
+    /// Identifies this program's binary, because another may render the same data differently. `None` if unknown.
     pub program: Option<FileStamp>,
-    /// Of this program, as pages show it.
+    /// This program's version, as pages show it.
     pub version: &'a str,
 }
 
-/// Where a site goes.
+/// The place where a site is written.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
-    /// Overview, suites and comparisons in one file that opens by itself.
+    /// Overview, suites and comparisons in one self-contained file.
     File(&'a Path),
-    /// A folder; what was made of what is kept in the cache.
+    /// A folder. `cache` keeps a record of the last build, so that the next one can reuse its files.
     Folder { folder: &'a Path, cache: &'a Path },
 }
 
-/// What came of it.
+/// Result of a build.
 pub enum Built {
     File {
         bytes: usize,
-        /// What to tell whoever asked.
+        /// Messages for the person who started the build.
         notes: Vec<String>,
     },
     Folder {
@@ -66,7 +66,7 @@ pub enum Built {
     },
 }
 
-/// What pages of runs are made by, beside the data.
+/// Everything besides the data that affects pages of runs.
 #[derive(Serialize)]
 struct Rules<'a, T: Serialize> {
     program: FileStamp,
@@ -80,14 +80,14 @@ struct Rules<'a, T: Serialize> {
     texts: T,
 }
 
-/// Makes a site of what a warehouse holds. Afterwards the warehouse shows what the site does.
+/// Builds a site of the warehouse's runs. Afterwards the warehouse shows the same names and texts as the site.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
-    // Under their own names, which the filter knows until names are taken out.
+    // Selects runs by their own names: the filter knows those until they are redacted.
     let places = order.options.has_results.then(|| warehouse.stored_at(&order.filter));
     let Order { stores, mut filter, mut policy, mut options, patterns, secrets, found, transcripts: choice, program, version } = order;
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
-    // What was said of names holds for the journals that are read from here on.
+    // Journals that are read from here on use the redacted names.
     let aliases = warehouse.aliases().clone();
     let stores = Stores { aliases: &aliases, ..stores };
     let overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
@@ -122,7 +122,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let site = Site { stores, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan, folder: &folder, progress, rules };
     let mut suites = site.write_runs(&mut Gathered { texts: &mut texts, transcripts: &mut transcripts, sides: &mut sides })?;
     let told = suites.iter_mut().flat_map(|suite| std::mem::take(&mut suite.told));
-    // What was told and said was read from pages that were looked through.
+    // The criteria and stories come from pages whose texts were already searched for secrets.
     let overview = overview.map(|mut overview| {
         for (place, told) in told {
             if let Some(suite) = overview.suites.get_mut(place) {
@@ -169,9 +169,9 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     Ok(Built::Folder { written, kept, removed, notes })
 }
 
-/// What `data/digests.json` says.
+/// Content of `data/digests.json`.
 #[derive(Serialize)]
 struct Digests {
-    /// SHA-256 of every other file below data/, by its path from the site's root.
+    /// SHA-256 of every other file below data/, by path from the site's root.
     files: BTreeMap<String, String>,
 }

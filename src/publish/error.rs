@@ -2,7 +2,7 @@
 
 use crate::results::StoreError;
 
-/// What to say, and what to do about it.
+/// A message with an optional remedy.
 #[derive(Debug)]
 pub struct PublishError {
     /// Lower case, no final period.

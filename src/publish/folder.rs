@@ -1,4 +1,4 @@
-//! The folder of a site: written only where it changed, and never over what is not ours.
+//! The folder of a site. Only changed files are written, and files of others never overwritten.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,28 +21,28 @@ use super::memory::{Made, Said, SiteMemory};
 use super::replace::replace;
 use super::stored::shown;
 
-/// Lists what we wrote; its presence says that the folder is ours.
+/// Lists the files that we wrote. Its presence marks the folder as ours.
 const MANIFEST: &str = ".evalreport-manifest.json";
-/// How the names of files begin that are not whole yet.
+/// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".writing-";
 
 #[derive(Default, Serialize, Deserialize)]
 struct Manifest {
-    /// SHA-256 of every file's bytes, by its path from the site's root.
+    /// SHA-256 of every file's bytes, by path from the site's root.
     files: BTreeMap<String, String>,
 }
 
-/// A site being written, by several threads at once.
+/// A site in progress; several threads write to it at once.
 pub(super) struct SiteFolder {
     root: PathBuf,
     old: Manifest,
-    /// What the last build made of what, and where that is kept.
+    /// What the last build knew of its files and their sources.
     known: SiteMemory,
     memory: Option<PathBuf>,
     new: Mutex<New>,
 }
 
-/// What was made so far.
+/// Files of this build so far.
 #[derive(Default)]
 struct New {
     manifest: Manifest,
@@ -52,7 +52,7 @@ struct New {
 }
 
 impl SiteFolder {
-    /// Takes an empty or new folder, or one that holds a site of ours. What was made of what is kept in the cache, where there is one.
+    /// Opens an empty or new folder, or one that already has a site of ours. Reads the last build's record from `cache`, if given.
     pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, PublishError> {
         let manifest = root.join(MANIFEST);
         let old = match files::read(&manifest) {
@@ -61,7 +61,7 @@ impl SiteFolder {
                     .with_hint("delete the folder, or choose another with --out")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A build that was killed at its very first file left no more than this.
+                // If a build was killed at its very first file, only unfinished files are left.
                 let is_unfinished = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
                 let is_empty = match fs::read_dir(root) {
                     Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry))),
@@ -81,14 +81,14 @@ impl SiteFolder {
         let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
         files::sweep_tree(root);
-        // From here on the folder is ours, also if this build is cut short.
+        // From here on the folder is ours, even if this build is interrupted.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;
         }
         Ok(folder)
     }
 
-    /// Writes one file unless it is there with these bytes.
+    /// Writes one file, unless it already has these bytes.
     pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
         let place =
             self.place(path).ok_or_else(|| PublishError::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
@@ -111,7 +111,8 @@ impl SiteFolder {
         files.into_iter().map(write).collect()
     }
 
-    /// Keeps the files that the last build made of the same, if nobody touched them since and `may` says so of what was said of them.
+    /// Keeps the files that the last build made from the same sources. Returns `None` if somebody changed them since, or if `may` rejects
+    /// their totals.
     pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
         let kept = self.known.made.get(stamp).filter(|made| may(&made.said))?;
         let mut files = Vec::with_capacity(kept.paths.len());
@@ -134,23 +135,23 @@ impl SiteFolder {
         Some(kept)
     }
 
-    /// Notes files that were just written, by the stamp of what they were made of.
+    /// Records files that were just written, under the stamp of their sources.
     pub fn note(&self, stamp: String, made: Made) {
         self.new_files().memory.made.insert(stamp, made);
     }
 
-    /// Returns how many files were written, and how many were there with the same bytes, so far.
+    /// Returns how many files were written so far, and how many already had the same bytes.
     pub fn counts(&self) -> (usize, usize) {
         let new = self.new_files();
         (new.written, new.kept)
     }
 
-    /// Lists what was written or kept so far, in order.
+    /// Lists the paths written or kept so far, in order.
     pub fn paths(&self) -> Vec<String> {
         self.new_files().manifest.files.keys().cloned().collect()
     }
 
-    /// Lists the digests of what was written or kept below a folder so far.
+    /// Lists the digests of the files below a folder that were written or kept so far.
     pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
         self.new_files()
             .manifest
@@ -161,12 +162,12 @@ impl SiteFolder {
             .collect()
     }
 
-    /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
+    /// Removes files of the last build that this build lacks, and saves the manifest. Returns the number of removed files.
     pub fn finish(self) -> Result<usize, PublishError> {
         let mut removed = 0;
         let new = self.new_files();
         for path in self.old.files.keys().filter(|path| !new.manifest.files.contains_key(*path)) {
-            // A manifest is a file like any other: it may not point out of the folder.
+            // Never trust the manifest's paths: one could point outside the folder.
             let Some(place) = self.place(path) else { continue };
             match fs::remove_file(&place) {
                 Ok(()) => removed += 1,
@@ -183,7 +184,7 @@ impl SiteFolder {
     }
 
     fn new_files(&self) -> MutexGuard<'_, New> {
-        // Nothing is left half done while the lock is held.
+        // No code that holds this lock leaves its data half changed, so a poisoned lock is safe to use.
         self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -195,7 +196,7 @@ impl SiteFolder {
         replace(&place, &json).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))
     }
 
-    /// Returns the place of a path within the folder; nothing for one that would leave it.
+    /// Returns the full path of a file of the site, or `None` if it would be outside the folder.
     fn place(&self, path: &str) -> Option<PathBuf> {
         let relative = Path::new(path);
         let is_plain = relative.components().all(|component| matches!(component, Component::Normal(_)));

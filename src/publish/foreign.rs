@@ -1,4 +1,4 @@
-//! The texts in what pages are made of.
+//! Visits the foreign texts in the values that pages are made of.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signe
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
-/// Not its names, by which it is grouped: two of them must not become one.
+/// Skips the names by which runs are grouped: two of them must not become one.
 impl Foreign for Run {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Run {

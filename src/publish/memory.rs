@@ -1,6 +1,6 @@
-//! What the last build of a site made of what, so that the next one need not make it again.
+//! Record of the last build of a site: which sources each file was made from, so that the next build can skip unchanged ones.
 //!
-//! It lies in the cache and can be deleted at any time: without it every page is made, and written where it differs.
+//! It is in the cache and can be deleted at any time. Without it every page is made again, and written if it differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,10 +16,10 @@ use crate::warehouse::FileStamp;
 use super::replace::replace;
 use super::tally::Tally;
 
-/// What a file and a field of it were found to hold, by pattern.
+/// Patterns found, by file and field.
 pub(super) type Places = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// What is said at the terminal of the runs whose pages were made together.
+/// Totals for messages at the terminal about runs whose pages were made together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Said {
     pub transcripts: Tally,
@@ -27,32 +27,32 @@ pub(super) struct Said {
     pub places: Places,
 }
 
-/// Files that were made together, and what was said of it.
+/// Files that were made together, with the totals for messages about them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Made {
     pub paths: Vec<String>,
-    /// The stamps of further files that belong to these, and may be kept where these may not.
+    /// Stamps of further files that belong to these. They can be kept even if these cannot.
     pub parts: Vec<String>,
     pub said: Said,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SiteMemory {
-    /// By the path from the site's root: how the file was when it had been written.
+    /// State of each file after it was written, by path from the site's root.
     pub files: BTreeMap<String, FileStamp>,
-    /// By the stamp of all that the files were made of.
+    /// Files by the stamp of their sources.
     pub made: BTreeMap<String, Made>,
 }
 
 impl SiteMemory {
-    /// Returns where what is known of a site lies in a cache.
+    /// Returns the path in a cache of a site's record.
     pub fn place(cache: &Path, site: &Path) -> io::Result<PathBuf> {
         let site = std::path::absolute(site)?;
         let name = hex(&Sha256::digest(site.as_os_str().as_encoded_bytes())[..8]);
         Ok(cache.join(format!("site-{name}.json")))
     }
 
-    /// Reads what the last build knew; nothing where there is none that can be read.
+    /// Reads the last build's record. It is empty if it is missing or unreadable.
     pub fn load(place: &Path) -> Self {
         files::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl SiteMemory {
     }
 }
 
-/// A map in JSON has texts as keys: pairs go as a list.
+/// JSON maps need text keys, so pairs are stored as a list.
 mod places {
     use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Making a site: what is shown of which runs, what must not be said, and which files are as they were.
+//! Making a site: which runs and texts are shown, which texts are redacted, and which files of the last build are kept.
 //!
 //! Texts that agents, judges and imports wrote reach a page only as [`Published`](crate::domain::Published), which `texts` makes.
 

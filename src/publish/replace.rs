@@ -1,4 +1,4 @@
-//! A file put in its place, whole or not at all.
+//! Atomic replacement of a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::files;
 
-/// Puts a file in its place, whole or not at all.
+/// Writes a file atomically: readers see the old bytes or the new ones.
 pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     let mut file = match files::temporary_in(folder) {
-        // Most folders are there: a site has few, with many files.
+        // Create the folder only on failure: a site has few folders with many files, so most exist.
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).and_then(|()| files::temporary_in(folder))?,
         made => made?,
     };

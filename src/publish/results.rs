@@ -1,4 +1,4 @@
-//! The results themselves in a site, so that whoever has the site can read them back.
+//! The results themselves within a site, so that its readers can import them.
 
 use crate::domain::{Foreign, ItemDetails, ItemOutcome, Run, Secrets};
 use crate::files;
@@ -9,10 +9,10 @@ use crate::warehouse::{StoredAt, pack};
 use super::error::PublishError;
 use super::texts::Texts;
 
-/// More than this is too much for a page that is sent by mail.
+/// Maximum bytes of results within a page; a larger page is too big for mail.
 const MOST_BYTES_IN_PAGE: usize = 16 << 20;
 
-/// Packs the runs at these places without messages and files: with the texts as they are published.
+/// Packs the runs at these places without messages and files. Texts are redacted as on the site.
 pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> Result<Vec<u8>, PublishError> {
     let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
@@ -23,7 +23,7 @@ pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> R
     files::read(&file).map_err(cannot)
 }
 
-/// Returns the element that holds the results in a page: none where they are too much for one, and then what to say about it.
+/// Returns the element that holds the results in a page. If they are too large, it is empty and a message says so.
 pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
     if results.len() <= MOST_BYTES_IN_PAGE {
         return (page_element(results), None);
@@ -35,7 +35,7 @@ pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
     )
 }
 
-/// Records under the names and with the texts that the site shows.
+/// Rewrites records to the names and texts that the site shows.
 struct Shown<'a>(&'a Texts);
 
 impl Rewriter for Shown<'_> {

@@ -1,4 +1,4 @@
-//! The pages of a site's runs: which of them have to be made, what is read for them, and what the runs tell of their suites.
+//! The pages of a site's runs: finds those to make, reads their data, and collects what suites' pages need of it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,11 +25,11 @@ use super::stored::{self, JOURNALS, Stores, shown};
 use super::texts::{Page, Texts};
 use super::transcripts::Transcripts;
 
-/// Outcomes held in memory at once, with their answers and transcripts, and runs.
+/// Outcomes held in memory at once, with their answers and transcripts. The second limit is of runs.
 const LINES_AT_ONCE: u64 = 80_000;
 const RUNS_AT_ONCE: usize = 64;
 
-/// What is published.
+/// The data of a site and the folder it goes to.
 pub(super) struct Site<'a> {
     pub stores: Stores<'a>,
     pub warehouse: &'a Warehouse,
@@ -38,45 +38,45 @@ pub(super) struct Site<'a> {
     pub plan: &'a Plan,
     pub folder: &'a SiteFolder,
     pub progress: &'a Progress<'a>,
-    /// What all pages are made by: of two builds with the same, pages of the same data are the same. None where that is not known.
+    /// Stamp of everything besides the data that affects pages: equal rules and equal data give equal pages. `None` if unknown.
     pub rules: Option<String>,
 }
 
-/// What goes from suite to suite.
+/// State that is carried from suite to suite.
 pub(super) struct Gathered<'a> {
     pub texts: &'a mut Texts,
     pub transcripts: &'a mut Transcripts,
     pub sides: &'a mut Sides,
 }
 
-/// A suite, in all its versions, whose runs' pages were made and whose own are to be made.
+/// A suite, in all its versions. Its runs' pages are made; its own pages are not yet.
 #[derive(Default)]
 pub(super) struct UnmadeSuite {
-    /// Places in the overview.
+    /// Indices in the overview.
     pub places: Vec<usize>,
-    /// What its runs tell about it, by place.
+    /// Collected from its runs, by index in the overview.
     pub told: BTreeMap<usize, Told>,
-    /// Stands for all that its files are made of.
+    /// Stamp of all sources of its files. `None` if unknown.
     pub stamp: Option<String>,
-    /// Its runs' files, and what was said of them.
+    /// Its runs' files, with the totals for messages about them.
     pub made: Made,
 }
 
-/// What the runs of a suite tell about it.
+/// Data of a suite that is collected from its runs.
 #[derive(Default)]
 pub(super) struct Told {
     pub criteria: CriteriaTally,
     pub stories: ItemStories,
 }
 
-/// What a run's lines say.
+/// Parsed lines of a run's journal.
 #[derive(Default)]
 struct Lines {
     outcomes: Vec<ItemOutcome>,
     details: DetailsByItem,
 }
 
-/// What is on the pages of a run.
+/// Content of a run's pages.
 struct OfRun<'a> {
     row: &'a RunRow,
     page: Published<RunPage>,
@@ -84,7 +84,7 @@ struct OfRun<'a> {
     transcripts: RunTranscripts,
 }
 
-/// The same before all of it was read.
+/// A run's pages before its scores and transcripts are read.
 struct Begun<'a> {
     row: &'a RunRow,
     page: RunPage,
@@ -93,7 +93,7 @@ struct Begun<'a> {
 }
 
 impl Site<'_> {
-    /// Writes the pages of runs, but of suites that are as they were at the last build; keeps all pages of those, and returns the others.
+    /// Writes the pages of runs. Keeps all pages of suites that are unchanged since the last build, and returns the other suites.
     pub fn write_runs(&self, gathered: &mut Gathered<'_>) -> Result<Vec<UnmadeSuite>, PublishError> {
         let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
         (self.progress.begin)("writing run pages", rows.len() as u64);
@@ -123,7 +123,7 @@ impl Site<'_> {
         Ok(unmade)
     }
 
-    /// Writes the pages of a suite's runs, some runs at a time, and gathers what they tell about it. `sources` are the runs', see
+    /// Writes the pages of a suite's runs in groups, and collects the suite's data from them. `sources` has one text per run, see
     /// [`Site::sources`].
     fn write_suite(
         &self,
@@ -157,12 +157,12 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the places in the overview of a suite's versions.
+    /// Returns the indices in the overview of a suite's versions.
     fn places(&self, suite: &str) -> Vec<usize> {
         (0..).zip(&self.overview.suites).filter(|(_, own)| own.board.suite == suite).map(|(place, _)| place).collect()
     }
 
-    /// Says what a run's pages are made of, as far as the run goes: equal texts for runs that are as they were.
+    /// Describes the sources of a run's pages as text. Equal texts mean an unchanged run.
     fn sources(&self, row: &RunRow) -> Result<String, PublishError> {
         let mut journals = Vec::new();
         if let Some(store) = self.stores.beside(self.warehouse, &row.run.id)? {
@@ -175,7 +175,7 @@ impl Site<'_> {
         Ok(serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals)))
     }
 
-    /// Stands for the rules and all that they are applied to, where the rules are known.
+    /// Returns the digest of the rules and these sources, or `None` if the rules are unknown.
     fn stamp<'s>(&self, made_of: impl IntoIterator<Item = &'s str>) -> Option<String> {
         let mut hasher = Sha256::new_with_prefix(self.rules.as_ref()?);
         for text in made_of {
@@ -185,7 +185,7 @@ impl Site<'_> {
         Some(hex(&hasher.finalize()))
     }
 
-    /// Gives a suite what one of its runs tells about it.
+    /// Adds the data of one run to its suite.
     fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
         let OfRun { page, items, transcripts, .. } = made;
         sides.add(page, items, transcripts);
@@ -196,7 +196,7 @@ impl Site<'_> {
         }
     }
 
-    /// Writes the pages of a run, unless the last build made them of the same. Returns the stamp.
+    /// Writes the pages of a run, unless the last build made them from the same sources. Returns the stamp.
     fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Option<String>, PublishError> {
         let OfRun { page, items, transcripts, .. } = made;
         if stamp.as_ref().is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some()) {
@@ -209,7 +209,7 @@ impl Site<'_> {
         Ok(stamp)
     }
 
-    /// Reads what is on the pages of some runs. Texts and transcripts are looked through one run after the other, as they are counted.
+    /// Reads the content of some runs' pages. Texts and transcripts are searched run by run, because they are counted.
     fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, PublishError> {
         let lines: Vec<(Vec<ItemOutcome>, Published<DetailsByItem>)> = rows
             .iter()
@@ -230,7 +230,7 @@ impl Site<'_> {
         begun.into_iter().map(|run| self.complete(run, texts, transcripts)).collect()
     }
 
-    /// Adds what other files than the outcomes' say of a run.
+    /// Adds to a run what is in other files than its outcomes.
     fn complete<'r>(&self, run: Begun<'r>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<OfRun<'r>, PublishError> {
         let Begun { row, page, items, criteria } = run;
         let id = &row.run.id;
@@ -247,7 +247,7 @@ impl Site<'_> {
         };
         let scores = self.stores.beside(self.warehouse, id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
         let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
-        // The rest of the page is of the warehouse, which was looked through as a whole.
+        // The rest of the page comes from the warehouse, which was searched as a whole.
         let page = scores.and(criteria).and(reasons).map(|((scores, criteria), reasons)| {
             let mut page = page;
             page.add_judgements(scores, criteria);
@@ -257,8 +257,8 @@ impl Site<'_> {
         Ok(OfRun { row, page, items, transcripts })
     }
 
-    /// Reads the lines of some runs: those with a journal of their own from there, side by side; the imports that keep texts from their
-    /// files; and other imports, which are large and say nothing but outcomes, from the segments.
+    /// Reads the lines of some runs. Runs with a journal are read from it, in parallel; imports that keep texts from their files. Other
+    /// imports are large and have only outcomes, so those come from the segments.
     fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, PublishError> {
         let journal = |row: &&RunRow| {
             let id = &row.run.id;
@@ -294,7 +294,7 @@ impl Lines {
         }
         let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
         let mut places: Vec<usize> = (0..items.len()).collect();
-        // Lines are too long to be moved about.
+        // Sorts indices: the lines themselves are too large to move.
         places.sort_by(|left, right| {
             let (left, right) = (&items[*left].0, &items[*right].0);
             let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(right.kind.name(), &right.evaluator, &right.item));
@@ -311,7 +311,7 @@ impl Lines {
     }
 }
 
-/// Returns how many of the runs are read together.
+/// Returns how many of the first runs are read together, so that their outcomes fit into memory.
 fn at_once(rows: &[&RunRow]) -> usize {
     let mut lines = 0;
     let fits = |row: &&&RunRow| {
@@ -321,7 +321,7 @@ fn at_once(rows: &[&RunRow]) -> usize {
     rows.iter().take(RUNS_AT_ONCE).take_while(fits).count().max(1)
 }
 
-/// Takes the criteria out of a run's outcomes, unless they are more than a page has room for: those are items like others.
+/// Takes the criteria out of a run's outcomes. If a page has no room for all of them, they stay among the items.
 fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
     let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion;
     let found = outcomes.iter().filter(is_criterion).count();

@@ -1,8 +1,8 @@
-//! What pages are made of, as text: equal for equal values, and told apart by nothing that is not stored.
+//! Sources of pages as text for a stamp. Equal values have equal texts, and only stored fields count.
 
 use serde::Serialize;
 
-/// Writes a value down for a stamp.
+/// Serialises a value for a stamp.
 pub(super) fn serialised(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("what pages are made of is JSON: its keys are text")
 }

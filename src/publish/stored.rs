@@ -1,4 +1,4 @@
-//! What the stores hold of a run beside its header.
+//! Reading a run's files in the stores, other than its header.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
 
-/// The stores, and the names under which things are shown.
+/// The stores, and the names under which runs and items are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Stores<'a> {
     pub folders: &'a [PathBuf],
     pub aliases: &'a Aliases,
 }
 
-/// What a run's folder holds that pages show.
+/// Files of a run's folder that pages show.
 pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
 
 impl Stores<'_> {
@@ -33,28 +33,28 @@ impl Stores<'_> {
         Ok(None)
     }
 
-    /// Returns the store with what evaluators said of a run in the folder of its name: that which has the run as a file of its own, or in
-    /// which judges judged an imported one.
+    /// Returns the store whose folder of this run has evaluators' scores: the store with the run's own file, or, for an imported run, the
+    /// store where judges judged it.
     pub fn beside(&self, warehouse: &Warehouse, id: &RunId) -> Result<Option<Store>, PublishError> {
         let judged = || warehouse.judgements_of(id).and_then(Path::parent).map(Store::at);
         Ok(self.of(id)?.or_else(judged))
     }
 
-    /// Reads a run's journal under the names that are shown.
+    /// Reads a run's journal, with names replaced by their aliases.
     pub fn detailed(&self, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
         let mut items = store.detailed_items(id)?;
         self.under_aliases(items.iter_mut().flatten());
         Ok(items)
     }
 
-    /// The same of imported runs.
+    /// Reads the outcomes and details of imported runs, with names replaced by their aliases.
     pub fn detailed_imports(&self, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         let mut items = warehouse.detailed(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
         self.under_aliases(items.iter_mut());
         Ok(items)
     }
 
-    /// Reads the outcomes of imported runs, which say nothing else, and beside them what judges said of some.
+    /// Reads the outcomes of imported runs without details, and adds judges' details if there are any.
     pub fn outcomes_of_imports(&self, warehouse: &Warehouse, runs: &[&RunId]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         let outcomes = warehouse.outcomes(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
         let mut said = BTreeMap::new();
@@ -69,7 +69,7 @@ impl Stores<'_> {
         Ok(outcomes.into_iter().map(with_details).collect())
     }
 
-    /// Reads what judges decided about an imported run, and why.
+    /// Reads judges' decisions about an imported run, with their reasons.
     pub fn judgements_of_import(&self, warehouse: &Warehouse, run: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         warehouse.judged_items(run).map_err(|error| PublishError::new(visible(&error.to_string())))
     }
@@ -82,33 +82,33 @@ impl Stores<'_> {
         }
     }
 
-    /// The file to name in a message about a run.
+    /// Names the run's file for a message.
     pub(super) fn file_of(&self, id: &RunId) -> String {
         self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
     }
 
-    /// The file to name in a message about what a run's folder holds.
+    /// Names a file of the run's folder for a message.
     pub(super) fn journal_of(&self, id: &RunId, name: &str) -> String {
         self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
     }
 }
 
-/// A path as it is printed.
+/// Formats a path for messages.
 pub(super) fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
 }
 
-/// More texts than this are not held in memory for one page.
+/// Maximum lines of a run whose texts are held in memory for one page.
 const MOST_DETAILED: u64 = 20_000;
 
-/// Says whether an imported run's lines are worth reading for what they say beside the outcomes: importers of known formats keep texts.
+/// Says whether an imported run's lines are worth reading for their texts: only importers of known formats keep texts.
 pub fn has_details(row: &RunRow) -> bool {
     let importer = row.run.provenance.as_ref().map(|provenance| provenance.importer.as_str());
     let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
     keeps_texts && row.items.is_some_and(|items| items.lines <= MOST_DETAILED)
 }
 
-/// Reads what evaluators said of a run. Lines that cannot be read were told of when the store was opened.
+/// Reads evaluators' scores of a run. Unreadable lines were already reported when the store was opened.
 pub fn evaluators(store: &Store, id: &RunId) -> Vec<EvaluatorScore> {
     newest_scores(ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()).into_iter().map(evaluator_score).collect())
 }

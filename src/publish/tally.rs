@@ -1,8 +1,8 @@
-//! What became of some transcripts.
+//! Counts of transcripts shown, cut and not shown.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of some transcripts.
+/// Counts of transcripts shown, cut and not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub shown: u64,
@@ -11,7 +11,7 @@ pub(super) struct Tally {
     pub left_out_bytes: u64,
     /// Bytes of text on pages.
     pub spent: u64,
-    /// Some that were wanted had no room.
+    /// Whether a wanted transcript had no room.
     pub was_short: bool,
 }
 

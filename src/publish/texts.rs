@@ -1,7 +1,7 @@
-//! What a site must not say: every foreign text goes through here before it becomes a page or a data file.
+//! Secrets in foreign texts: every such text is searched here before it becomes a page or a data file.
 //!
-//! With `--redact` texts come back without what the patterns find, and names stay apart from each other. Without, nothing is changed and
-//! the places are named. A secret itself is never kept, printed or written.
+//! With `--redact`, matches of the patterns are removed and different names stay different. Without it, texts stay unchanged and the places
+//! of matches are reported. A secret itself is never kept, printed or written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use super::error::PublishError;
 use super::memory::Places;
 use super::stored::{self, JOURNALS, Stores};
 
-/// What becomes of what is found.
+/// What happens to matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found {
@@ -31,14 +31,14 @@ pub enum Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Page {
-    /// Names stand on many pages, and are counted once each.
+    /// Names are on many pages, and each is counted once.
     Names,
     Runs,
     Items,
     Transcripts,
 }
 
-/// Whose text it is, for a message: the file and the field.
+/// The file and field of a text, for a message.
 struct Place<'a> {
     page: Page,
     file: &'a str,
@@ -47,32 +47,32 @@ struct Place<'a> {
 
 pub(super) struct Texts {
     redactor: Redactor,
-    /// Stands for the secrets that are known.
+    /// Fingerprint of the known secrets.
     secrets: String,
-    /// What home folders tell of users, where that is taken out.
+    /// Users' names found in paths of home folders, if they are redacted.
     users: BTreeSet<String>,
     found: Found,
     counts: BTreeMap<String, BTreeMap<Page, u64>>,
-    /// By file and field: the patterns found there.
+    /// Patterns found, by file and field.
     places: Places,
     names: Names,
-    /// Names of few values that stand in millions of rows.
+    /// Results for names that have few values but are in millions of rows.
     known: BTreeMap<String, Option<String>>,
 }
 
-/// More places than this say less.
+/// Maximum number of places that a message lists.
 const MAX_PLACES: usize = 10;
 
-/// What `redactions.json` says.
+/// Content of `redactions.json`.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// What was taken out, by pattern and kind of page.
+    /// Number of redactions, by pattern and kind of page.
     redacted: &'a BTreeMap<String, BTreeMap<Page, u64>>,
 }
 
 impl Texts {
-    /// Looks through what the warehouse shows and the names by which the command line and the configuration select it, and changes both.
-    /// Pages that are made of the warehouse afterwards say nothing of runs that was not looked through.
+    /// Searches the warehouse's texts, and the names by which the command line and the configuration select them, and changes both. Pages
+    /// made from the warehouse afterwards have only searched texts of runs.
     pub fn looked_through<'w>(
         stores: &Stores<'_>,
         own: (&[OwnPattern], &Secrets),
@@ -88,7 +88,7 @@ impl Texts {
         Ok((texts, warehouse))
     }
 
-    /// Looks through the names. To take out users' names where they stand alone, it reads all other texts for home folders first.
+    /// Searches the names. Users' names are also redacted outside of paths, so this first reads all other texts for home folders.
     fn of_names(
         stores: &Stores<'_>,
         (own, secrets): (&[OwnPattern], &Secrets),
@@ -108,7 +108,7 @@ impl Texts {
         };
         if found == Found::TakenOut {
             let mut users = texts.users(stores, warehouse, filter)?;
-            // The project's own word for an approach is not told by somebody's folder.
+            // A suite's, approach's or model's own name is not a user's name, even if a home folder has it.
             let own = |run: &Run| [run.suite.clone(), run.approach.clone(), run.model.clone()];
             let own: BTreeSet<String> = warehouse.runs().iter().flat_map(|row| own(&row.run)).collect();
             users.retain(|user| !own.contains(user));
@@ -123,7 +123,7 @@ impl Texts {
                 values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| file.clone());
             });
         }
-        // Results that go with the site have their own names.
+        // Results that are published with the site have names of their own.
         for run in warehouse.stored_runs(filter) {
             each_name(&run, &mut |kind, name| {
                 values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| stores.file_of(&run.id));
@@ -141,7 +141,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Decides under which names things are shown: two names stay two names.
+    /// Decides under which names things are shown. Two different names stay different.
     fn look_through(&mut self, kind: &'static str, names: &BTreeMap<String, String>) {
         let mut taken: BTreeSet<String> = names.keys().cloned().collect();
         let mut instead = BTreeMap::new();
@@ -160,7 +160,7 @@ impl Texts {
         }
     }
 
-    /// A run's id is the name of its files and pages, so it cannot be shown as another.
+    /// Checks a run's id. It names files and pages, so it cannot be replaced.
     fn check_id(&mut self, id: &RunId, file: &str) -> Result<(), PublishError> {
         let found = self.found_in(&Place { page: Page::Names, file, field: "id" }, id.as_str());
         if self.found == Found::TakenOut && found.is_some() {
@@ -206,7 +206,7 @@ impl Texts {
     ) -> LookedThrough<'w> {
         let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
         let items = self.names.get(ITEM).cloned().unwrap_or_default();
-        // What the names are shown as was decided one by one, so that two stay two.
+        // The shown names were decided one by one, so that different names stay different.
         let items = self.redactor.publish(items, &mut |_, _| false);
         let warehouse = warehouse.show_published(items, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
         if self.found == Found::Named {
@@ -224,7 +224,7 @@ impl Texts {
         if let Some(batch) = &mut filter.batch {
             named("batch_id", batch);
         }
-        // Which runs have the tags was decided above.
+        // The selection by tags is already made above.
         if !filter.tags.is_empty() {
             filter.tags.clear();
             filter.ids = selected.iter().map(ToString::to_string).collect();
@@ -252,19 +252,19 @@ impl Texts {
         warehouse
     }
 
-    /// Says whether what is found is taken out.
+    /// Says whether matches are redacted.
     pub fn takes_out(&self) -> bool {
         self.found == Found::TakenOut
     }
 
-    /// Takes out of a text what is found there. It counts nothing: what is on pages was counted there.
+    /// Redacts a text without counting: texts on pages are counted there.
     pub fn take_out(&self, text: &mut String) {
         if let Some((shorter, _)) = self.redactor.redact(text) {
             *text = shorter;
         }
     }
 
-    /// Gives a run the names under which it is shown.
+    /// Gives a run its shown names.
     pub fn rename(&self, run: &mut Run) {
         rename_run(run, &self.names);
     }
@@ -284,7 +284,7 @@ impl Texts {
         self.published(Page::Runs, &file, run)
     }
 
-    /// Refuses to go on where a secret of this process's environment was found and not to be taken out.
+    /// Returns an error if a secret of this process's environment was found and redaction is off.
     pub fn refuse_known(&self) -> Result<(), PublishError> {
         if self.found == Found::TakenOut {
             return Ok(());
@@ -304,18 +304,18 @@ impl Texts {
         }
     }
 
-    /// Passes the texts of a run's page, items or transcripts. `file` is the one they came from.
+    /// Searches the texts of a run's page, its items or transcripts. `file` is their source.
     pub fn published<T: Foreign>(&mut self, page: Page, file: &str, value: T) -> Published<T> {
         let Self { redactor, found, counts, places, .. } = self;
         redactor.publish(value, &mut |field, seen| {
-            // Not even for the moment until the build is refused.
+            // Redact known secrets in any case: not even a build that will be refused holds one.
             let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
             note(counts, places, &Place { page, file, field }, seen);
             *found == Found::TakenOut || is_known
         })
     }
 
-    /// Passes the names of an outcome that are few; its item has its name already.
+    /// Searches an outcome's names of few values. Its item was renamed before.
     pub fn row(&mut self, file: &str, row: &mut ItemRow) {
         for (field, text) in
             [("evaluator", Some(&mut row.evaluator)), ("cluster", row.cluster.as_mut()), ("category", row.category.as_mut())]
@@ -337,20 +337,20 @@ impl Texts {
         Some(shorter)
     }
 
-    /// Says what texts become here, beside what the project's own patterns say; the same for the same.
+    /// Returns everything besides the project's own patterns that affects texts. Equal rules change texts alike.
     pub fn rules(&self) -> impl Serialize + '_ {
         (self.found, &self.names, &self.users, &self.secrets)
     }
 
-    /// Says whether texts that are not read again would be missed: those that were taken out are counted.
+    /// Says whether every text must be read again because redactions are counted.
     pub fn counts_all(&self) -> bool {
         self.found == Found::TakenOut
     }
 
-    /// Returns what was found in the journals of a run.
+    /// Returns the matches in the journals of a run.
     pub fn found_of(&self, stores: &Stores<'_>, row: &RunRow) -> Places {
         let files: BTreeSet<String> = JOURNALS.map(|name| stores.journal_of(&row.run.id, name)).into();
-        // Not all places are gone through for each run: there may be as many of the one as of the other.
+        // Looks up a range per file: scanning all places for each run would take quadratic time.
         let of_file = |file: String| {
             let places = self.places.range((file.clone(), String::new())..);
             places.take_while(move |((of, _), _)| *of == file).map(|(place, found)| (place.clone(), found.clone()))
@@ -358,20 +358,20 @@ impl Texts {
         files.into_iter().flat_map(of_file).collect()
     }
 
-    /// Takes what was found when texts were read that are not read again.
+    /// Adds matches that the last build found in texts that are not read again.
     pub fn repeat(&mut self, places: &Places) {
         for (place, found) in places {
             self.places.entry(place.clone()).or_default().extend(found.iter().cloned());
         }
     }
 
-    /// Returns the report to publish beside the pages: counts, and nothing of what was taken out.
+    /// Returns the report to publish beside the pages: counts, and nothing of the redacted texts. `None` if redaction is off.
     pub fn report(&self) -> Option<Vec<u8>> {
         let report = Report { redacted: &self.counts };
         (self.found == Found::TakenOut).then(|| json::document("redactions", report).into_bytes())
     }
 
-    /// Says for the person at the terminal what was taken out, or where there is something to take out.
+    /// Returns messages for the terminal: the redactions, or the places of matches.
     pub fn notes(&self) -> Vec<String> {
         match self.found {
             Found::TakenOut => {
@@ -411,7 +411,7 @@ impl Texts {
 
 const ITEM: &str = "item";
 
-/// Keeps what was found, and where, but nothing of the text itself.
+/// Counts matches and records their place, but nothing of the text itself.
 fn note(counts: &mut BTreeMap<String, BTreeMap<Page, u64>>, places: &mut Places, place: &Place, found: Counts) {
     for (pattern, count) in found {
         places.entry((place.file.to_owned(), place.field.to_owned())).or_default().insert(pattern.clone());
@@ -419,7 +419,7 @@ fn note(counts: &mut BTreeMap<String, BTreeMap<Page, u64>>, places: &mut Places,
     }
 }
 
-/// Visits the names by which a run is grouped: two of them must not become one.
+/// Visits the names by which a run is grouped, which must stay different from each other.
 fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     visit("suite", &run.suite);
     visit("approach", &run.approach);
@@ -430,7 +430,7 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     run.tags.keys().for_each(|key| visit("tags", key));
 }
 
-/// By kind of name: what is shown instead.
+/// Shown names by kind of name and original name.
 type Names = BTreeMap<&'static str, BTreeMap<String, String>>;
 
 fn rename(names: &Names, kind: &str, name: &mut String) {

@@ -1,4 +1,4 @@
-//! Which transcripts a site shows, within what it may weigh.
+//! Chooses the transcripts that a site shows, within its size limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -16,45 +16,45 @@ use super::stored::Stores;
 use super::tally::Tally;
 use super::texts::{Page, Texts};
 
-/// What to show. A run that is one piece of work has one transcript.
+/// Selection of transcripts. A run that is a single piece of work has one transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// Of items that did not pass, of items on which runs disagree, and some of those that passed.
+    /// Items that did not pass, items on which runs disagree, and some that passed.
     #[default]
     Usual,
     All,
     Failing,
     Disagreeing,
     None,
-    /// As usual, with another weight for the site.
+    /// The usual selection, with another size limit for the site, in bytes.
     Budget(u64),
 }
 
-/// Passing items of a run whose transcripts are shown, drawn by a digest of run and item.
+/// Number of a run's passing items whose transcripts are shown. They are drawn by a digest of run and item.
 const DRAWN: usize = 20;
-/// A transcript's beginning and end.
+/// Maximum bytes of a transcript's beginning and end.
 const HEAD: usize = 24 << 10;
 const TAIL: usize = 40 << 10;
-/// Bytes of text on all pages together.
+/// Maximum bytes of text on all pages together.
 const SITE: u64 = 200 << 20;
-/// Up to so many bytes, another copy is easier to read than the way to the first.
+/// Maximum bytes of a text that is repeated instead of linked to its first copy.
 const SHORT: u64 = 2 << 10;
-/// A page is full from here on.
+/// Bytes of text after which a new page begins.
 const PAGE: usize = 120 << 10;
-/// What stands on a page around one transcript, and around one of its parts.
+/// Bytes of markup around one transcript, and around one of its parts.
 const AROUND: usize = 900;
 const AROUND_PART: usize = 250;
 
-/// What was decided over the whole site.
+/// Choices and totals for the whole site.
 pub(super) struct Transcripts {
     choice: Choice,
     left: u64,
     /// Items, by suite, that passed in some runs and not in others.
     disagreeing: BTreeMap<String, BTreeSet<String>>,
-    /// By digest: the address from the site's root of the suite's first.
+    /// Address from the site's root of the suite's first copy, by digest.
     published: BTreeMap<String, String>,
-    /// Of the suite, and of those before it.
+    /// Totals of the current suite. `all` has those of finished suites.
     suite: Tally,
     all: Tally,
 }
@@ -78,7 +78,7 @@ impl FromStr for Choice {
     }
 }
 
-/// `500`, `64KB`, `50MB`, `2GB`, in powers of 1024.
+/// Parses a size such as `500`, `64KB`, `50MB`, `2GB`. Units are powers of 1024.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -99,18 +99,18 @@ impl Transcripts {
         Self { choice, left, disagreeing, published: BTreeMap::new(), suite: Tally::default(), all: Tally::default() }
     }
 
-    /// Says whether the suite that comes next shows the same as when it was told of last: there was room, and is.
+    /// Says whether the next suite would show the same transcripts as at the last build: there was room then, and there is now.
     pub fn would_repeat(&self, tally: &Tally) -> bool {
         !tally.was_short && self.left >= tally.spent + (HEAD + TAIL) as u64
     }
 
-    /// Counts a suite as it was told of last.
+    /// Counts a suite with the totals of the last build.
     pub fn repeat(&mut self, tally: &Tally) {
         self.left -= tally.spent.min(self.left);
         self.all.add(tally);
     }
 
-    /// Ends a suite, and tells of it: the next begins anew, so that its pages do not hang on those of other suites.
+    /// Ends a suite and returns its totals. The next suite starts without known copies, so that its pages do not depend on other suites.
     pub fn end_suite(&mut self) -> Tally {
         self.published.clear();
         let suite = std::mem::take(&mut self.suite);
@@ -118,7 +118,7 @@ impl Transcripts {
         suite
     }
 
-    /// Reads a run's transcripts and takes what is to be shown. `segment` is the run's in addresses.
+    /// Reads a run's transcripts and takes those to show. `segment` is the run's part of addresses.
     pub fn of_run(
         &mut self,
         stores: &Stores<'_>,
@@ -130,7 +130,7 @@ impl Transcripts {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
         let Some(store) = stores.of(id)? else { return Ok(run) };
-        // In the order in which items came; lines of an item need not follow each other.
+        // In the order of first appearance; an item's lines need not be adjacent.
         let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
         for line in store.transcript(id)? {
@@ -223,7 +223,7 @@ impl Transcripts {
         wanted
     }
 
-    /// Says what the site shows and what it does not; nothing where there are none.
+    /// Summarises the transcripts that are shown and not shown, or returns `None` if there are none.
     pub fn note(&self) -> Option<String> {
         let Tally { shown, cut, left_out, left_out_bytes, .. } = self.all;
         if shown + left_out == 0 {
@@ -240,7 +240,7 @@ impl Transcripts {
     }
 }
 
-/// Items that passed in some of a suite's runs and not in others.
+/// Returns, by suite, the items that passed in some runs and not in others.
 fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTreeSet<String>> {
     let rows: Vec<&RunRow> = warehouse.select(filter).collect();
     let of_suite = |suite: &[&RunRow]| {
@@ -270,7 +270,7 @@ fn digest(parts: &[TranscriptPart]) -> String {
     hex(&hasher.finalize())
 }
 
-/// How long a text is in HTML.
+/// Returns the length of a text in HTML, in bytes.
 fn escaped_length(text: &str) -> usize {
     text.len() + 4 * text.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')).count()
 }

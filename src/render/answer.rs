@@ -1,11 +1,11 @@
-//! What is known of two arms, in one sentence that can stand above a page: who wins and by how much, or why nobody does.
+//! The comparison of two arms in one sentence for the top of a page: who wins and by how much, or why nobody does.
 
 use crate::domain::Metric;
 use crate::views::{ComparisonRow, PairEvidence, Scale, Verdict};
 
 use super::{verdicts, words};
 
-/// Answers on the metric that decides, without a full stop: `planner wins against react by 16.0 pp`.
+/// Answers for the deciding metric, without a full stop: `planner wins against react by 16.0 pp`.
 pub fn of_pair(row: &ComparisonRow, names: &[String]) -> String {
     let Some(pair) = row.evidence.pairs.first() else { return "Nothing to compare".to_owned() };
     let seen = verdicts::ahead(&row.metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
@@ -25,7 +25,7 @@ pub fn of_pair(row: &ComparisonRow, names: &[String]) -> String {
     }
 }
 
-/// How far apart they are: ` by 16.0 pp`; nothing where no figure says so.
+/// Formats the difference as ` by 16.0 pp`. Empty without a difference or for a ratio.
 fn by(metric: &Metric, pair: &PairEvidence) -> String {
     match pair.difference {
         Some(found) if found.scale != Scale::Ratio => format!(" by {}", verdicts::amount_of(metric, pair, found.value)),

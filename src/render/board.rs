@@ -1,4 +1,4 @@
-//! A suite's board: what is said of each arm, a function a column. The leaderboard, the bill and the pages are made of them.
+//! A suite's board as a table, with one function per column. The leaderboard, the bill and the pages choose from these columns.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use super::{details, format, verdicts, words};
 pub const COST_FRONT: &str = "Pass rate and cost";
 pub const DURATION_FRONT: &str = "Pass rate and duration";
 
-/// Arms of a board, and what to say of each.
+/// A board and those of its arms that have a row.
 struct Columns<'a> {
     board: &'a SuiteBoard,
     entries: Vec<&'a Entry>,
     has_leaders: bool,
 }
 
-/// A column with a cell for each arm.
+/// A column with one cell per arm.
 type Filled = (Column, Vec<Cell>);
 
-/// Lays out one suite's board, and says what its numbers rest on.
+/// Lays out one suite's board, with notes on its methods and limits.
 pub fn table(board: &SuiteBoard) -> Table {
     Table { notes: notes(board), instead: front_notes(board), ..arms_table(board) }
 }
 
-/// The same without a word below it.
+/// Lays out one suite's board without notes.
 pub(super) fn arms_table(board: &SuiteBoard) -> Table {
     let of = Columns::of(board, &board.entries);
     let mut table = Table::of("board")
@@ -63,12 +63,12 @@ pub(super) fn arms_table(board: &SuiteBoard) -> Table {
     table
 }
 
-/// The columns of every board.
+/// Returns all columns that a board can have, for a board without arms.
 pub fn columns() -> Vec<Column> {
     arms_table(&SuiteBoard::empty(Metric::pass_rate())).columns
 }
 
-/// Lays out what a suite's arms cost, and what a solved item costs with each; of the arms that are given.
+/// Lays out the cost of the given arms, and what a solved item costs with each.
 pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>, spent: Option<&Money>) -> Table {
     let of = Columns::of(board, entries);
     let mut table = Table::of("costs").titled(format!("Cost: {}", words::group_name(&board.suite, board.suite_version.as_deref(), None)));
@@ -102,7 +102,7 @@ impl<'a> Columns<'a> {
         Self { board, entries: entries.into_iter().collect(), has_leaders: has_leaders(board) }
     }
 
-    /// Says whether the arm is one of the leading group.
+    /// Says whether the arm is in the leading group, if there is one.
     fn leads(&self, entry: &Entry) -> bool {
         self.has_leaders && entry.standing.as_ref().is_some_and(|standing| standing.is_leading)
     }
@@ -111,13 +111,13 @@ impl<'a> Columns<'a> {
         (column, self.entries.iter().map(|entry| cell(entry)).collect())
     }
 
-    /// The shortest name that tells it from the others.
+    /// The shortest name that distinguishes the arm from the others.
     fn arm(&self) -> Filled {
         let name = words::names_on(self.board);
         self.each(Column::words("Arm").seen(Seen::Pages), |entry| Cell::words(name(&entry.arm)).bold(self.leads(entry)))
     }
 
-    /// Which board it is, and where the arm stands in the order shown.
+    /// Identifies the board, and the arm's position in its order.
     fn place(&self) -> Filled {
         let place = |entry: &Entry| self.board.entries.iter().position(|known| known.arm == entry.arm).map(|at| at as u64 + 1);
         let board = self.board;
@@ -132,7 +132,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// The places that the evidence leaves open. The leading group is bold on a page, and says so.
+    /// Range of possible ranks. Pages show the leading group in bold, and say so.
     fn rank(&self) -> Filled {
         let column = Column::number("Rank")
             .keys(["rank_best", "rank_worst", "is_leading"])
@@ -159,13 +159,13 @@ impl<'a> Columns<'a> {
         self.each(Column::words("Model").keys(["model"]).field("model").seen(Seen::Lines), |entry| Cell::words(entry.arm.model.as_str()))
     }
 
-    /// The figure that decides.
+    /// The deciding figure.
     fn primary(&self) -> Filled {
         let (column, cells) = self.rates(&self.board.primary, |entry| entry.primary.as_ref());
         (column.field("primary"), cells)
     }
 
-    /// The pass rate where another metric decides.
+    /// The pass rate, or `None` if it is the deciding figure.
     fn pass_rate(&self) -> Option<Filled> {
         let (column, cells) = self.rates(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
         (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
@@ -186,7 +186,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// What the figure that decides was counted over; the word stands in the head where all have the same.
+    /// Number of units behind the deciding figure. If all arms count the same unit, the head names it.
     fn n(&self) -> Filled {
         let words: BTreeSet<&str> = self.entries.iter().filter_map(|entry| entry.primary.as_ref()).map(|estimate| estimate.n_of).collect();
         let shared = if words.len() == 1 { words.first().copied() } else { None };
@@ -217,7 +217,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// How often the arm comes first when the items are drawn anew.
+    /// Share of resamples of the items in which the arm comes first.
     fn first_in_resamples(&self) -> Filled {
         let column = Column::number("First in resamples").keys(["first_in_resamples"]).better(Direction::Up).rank(8);
         self.each(column.about("items drawn anew"), |entry| {
@@ -226,7 +226,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// Arms that share a letter are not told apart.
+    /// Letters: arms that share a letter do not differ significantly.
     fn letters(&self) -> Filled {
         self.each(Column::words("Letters").keys(["letters"]).rank(7).about("a shared letter: no significant difference"), |entry| {
             Cell::words(entry.standing.as_ref().and_then(|standing| standing.letters.clone()).unwrap_or_default())
@@ -280,7 +280,7 @@ impl<'a> Columns<'a> {
         self.front(DURATION_FRONT, "duration_front", |entry| entry.duration_front.as_ref())
     }
 
-    /// Where an arm stands between quality and price. CSV has full names.
+    /// Whether an arm is on the Pareto front of quality and price. CSV has full names.
     fn front(&self, label: &str, key: &'static str, front: impl Fn(&Entry) -> Option<&Front>) -> Filled {
         let name = words::names_on(self.board);
         self.each(Column::words(label).keys([key]).field(key).rank(8).about("Pareto front"), |entry| {
@@ -333,7 +333,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// A column for each score that runs carry.
+    /// One column for each score that runs have.
     fn scores(&self) -> Vec<Filled> {
         let of_score = |column: &crate::views::ScoreColumn| {
             let about = match column.direction {
@@ -345,7 +345,7 @@ impl<'a> Columns<'a> {
                 .keys([format!("score_{}", column.metric)])
                 .better(column.direction)
                 .about(about);
-            // Where space is short, what says most about the result goes last.
+            // If space is short, the column that says most about the result is dropped last.
             let rank = [3, 5].get(Evaluator::place_by_weight(&column.metric)).copied().unwrap_or(6);
             self.each(head.rank(rank), |entry| figure(entry.scores.get(&column.metric), column.unit))
         };
@@ -367,7 +367,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A mean over runs; where not all of them say, of how many it is.
+/// Formats a mean over runs. If only some runs have the figure, the cell says how many.
 fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
     let Some(figure) = figure else { return Cell::unknown("unknown") };
     let mean = figure.summary.mean;
@@ -380,17 +380,17 @@ fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
     }
 }
 
-/// The name in CSV of the figure that decides.
+/// Returns the name that the deciding figure has in CSV.
 pub(super) fn rate_key(metric: &Metric) -> &str {
     if words::is_pass_rate(metric) { "pass_rate" } else { &metric.name }
 }
 
-/// Says whether some arms lead and some do not: a group of all is no group.
+/// Says whether some arms are in the leading group and some are not. A group of all arms distinguishes nothing.
 pub fn has_leaders(board: &SuiteBoard) -> bool {
     board.entries.iter().filter_map(|entry| entry.standing.as_ref()).any(|standing| !standing.is_leading)
 }
 
-/// Says what the board's numbers rest on.
+/// Returns notes on the methods and limits of the board's numbers.
 pub fn notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
     if board.items > 0 {
@@ -409,7 +409,7 @@ pub fn notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// How the intervals were made: one method for all arms, or the arms of each.
+/// Describes how the intervals were computed: one method for all arms, or the arms of each method.
 pub fn methods(board: &SuiteBoard) -> Option<String> {
     let name = words::names_on(board);
     let mut methods: Vec<(Method, Vec<String>)> = Vec::new();
@@ -430,7 +430,7 @@ pub fn methods(board: &SuiteBoard) -> Option<String> {
     }
 }
 
-/// What no run of the board says.
+/// Names the amounts that no run of the board has, or returns `None`.
 pub(super) fn unmeasured(board: &SuiteBoard) -> Option<String> {
     let is_unknown = |has: fn(&Entry) -> bool| !board.entries.is_empty() && !board.entries.iter().any(has);
     let unknown: Vec<&str> = [
@@ -444,7 +444,7 @@ pub(super) fn unmeasured(board: &SuiteBoard) -> Option<String> {
     (!unknown.is_empty()).then(|| format!("Not measured in any run: {}.", unknown.join(", ")))
 }
 
-/// Names the arms that no other beats on both quality and price, and those that one does, where the columns have no room.
+/// Lists the arms on the Pareto front and the dominated ones, for tables without room for the columns.
 fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
     let label = words::names_on(board);
     let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
@@ -466,7 +466,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
     cost.into_iter().chain(duration).collect()
 }
 
-/// The arms of a board, in its order.
+/// Returns the arms of a board, in its order.
 pub fn arms(board: &SuiteBoard) -> Vec<Arm> {
     board.entries.iter().map(|entry| entry.arm.clone()).collect()
 }

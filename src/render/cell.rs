@@ -1,4 +1,4 @@
-//! A table's cell: what people read of it, and the figures behind that for programs.
+//! A table's cell: text for people, and figures for programs.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::views::Interval;
 
 use super::format;
 
-/// A figure in full precision, or the absence of one.
+/// A figure in full precision, or `Absent`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     Absent,
@@ -19,7 +19,7 @@ pub enum Datum {
 }
 
 impl Datum {
-    /// The name that JSON has for a method, a verdict and the like.
+    /// Returns a value's JSON name, such as that of a method or verdict.
     pub fn name(value: impl Serialize) -> Self {
         match serde_json::to_value(value) {
             Ok(serde_json::Value::String(name)) => Self::Text(name),
@@ -27,12 +27,12 @@ impl Datum {
         }
     }
 
-    /// Both ends of an interval.
+    /// Returns both ends of an interval, absent for `None`.
     pub fn ends(interval: Option<Interval>) -> [Self; 2] {
         [interval.map(|ends| ends.low).into(), interval.map(|ends| ends.high).into()]
     }
 
-    /// What a page sorts by: numbers and times have a place of their own, texts are read.
+    /// Returns the key by which a page sorts. `None` for texts, which sort by what is shown.
     pub(super) fn sort_key(&self) -> Option<String> {
         match self {
             Self::Absent | Self::Text(_) => None,
@@ -98,33 +98,33 @@ impl<T: Into<Datum>> From<Option<T>> for Datum {
     }
 }
 
-/// What stands in one row of one column.
+/// Content of one row in one column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As people read it; its interval, where it has one, comes after.
+    /// Text for people, without the interval.
     pub text: String,
-    /// The ends of its interval, as people read them.
+    /// Ends of the interval, as text for people.
     pub ends: Option<[String; 2]>,
-    /// What a page has room to say in small print.
+    /// Small print on pages.
     pub small: String,
-    /// One for each key of the column; fewer where the rest is absent.
+    /// One figure per key of the column. Missing ones at the end are absent.
     pub data: Vec<Datum>,
-    /// What a page sorts by, where that is not the first figure.
+    /// Sort key on pages, if it differs from the first figure.
     pub sort: Option<f64>,
-    /// Nobody measured it: the text says so, and says no more.
+    /// Whether the value was not measured. Then the text says only that.
     pub is_unknown: bool,
-    /// Stands out on a page, together with all others that the evidence does not tell from it.
+    /// Whether pages show the cell in bold, together with all arms that are not significantly different.
     pub is_bold: bool,
 }
 
 impl Cell {
-    /// Words that are their own figure.
+    /// Creates a cell of words, which are also its figure.
     pub fn words(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { data: vec![text.as_str().into()], text, ..Self::default() }
     }
 
-    /// What people read of figures that are given with [`Self::data`].
+    /// Creates a cell of text for people. [`Self::data`] adds its figures.
     pub fn shown(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -137,32 +137,32 @@ impl Cell {
         Self { text: text.into(), data: vec![number.into()], ..Self::default() }
     }
 
-    /// A number as people read it, or a blank.
+    /// Creates a cell for a number, blank if it is `None`.
     pub fn known(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
         value.map_or_else(|| Self::unknown(""), |value| Self::number(text(value), value))
     }
 
-    /// A number as people read it, or that nobody measured it.
+    /// Creates a cell for a number, `unknown` if it is `None`.
     pub fn measured(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
         value.map_or_else(|| Self::unknown("unknown"), |value| Self::number(text(value), value))
     }
 
-    /// A count, or a blank.
+    /// Creates a cell for a count, blank if it is `None`.
     pub fn counted(number: Option<u64>) -> Self {
         number.map_or_else(|| Self::unknown(""), Self::count)
     }
 
-    /// A day, or a day and a time.
+    /// Creates a cell for a day, or a day with a time.
     pub fn time(time: Option<DateTime<Utc>>) -> Self {
         time.map_or_else(|| Self::unknown("unknown"), |time| Self { data: vec![time.into()], ..Self::shown(format::date(&time)) })
     }
 
-    /// The word for a figure that nobody has.
+    /// Creates a cell for an unknown value, shown as `word`.
     pub fn unknown(word: &str) -> Self {
         Self { text: word.to_owned(), is_unknown: true, ..Self::default() }
     }
 
-    /// Figures that no reader of a table is shown.
+    /// Creates a cell of figures for programs only.
     pub fn figures(data: impl Into<Vec<Datum>>) -> Self {
         Self { data: data.into(), ..Self::default() }
     }
@@ -173,7 +173,7 @@ impl Cell {
         self
     }
 
-    /// Adds the interval, each end as people read it.
+    /// Adds the interval, with each end formatted by `text`.
     #[must_use]
     pub fn between(mut self, interval: Option<Interval>, text: impl Fn(f64) -> String) -> Self {
         self.ends = interval.map(|ends| [text(ends.low), text(ends.high)]);
@@ -192,7 +192,7 @@ impl Cell {
         self
     }
 
-    /// The value with its interval, where there is no small print: `8m 42s [7m 01s, 9m 30s]`.
+    /// Returns the value with its interval on one line, for outputs without small print: `8m 42s [7m 01s, 9m 30s]`.
     pub fn line(&self) -> String {
         match &self.ends {
             Some([low, high]) => format!("{} [{low}, {high}]", self.text),
@@ -200,7 +200,7 @@ impl Cell {
         }
     }
 
-    /// Says nothing to anybody.
+    /// Says whether the cell is unknown, or has neither text nor figures.
     pub fn is_blank(&self) -> bool {
         self.is_unknown || (self.text.is_empty() && self.data.iter().all(|datum| *datum == Datum::Absent))
     }

@@ -1,4 +1,4 @@
-//! How fair a comparison is, in words: the grade, and what differs.
+//! Comparability in words: the grade, and the differences behind it.
 
 use crate::domain::{Evaluator, score_label};
 use crate::views::{
@@ -7,23 +7,23 @@ use crate::views::{
 
 use super::{format, words};
 
-/// Who decided about the items themselves, beside the metrics that have evaluators.
+/// Name of the items' own evaluator in a mismatch. Other names there are metrics.
 const EVALUATOR: &str = "evaluator";
 
-/// So many pairs of a table are told with what differs in them.
+/// Maximum number of pairs whose differences a table's note lists.
 const MOST_PAIRS: usize = 3;
 
-/// So many groups of arms that stand apart are named.
+/// Maximum number of named groups of arms that are not compared.
 const MOST_APART: usize = 5;
 
-/// What differs between two arms, without a full stop; that nothing does, where nothing does.
+/// Lists the differences between two arms' measurements, without a full stop, or says that there are none.
 pub fn reasons(pair: &Comparability) -> String {
     let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
     said.extend(pair.mismatches.iter().filter_map(|found| mismatch(found, pair.items.as_ref())));
     if said.is_empty() { "no known differences".to_owned() } else { said.join("; ") }
 }
 
-/// Each thing that differs with its grade and what it means, worst first.
+/// Lists each difference with its grade and meaning, worst first.
 pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
     let line = |found: &Mismatch| {
         let said = mismatch(found, pair.items.as_ref()).or_else(|| shared(pair.items.as_ref()?));
@@ -33,14 +33,14 @@ pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
     pair.mismatches.iter().map(line).collect()
 }
 
-/// How many of the items are shared, where not all are.
+/// Says how many items are shared, or returns `None` if all are.
 fn shared(items: &SharedItems) -> Option<String> {
     let shared = if items.shared == 0 { "none".to_owned() } else { format::integer(items.shared) };
     let all = format!("{} {} shared", format::integer(items.of), words::one_or_many(items.of, "items"));
     (items.shared < items.of).then(|| format!("{shared} of {all}"))
 }
 
-/// One thing that differs; nothing where the count of shared items has said it.
+/// Describes one difference, or returns `None` if the count of shared items covers it.
 fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
     let differs = |what: &str| match (&found.first, &found.second) {
         (Some(first), Some(second)) => format!("different {what} ({first}, {second})"),
@@ -91,7 +91,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
     })
 }
 
-/// A setting's name in a sentence.
+/// Returns a setting's name for a sentence.
 fn setting(what: Option<&str>) -> &str {
     match what {
         Some("n_shot") => "n-shot",
@@ -100,7 +100,7 @@ fn setting(what: Option<&str>) -> &str {
     }
 }
 
-/// The grade with what differs: `C: 298 of 300 items shared; 2 changed their text`.
+/// Formats the grade with the differences: `C: 298 of 300 items shared; 2 changed their text`.
 pub fn graded(pair: &Comparability) -> String {
     format!("{}: {}", letter(pair.grade), reasons(pair))
 }
@@ -116,12 +116,12 @@ pub fn letter(grade: Grade) -> &'static str {
     }
 }
 
-/// What differs between the first arms that a comparison cannot lay side by side.
+/// Returns the differences of the first two arms that a comparison refuses to compare.
 pub(super) fn reason(comparison: &Comparison) -> Option<String> {
     comparison.comparability.iter().find(|pair| pair.is_refused()).map(reasons)
 }
 
-/// The line below a comparison: the pair's grade, or the pairs by grade and what is wrong with the worst.
+/// Returns the note below a comparison: the pair's grade, or the number of pairs by grade and the worst one's differences.
 pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let pairs = &comparison.comparability;
     match pairs.as_slice() {
@@ -151,7 +151,7 @@ pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String>
     }
 }
 
-/// Warns of a board on which arms were not measured alike.
+/// Warns if some arms of a board were measured differently.
 pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
     let UnlikePairs { pairs, of, worst, mismatches } = board.unlike.as_ref()?;
     let what: Vec<String> = mismatches
@@ -174,7 +174,7 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
     ))
 }
 
-/// Says which arms no table holds together.
+/// Lists arms that are in no common table.
 pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
     let mut notes: Vec<String> = apart.iter().take(MOST_APART).map(|pair| format!("{}.", apart_sentence(pair))).collect();
     let more = apart.len() - notes.len();
@@ -191,7 +191,7 @@ fn apart_sentence(pair: &Apart) -> String {
     format!("Not compared on {}: {first} with {second} (grade {}: {})", pair.suite, letter(pair.grade), why.join("; "))
 }
 
-/// Everything that a strict comparison refuses, a line each.
+/// Lists everything that a strict comparison refuses, one line each.
 pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
     let of_tables = comparisons.iter().flat_map(|comparison| {
         let names: Vec<String> = words::labels(comparison);
@@ -203,12 +203,12 @@ pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
     of_tables.chain(apart.iter().map(apart_sentence)).collect()
 }
 
-/// What a board holds that a strict one refuses, a line for each suite.
+/// Lists what a strict board refuses, one line per suite.
 pub fn board_refusals(board: &Board) -> Vec<String> {
     board.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, board_note(suite)?))).collect()
 }
 
-/// What a gate compared that a strict one refuses, a line for each arm.
+/// Lists comparisons that a strict gate refuses, one line per arm.
 pub fn gate_notes(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for check in &report.checks {

@@ -1,4 +1,4 @@
-//! Arms side by side: the decision, metrics in rows and arms in columns, and what explains them.
+//! Arms side by side: the decision, metrics in rows and arms in columns, and explanations.
 
 use crate::domain::Direction;
 use crate::views::{Comparison, ComparisonRow, Leader};
@@ -7,10 +7,11 @@ use super::cell::{Cell, Datum};
 use super::table::{Column, Table, titled};
 use super::{comparability, details, format, summary, verdicts, words};
 
-/// With more arms than this, arms stand in rows and metrics in columns.
+/// Maximum number of arms as columns. With more, arms are rows and metrics are columns.
 const MAX_ARM_COLUMNS: usize = 6;
 
-/// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most five lines; all that explains them is more.
+/// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most four notes. `more` has all other
+/// explanations.
 pub fn table(comparison: &Comparison) -> Table {
     let labels = words::labels(comparison);
     let metrics = metrics(comparison, &labels);
@@ -29,13 +30,13 @@ pub fn table(comparison: &Comparison) -> Table {
     first.extend(summary::run_notes(comparison, &labels));
     first.extend(comparability::note(comparison, &labels));
     let more = std::mem::replace(&mut table.more, explained(comparison, &labels));
-    // What does not fit into the first lines is explained with the rest.
+    // Explanations beyond the first lines go to `more`.
     table.more.splice(0..0, first.split_off(first.len().min(MAX_NOTES)).into_iter().chain(more));
     table.notes = first;
     table
 }
 
-/// Metrics in rows, arms in columns; for two arms also their difference.
+/// Metrics in rows, arms in columns. Two arms also get a column for their difference.
 pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
     let rows = &comparison.rows;
     let each = |cell: &dyn Fn(&ComparisonRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
@@ -62,7 +63,7 @@ pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
     table
 }
 
-/// What an arm has of a metric.
+/// An arm's cell for a metric.
 fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
     let known = &comparison.arms[arm].arm;
     let cell = &row.cells[arm];
@@ -75,7 +76,7 @@ fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
     Cell { is_unknown: cell.value.is_none() && cell.total.is_none(), ..shown }
 }
 
-/// The first arm less the second, or how many times it is.
+/// The first arm minus the second, or their ratio.
 fn difference(row: &ComparisonRow) -> Cell {
     let Some(pair) = row.evidence.pairs.first() else { return Cell::unknown("") };
     let found = pair.difference.as_ref();
@@ -93,7 +94,7 @@ fn difference(row: &ComparisonRow) -> Cell {
     ])
 }
 
-/// The verdict of two arms with its reason, and the arm that wins against all others.
+/// The verdict on two arms with its reason, and the arm that wins against all others.
 fn verdict(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
     let winner = row.evidence.winner.map(|arm| words::arm_name(&comparison.arms[arm].arm)).into();
     let [pair] = row.evidence.pairs.as_slice() else { return [Datum::Absent, Datum::Absent, winner] };
@@ -109,10 +110,10 @@ fn better(direction: Direction) -> &'static str {
     }
 }
 
-/// Lines below a comparison's table.
+/// Maximum number of lines below a comparison's table.
 const MAX_NOTES: usize = 4;
 
-/// The suite, the arms, and what they were measured over: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
+/// Names the suite, the arms and their data: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
 fn title(comparison: &Comparison, labels: &[String]) -> String {
     let name = words::group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref());
     let runs: Vec<u64> = comparison.arms.iter().map(|arm| arm.run_ids.len() as u64).collect();
@@ -128,12 +129,12 @@ fn title(comparison: &Comparison, labels: &[String]) -> String {
     }
 }
 
-/// A metric's label with what its figures are over.
+/// A metric's label with the unit that its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
     titled(&row.metric.label, words::over(&row.metric))
 }
 
-/// The other question that the same outcomes answer: would it hold on other clusters?
+/// States the verdict for these items and the verdict for other clusters like these, if there is one.
 fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let row = comparison.primary()?;
     let [pair] = row.evidence.pairs.as_slice() else { return None };
@@ -150,7 +151,7 @@ fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
     ))
 }
 
-/// Everything that explains a comparison: intervals, methods, plans, second looks, flips and what was not measured.
+/// Explains a comparison: intervals, methods, plans, second looks, flips and missing measurements.
 fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut more = Vec::new();
     for row in &comparison.rows {
@@ -207,7 +208,7 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     more
 }
 
-/// Many arms: one row each, ordered as the views have them.
+/// Lays out many arms, one row each, in the views' order.
 fn wide(comparison: &Comparison, labels: &[String]) -> Table {
     let mut table = Table::of("arms");
     table.column(Column::words("Arm"), labels.iter().map(|label| Cell::words(label.as_str())));

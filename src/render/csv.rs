@@ -1,4 +1,4 @@
-//! Tables for spreadsheets and programs: figures in full precision under the names that JSON has for them, never formatted text.
+//! Tables for spreadsheets and programs: figures in full precision under their JSON names, never formatted text.
 
 use crate::domain::visible;
 
@@ -7,8 +7,8 @@ use super::format;
 use super::sheet::Sheet;
 use super::table::Table;
 
-/// Writes tables as CSV (RFC 4180, LF). Those of the same rows are one table with one header; between others is an empty line. Titles and
-/// notes are left out.
+/// Writes tables as CSV (RFC 4180, LF). Consecutive tables with the same kind of rows become one table with one header; an empty line
+/// separates others. Titles and notes are not written.
 pub fn tables(tables: &[Table]) -> String {
     let tables: Vec<&Table> = tables.iter().map(Table::for_programs).collect();
     let alike = |one: &&Table, other: &&Table| !one.of.is_empty() && one.of == other.of;
@@ -47,7 +47,7 @@ fn records(records: impl IntoIterator<Item = Vec<String>>) -> String {
     written
 }
 
-/// A text cell: control characters are made visible, and a start that a spreadsheet would take for a formula gets a quote before it.
+/// Writes a text cell with control characters made visible. A text that a spreadsheet would take for a formula gets a leading quote.
 fn text(cell: &str) -> String {
     let shown = visible(cell);
     if shown.starts_with(['=', '+', '-', '@', '\u{2409}', '\u{240d}']) { format!("'{shown}") } else { shown }

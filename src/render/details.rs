@@ -1,11 +1,11 @@
-//! What stands beside a verdict, in words: for a second look, deciding nothing.
+//! Secondary results beside a verdict, in words. They decide nothing.
 
 use crate::domain::Metric;
 use crate::views::{Bill, Check, Comparison, ComparisonRow, CrossCheck, Effect, Estimate, PairEvidence, PriceMethod, Scale, SuiteBoard};
 
 use super::{format, verdicts, words};
 
-/// A sentence for each metric of two arms that has anything beside its verdict.
+/// Returns a sentence for each metric of two arms that has secondary results.
 pub fn second_looks(comparison: &Comparison) -> Vec<String> {
     if comparison.arms.len() != 2 {
         return Vec::new();
@@ -51,7 +51,7 @@ fn bill(bill: &Bill) -> String {
     format!("mean over mean {} [{low}, {high}], which is about the bill", verdicts::ratio(bill.ratio))
 }
 
-/// How the intervals of a board's amounts were made.
+/// Describes how the intervals of a board's amounts were computed.
 pub fn amounts(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
     let mut prices: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// What the arms that passed everything, or nothing, are known to do at least or at most.
+/// States bounds for arms that passed everything or nothing.
 pub fn extremes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
@@ -97,10 +97,10 @@ fn extreme(label: &str, rate: &Estimate) -> Option<String> {
     }
 }
 
-/// More attempts than this are in the JSON.
+/// Maximum number of attempts in the notes. The JSON has all.
 const MAX_K: usize = 5;
 
-/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
+/// Returns notes that no column has room for: chances over several attempts, rates that count excluded items, and others.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let mut notes: Vec<String> =

@@ -1,14 +1,14 @@
-//! Numbers to text, for every output alike.
+//! Formats numbers, for all outputs.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::domain::Unit;
 use crate::views::{Estimate, Interval};
 
-/// The typographic minus: as wide as the plus, and never mistaken for a dash or an option.
+/// The typographic minus: as wide as the plus, and distinct from a dash or an option.
 const MINUS: char = '\u{2212}';
 
-/// Returns how many decimals of a percentage `n` outcomes can carry: one outcome more or less moves the last digit.
+/// Returns how many decimals a percentage of `n` outcomes supports: one outcome changes the last digit.
 pub fn percent_decimals(n: u64) -> usize {
     match n {
         0..100 => 0,
@@ -17,14 +17,14 @@ pub fn percent_decimals(n: u64) -> usize {
     }
 }
 
-/// A share in percent, such as `85%`, `51.6%` or `52.01%`, as precise as n allows.
+/// Formats a share in percent, such as `85%`, `51.6%` or `52.01%`, as precisely as n allows.
 ///
-/// A share short of everything is never rounded to 100 %, nor one above nothing to 0 %.
+/// Never rounds a share below 1 to 100%, nor one above 0 to 0%.
 pub fn percent(share: f64, n: u64) -> String {
     format!("{}%", percent_number(share, n))
 }
 
-/// The same without the sign.
+/// Formats a share like [`percent`], without the percent sign.
 pub fn percent_number(share: f64, n: u64) -> String {
     let value = without_noise(share * 100.0);
     let mut decimals = percent_decimals(n);
@@ -38,25 +38,25 @@ fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
     rounded(value.abs(), decimals).parse::<f64>().is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
 }
 
-/// Digits of a number that count. The ones behind differ between two ways to the same number: 47 of 80 passed, and the mean of four
-/// runs' shares of it, are 58.75 and 58.749999999999993.
+/// Number of reliable digits. The digits behind them depend on how a number was computed: 47 of 80 passed, and the mean of four runs'
+/// shares of it, are 58.75 and 58.749999999999993.
 const SIGNIFICANT: usize = 12;
 
-/// Returns the number of [`SIGNIFICANT`] digits that is nearest.
+/// Rounds a number to [`SIGNIFICANT`] digits.
 fn without_noise(value: f64) -> f64 {
     format!("{value:.*e}", SIGNIFICANT - 1).parse().unwrap_or(value)
 }
 
-/// Rounds a number of at least 0 as people do: what is 5 or more behind the last decimal goes up, once noise is taken off.
+/// Rounds a number of at least 0 half up in decimal, after removing noise behind the reliable digits.
 ///
-/// Without that, shares that are equal would print as two numbers: `format!` rounds the binary number, which may lie on either side of the
-/// decimal that it stands for, and where it lies on it goes to the even digit.
+/// Otherwise equal shares could print differently: `format!` rounds the binary number, which may be on either side of its decimal, and
+/// rounds an exact half to the even digit.
 fn rounded(value: f64, decimals: usize) -> String {
     let digits = format!("{value:.*e}", SIGNIFICANT - 1);
     let magnitude = digits.split_once('e').and_then(|(_, exponent)| exponent.parse::<isize>().ok()).unwrap_or(0);
     let known = (SIGNIFICANT - 1).saturating_add_signed(-magnitude);
     if known <= decimals || !value.is_finite() {
-        // All digits that count are shown.
+        // There is nothing to round: all reliable digits are shown.
         return format!("{value:.decimals$}");
     }
     let text = format!("{:.known$}", without_noise(value));
@@ -85,7 +85,7 @@ fn one_more(number: &str) -> String {
     reversed.into_iter().rev().collect()
 }
 
-/// An estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.
+/// Formats an estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.
 pub fn estimate(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent_number(estimate.value, n);
@@ -95,14 +95,14 @@ pub fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// The same with its sign, for sentences: `52.0% [47.8, 56.2]`.
+/// Formats an estimate like [`estimate`], with the percent sign for sentences: `52.0% [47.8, 56.2]`.
 pub fn rate(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent(estimate.value, n);
     estimate.interval.map_or_else(|| value.clone(), |interval| format!("{value} {}", percent_interval(interval, n)))
 }
 
-/// The interval alone, in percent: `[47.8, 56.2]`.
+/// Formats an interval in percent: `[47.8, 56.2]`.
 pub fn percent_interval(interval: Interval, n: u64) -> String {
     format!("[{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n))
 }
@@ -111,7 +111,7 @@ fn interval_end(share: f64, n: u64) -> String {
     fixed(share * 100.0, percent_decimals(n))
 }
 
-/// A number with a fixed count of decimals, rounded half up in decimal; thousands grouped, and no negative zero.
+/// Formats a number with a fixed count of decimals, rounded half up in decimal, with grouped thousands and without a negative zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = rounded(value.abs(), decimals);
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
@@ -139,17 +139,17 @@ fn grouped(digits: &str) -> String {
     shown
 }
 
-/// A whole number with its thousands grouped: `245,000`.
+/// Formats a whole number with grouped thousands: `245,000`.
 pub fn integer(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-/// `1 run`, `2 runs`.
+/// Formats a count with its noun: `1 run`, `2 runs`.
 pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", integer(number), if number == 1 { "" } else { "s" })
 }
 
-/// Dollars: two decimals from ten cents up, three significant digits below: `$14.41`, `$0.0324`.
+/// Formats dollars with two decimals from ten cents up, and three significant digits below: `$14.41`, `$0.0324`.
 pub fn money(usd: f64) -> String {
     if usd == 0.0 {
         return "$0".to_owned();
@@ -162,14 +162,14 @@ pub fn money(usd: f64) -> String {
     }
 }
 
-/// Decimals that show `digits` significant digits of a number below 1.
+/// Returns the decimals that show `digits` significant digits of a number below 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a magnitude is between 1 and 324")]
 fn significant_decimals(value: f64, digits: usize) -> usize {
     let magnitude = value.abs().log10().floor();
     if magnitude.is_finite() && magnitude < 0.0 { ((-magnitude) as usize + digits - 1).min(12) } else { digits - 1 }
 }
 
-/// A duration: `850 ms`, `12.3 s`, `12m 34s`, `1h 05m`.
+/// Formats a duration: `850 ms`, `12.3 s`, `12m 34s`, `1h 05m`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "durations are positive, and the cast saturates")]
 pub fn seconds(seconds: f64) -> String {
     if seconds < 0.999_5 {
@@ -186,7 +186,7 @@ pub fn seconds(seconds: f64) -> String {
     format!("{}h {:02}m", minutes / 60, minutes % 60)
 }
 
-/// A number in its unit.
+/// Formats a number in its unit.
 pub fn value(number: f64, unit: Unit, n: u64) -> String {
     match unit {
         Unit::Fraction => percent(number, n),
@@ -198,7 +198,7 @@ pub fn value(number: f64, unit: Unit, n: u64) -> String {
     }
 }
 
-/// A number beside an axis, with no more digits than the distance to the next one needs: `$0.05`, `2.5 min`, `80%`.
+/// Formats a tick's label with no more digits than the step between ticks needs: `$0.05`, `2.5 min`, `80%`.
 pub fn tick(value: f64, unit: Unit, step: f64) -> String {
     let decimals = |step: f64| (0..9).find(|places| rounds_to_itself(step, *places)).unwrap_or(9);
     match unit {
@@ -220,12 +220,12 @@ pub fn tick(value: f64, unit: Unit, step: f64) -> String {
     }
 }
 
-/// Says whether so many decimals show a number whole.
+/// Says whether a value equals itself rounded to `decimals`.
 fn rounds_to_itself(value: f64, decimals: usize) -> bool {
     format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| (rounded - value).abs() <= 1e-9 * value.abs())
 }
 
-/// A number of unknown scale: four significant digits.
+/// Formats a number of unknown scale with four significant digits.
 pub fn plain(number: f64) -> String {
     let decimals = if number.fract() == 0.0 {
         0
@@ -237,25 +237,25 @@ pub fn plain(number: f64) -> String {
     fixed(number, decimals)
 }
 
-/// A factor: `1.5×`, `5.8×`, `12×`.
+/// Formats a factor: `1.5×`, `5.8×`, `12×`.
 pub fn factor(ratio: f64) -> String {
     format!("{}×", fixed(ratio, usize::from(ratio < 10.0)))
 }
 
-/// A number with at least so many decimals, and more where it would be shown as nothing.
+/// Formats a number with at least `decimals` decimals, and with more if it would otherwise round to zero.
 pub fn nonzero(value: f64, decimals: usize) -> String {
     let shows = |decimals: &usize| format!("{:.decimals$}", value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
     fixed(value, (decimals..6).find(shows).unwrap_or(decimals))
 }
 
-/// A signed change with its sign always there: `−82%`, `+50%`.
+/// Formats a change with its sign, also for gains: `−82%`, `+50%`.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value.abs(), decimals);
     let sign = if value < 0.0 { MINUS } else { '+' };
     format!("{sign}{text}")
 }
 
-/// A day, or a day and a time where there is one: `2026-01-31`, `2026-01-31 12:30Z`.
+/// Formats a day, with its time unless that is midnight: `2026-01-31`, `2026-01-31 12:30Z`.
 pub fn date(time: &DateTime<Utc>) -> String {
     if time.format("%H%M%S").to_string() == "000000" {
         time.format("%Y-%m-%d").to_string()
@@ -264,7 +264,7 @@ pub fn date(time: &DateTime<Utc>) -> String {
     }
 }
 
-/// RFC 3339 in UTC, for machines.
+/// Formats a time as RFC 3339 in UTC, for machines.
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// One share, whichever way it was come by: passed of total, or a mean of items' means, in any order.
+        /// Computes one share in several ways: passed of total, and a mean of items' means in any order.
         #[test]
         fn equal_shares_print_equal(
             passed in proptest::collection::vec(0u32..=8, 1..400), attempts in 8u32..=60, seen in 1u64..20_000, turned in 0usize..400,

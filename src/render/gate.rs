@@ -1,4 +1,4 @@
-//! A gate's report: the table, and a sentence for each check.
+//! A gate's report: the table, and a sentence per check.
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
@@ -9,10 +9,10 @@ use super::cell::{Cell as TableCell, Datum};
 use super::table::{Column, Table};
 use super::{comparability, format, shown, verdicts, words};
 
-/// A pull request's comment starts with this line, so that the next one can take its place.
+/// First line of a pull request's comment, by which the next report finds and replaces it.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
 
-/// Lays out the checks, one a row; below, what is no plain pass in a sentence. `notes` come last.
+/// Lays out the checks, one per row. Sentences below explain all checks except plain passes. `notes` come last.
 pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Table {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Gate{title}: {}", ruling(report.ruling)));
@@ -76,7 +76,7 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
     ]
 }
 
-/// Says which arms of the head were left out for the version of their suite, a line each.
+/// Lists arms among the new runs that were not judged because of their suite version, one line each.
 pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
         let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
@@ -91,7 +91,7 @@ pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     arms.iter().map(line).collect()
 }
 
-/// The arm, and the other one that it is held against where that is not its own.
+/// Names the arm, and the arm of its baseline if that is another one.
 fn arm(check: &GateCheck) -> String {
     match &check.against {
         Some(against) if *against != check.arm => format!("{} vs {}", words::arm_name(&check.arm), words::arm_name(against)),
@@ -99,7 +99,7 @@ fn arm(check: &GateCheck) -> String {
     }
 }
 
-/// The word of a ruling.
+/// Returns the word for a ruling.
 pub fn ruling(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Pass => "pass",
@@ -108,7 +108,7 @@ pub fn ruling(ruling: Ruling) -> &'static str {
     }
 }
 
-/// What was asked: `Questions: at most 2.0 pp lower`.
+/// Describes the rule: `Questions: at most 2.0 pp lower`.
 pub fn rule(check: &GateCheck) -> String {
     let named = |metric: &str| check.metric.as_ref().map_or_else(|| metric.to_owned(), |metric| metric.label.clone());
     match &check.rule {
@@ -123,7 +123,7 @@ pub fn rule(check: &GateCheck) -> String {
 }
 
 fn allowance(check: &GateCheck, allowed: f64) -> String {
-    // As many decimals as the bound has, up to four.
+    // As many decimals as the limit has, up to four.
     let short = |value: f64| {
         let decimals = (0..4).find(|decimals| format!("{value:.decimals$}").parse::<f64>().is_ok_and(|shown| (shown - value).abs() < 1e-9));
         format::fixed(value, decimals.unwrap_or(4))
@@ -147,13 +147,13 @@ fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
     check.metric.as_ref().zip(cell).map_or_else(String::new, |(metric, cell)| words::cell(metric, cell))
 }
 
-/// `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
+/// Formats the change: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 fn change(check: &GateCheck) -> String {
     let found = check.metric.as_ref().zip(check.evidence.as_ref());
     found.and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
 }
 
-/// One check in a few sentences, without the last full stop: what it comes to, what it rests on, what would settle it.
+/// Describes one check without the last full stop: result, evidence, and what would settle it.
 pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     let mut text = format!("{}: {}, {}: {}", capital(check.ruling), check.suite, arm(check), headline(check));
     for more in [evidence(check, confidence), why(check), nights(check), further(check)] {
@@ -190,7 +190,7 @@ fn headline(check: &GateCheck) -> String {
     }
 }
 
-/// `fell 15.0 pp`, `rose 30%`, `did not change`.
+/// Describes the change: `fell 15.0 pp`, `rose 30%`, `did not change`.
 fn moved(metric: &Metric, difference: &Difference) -> String {
     let (none, by) = match difference.scale {
         Scale::Ratio => (1.0, format!("{}%", format::nonzero((difference.value - 1.0).abs() * 100.0, 0))),
@@ -205,7 +205,7 @@ fn moved(metric: &Metric, difference: &Difference) -> String {
     }
 }
 
-/// What became of the items that a rule is about.
+/// Describes the outcomes of the items that a rule names.
 fn items(check: &GateCheck) -> String {
     let mut text = rule(check);
     if let (Some(passed), Some(attempts)) = (check.passed, check.attempts) {
@@ -228,7 +228,7 @@ fn items(check: &GateCheck) -> String {
     text
 }
 
-/// `95% CI −20.6 to −10.7 pp, 200 shared questions`.
+/// Describes the evidence: `95% CI −20.6 to −10.7 pp, 200 shared questions`.
 fn evidence(check: &GateCheck, confidence: f64) -> String {
     let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
     let Some(difference) = &pair.difference else { return String::new() };
@@ -268,7 +268,7 @@ fn why(check: &GateCheck) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// `Evidence over 7 nights: e = 34, above the limit of 20`.
+/// Describes the evidence over nights: `Evidence over 7 nights: e = 34, above the limit of 20`.
 fn nights(check: &GateCheck) -> String {
     let Some(found) = &check.over_nights else { return String::new() };
     let evidence = |value: f64| format::plain(if value < 10.0 { (value * 10.0).round() / 10.0 } else { value.min(1e6).round() });
@@ -296,7 +296,7 @@ fn further(check: &GateCheck) -> String {
     format!("{about}{planned} more {}{each} would decide it", words::one_or_many(further.n, further.of))
 }
 
-/// The items that fail now and did not in the baseline, a line each.
+/// Lists items that fail now, new failures before flaky items, one line each.
 fn new_failures(found: &NewFailures) -> Vec<String> {
     let who = format!("{}, {}", found.suite, words::arm_name(&found.arm));
     let mut lines = Vec::new();

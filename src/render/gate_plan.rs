@@ -1,4 +1,4 @@
-//! A gate's odds before anybody relies on it, and its decision.
+//! A gate's chances of each result, simulated in advance, and its decision.
 
 use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 
@@ -6,7 +6,7 @@ use super::cell::Cell;
 use super::table::{Column, Table};
 use super::{format, gate, summary, words};
 
-/// Lays out the odds, a row for each arm. `notes` come last.
+/// Lays out the chances of each result, one row per arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Odds of the gate{title}"));
@@ -43,7 +43,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
     table
 }
 
-/// What must be known of one arm's odds.
+/// Describes the simulation behind one arm's chances, and the rules that it leaves out.
 fn of_plan(plan: &PlannedGate) -> Vec<String> {
     let who = format!("{}, {}", plan.suite, words::arm_name(&plan.arm));
     let basis = match plan.basis {
@@ -63,7 +63,7 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
     notes
 }
 
-/// Lays out what to do with the head, a row for each arm, and below why. `notes` come last.
+/// Lays out the decisions about the new runs, one row per arm, with the reasons below. `notes` come last.
 pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String]) -> Table {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Decision{title}: {}", choice(report.choice)));
@@ -91,7 +91,7 @@ fn choice(choice: Choice) -> &'static str {
     }
 }
 
-/// The decision about one arm in a sentence.
+/// Describes the decision about one arm.
 pub fn decision(one: &HeldDecision) -> String {
     let names = [words::arm_name(&one.arm), "the baseline".to_owned()];
     let table = one.comparison.as_ref();

@@ -1,4 +1,4 @@
-//! A suite's items with what each arm made of them.
+//! A suite's items with each arm's outcomes.
 
 use crate::views::{ItemLine, ItemMatrix};
 
@@ -6,7 +6,7 @@ use super::cell::{Cell, Datum};
 use super::table::{Column, Table};
 use super::{format, words};
 
-/// Lays items out, a column for each arm.
+/// Lays items out, with one column per arm.
 pub fn table(matrix: &ItemMatrix) -> Table {
     let items = &matrix.items;
     let each = |cell: &dyn Fn(&ItemLine) -> Cell| items.iter().map(cell).collect::<Vec<Cell>>();

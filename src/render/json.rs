@@ -14,27 +14,27 @@ use crate::views::{
 use super::table::Column;
 use super::{board, shown, tables};
 
-/// The answer of a command with the name and version of its shape.
+/// A command's answer with the name and version of its schema.
 #[derive(Serialize, JsonSchema)]
 pub struct Versioned<T> {
-    /// `evalreport/<command>/<version>`; the version changes when a field's meaning does or one goes away.
+    /// `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
     pub schema: String,
     #[serde(flatten)]
     pub answer: T,
 }
 
-/// What `compare` answers.
+/// Answer of `compare`.
 #[derive(Serialize, JsonSchema)]
 pub struct CompareAnswer {
     pub comparisons: Vec<Comparison>,
-    /// Arms of one suite that no table holds together.
+    /// Arms of one suite that are in no common table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Apart>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
-/// What `leaderboard` answers.
+/// Answer of `leaderboard`.
 #[derive(Serialize, JsonSchema)]
 pub struct LeaderboardAnswer {
     #[serde(flatten)]
@@ -43,38 +43,38 @@ pub struct LeaderboardAnswer {
     pub overall: Option<Overall>,
 }
 
-/// What `gate` answers.
+/// Answer of `gate`.
 #[derive(Serialize, JsonSchema)]
 pub struct GateAnswer {
-    /// What was asked for as the baseline.
+    /// The baseline as requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Why there is no baseline: what was tried.
+    /// Why there is no baseline: the attempts to find one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     #[serde(flatten)]
     pub report: GateReport,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
-/// What `gate --plan` answers.
+/// Answer of `gate --plan`.
 #[derive(Serialize, JsonSchema)]
 pub struct GatePlanAnswer {
-    /// What was asked for as the baseline.
+    /// The baseline as requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     #[serde(flatten)]
     pub report: PlanReport,
 }
 
-/// What `gate --decide` answers.
+/// Answer of `gate --decide`.
 #[derive(Serialize, JsonSchema)]
 pub struct GateDecideAnswer {
-    /// What was asked for as the baseline.
+    /// The baseline as requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Why there is no baseline: what was tried.
+    /// Why there is no baseline: the attempts to find one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// The decisions in words, in their order.
@@ -83,65 +83,65 @@ pub struct GateDecideAnswer {
     pub report: DecideReport,
 }
 
-/// What `history` answers.
+/// Answer of `history`.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryAnswer {
     pub histories: Vec<History>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
 
-/// What `list` answers.
+/// Answer of `list`.
 #[derive(Serialize, JsonSchema)]
 pub struct ListAnswer {
     /// Suites with results.
     pub suites: Vec<SuiteLine>,
-    /// What can be run here, right or wrong; absent where runs were selected.
+    /// Suites, tasks, agents and approaches that can be run here, with their problems. Absent if runs were selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runnable: Option<Runnable>,
-    /// Why the newest version of a suite that was run is another than the one before; absent where runs were asked for.
+    /// Why the newest version of a suite with runs differs from the version before. Absent if runs were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub version_changes: Vec<VersionChange>,
-    /// Selected runs.
+    /// Number of selected runs.
     pub runs: u64,
-    /// The runs themselves, where they were asked for.
+    /// The runs themselves, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_lines: Option<Vec<RunLine>>,
-    /// Selected runs that tombstones hide.
+    /// Number of selected runs that are retracted.
     pub retracted: u64,
     /// Runs with a folder but no header: in flight or abandoned.
     pub unfinished: u64,
 }
 
-/// What `show` answers.
+/// Answer of `show`.
 #[derive(Serialize, JsonSchema)]
 pub struct ShowAnswer {
     pub runs: Vec<ShownRun>,
 }
 
-/// What `judge` answers.
+/// Answer of `judge`.
 #[derive(Serialize, JsonSchema)]
 pub struct JudgeAnswer {
     #[serde(flatten)]
     pub report: JudgeReport,
 }
 
-/// What `judge --agreement` and `judge --against` answer.
+/// Answer of `judge --agreement` and `judge --against`.
 #[derive(Serialize, JsonSchema)]
 pub struct AgreementAnswer {
     #[serde(flatten)]
     pub report: AgreementReport,
 }
 
-/// What `judge --probe` answers.
+/// Answer of `judge --probe`.
 #[derive(Serialize, JsonSchema)]
 pub struct ProbeAnswer {
     #[serde(flatten)]
     pub report: ProbeReport,
 }
 
-/// The number of a command's shape. The second of those with verdicts: a verdict carries its reason, and what had the best value is the
-/// leader, not the winner.
+/// Returns the version of a command's schema. Answers with verdicts have version 2: a verdict has its reason, and the arm with the best
+/// value is the leader instead of the winner.
 fn version(command: &str) -> u32 {
     if matches!(command, "compare" | "disagreements" | "gate" | "leaderboard" | "suite") { 2 } else { 1 }
 }
@@ -173,7 +173,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// Says of the fields of a row what the columns say of them: their title in tables, their unit, and which way is better.
+/// Adds the columns' descriptions to the fields of a row: title in tables, unit, and better direction.
 fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
     for column in columns.iter().filter(|column| !column.field.is_empty()) {
         let Some(field) = schema.pointer_mut(&format!("/$defs/{row}/properties/{}", column.field)).and_then(Value::as_object_mut) else {
@@ -192,7 +192,7 @@ fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
     schema
 }
 
-/// The schema of what is written: fields that can be left out are not required.
+/// Returns the schema of written answers, in which fields that may be omitted are not required.
 fn schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Versioned<T>>()
 }

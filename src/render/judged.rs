@@ -1,4 +1,4 @@
-//! What was required of a run and what was said of it, as tables: criteria, evaluators, verification.
+//! A run's criteria, evaluators' scores and verification, as tables.
 
 use crate::domain::VerifiedFailure;
 use crate::views::{
@@ -11,7 +11,7 @@ use super::shown::{Texts, some_of};
 use super::table::{Column, Table};
 use super::{format, verification, words};
 
-/// Lays out the criteria of a run; none where it has no criteria, or none were asked for.
+/// Lays out the criteria of a run, or returns `None` if it has none or none were requested.
 pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let (page, rows) = (&shown.page, &shown.page.criteria);
     let first = rows.first()?;
@@ -44,13 +44,13 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
     Some(table)
 }
 
-/// `3 of 4 met, 1 not evaluated.`
+/// Formats a count of criteria: `3 of 4 met, 1 not evaluated.`
 pub fn count(count: CriteriaCount) -> String {
     let missing = if count.missing > 0 { format!(", {} not evaluated", format::integer(count.missing)) } else { String::new() };
     format!("{} of {} met{missing}.", format::integer(count.passed), format::integer(count.total))
 }
 
-/// Lays out how often each arm met each criterion, criteria in rows; in CSV a record for each arm and criterion.
+/// Lays out how often each arm met each criterion, with criteria in rows. CSV has one record per arm and criterion.
 pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
     let judge = criteria.judge.as_ref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
     let suite = words::group_name(&board.suite, board.suite_version.as_deref(), None);
@@ -98,7 +98,7 @@ fn met_by_arm(criteria: &CriteriaTable) -> Table {
     table
 }
 
-/// How many of an arm's outcomes met a criterion, and how many nobody decided, if any.
+/// Returns how many of an arm's outcomes met a criterion, and how many were not evaluated, if any.
 pub fn met(cell: &CriterionCell) -> (String, String) {
     let missing = if cell.missing > 0 { format!("{} not evaluated", format::integer(cell.missing)) } else { String::new() };
     let met = match (cell.total, cell.missing) {
@@ -109,7 +109,7 @@ pub fn met(cell: &CriterionCell) -> (String, String) {
     (met, missing)
 }
 
-/// `PASS`, `FAIL`, `not evaluated`.
+/// Returns the word for an outcome: `PASS`, `FAIL`, `not evaluated`.
 pub fn outcome_word(status: &str) -> String {
     match status {
         "pass" => "PASS".to_owned(),
@@ -118,7 +118,7 @@ pub fn outcome_word(status: &str) -> String {
     }
 }
 
-/// Says who judged, and what that took.
+/// Describes the judge, its votes and its cost, or returns `None` without a judge.
 pub fn judged_by(score: &EvaluatorScore) -> Option<String> {
     let judge = score.judge.as_ref()?;
     let parts = [votes(judge), revision(score), cost(judge).map(|cost| format!("judging cost {cost}, apart from the run's own cost"))];
@@ -136,18 +136,18 @@ fn revision(score: &EvaluatorScore) -> Option<String> {
     (score.earlier > 0).then(|| format!("revision {}, earlier {several} kept", score.revision))
 }
 
-/// `$0.02 (reported)`.
+/// Formats the judging cost with its source: `$0.02 (reported)`.
 pub fn cost(judge: &JudgeView) -> Option<String> {
     let source = judge.cost_source.as_ref().map(|source| format!(" ({source})"));
     judge.cost_usd.map(|usd| format!("{}{}", format::money(usd), source.unwrap_or_default()))
 }
 
-/// The score, or that there is none.
+/// Formats the score, or `not evaluated`.
 pub fn score_word(score: &EvaluatorScore) -> String {
     score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, 0))
 }
 
-/// Lays out what evaluators said; none where none said anything.
+/// Lays out the evaluators' scores, or returns `None` if there are none.
 pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let scores = &shown.page.evaluators;
     if scores.is_empty() {
@@ -186,7 +186,7 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
     Some(table)
 }
 
-/// The facts of a verification that are one line each: label and text.
+/// Returns the facts of a verification that fit on one line each: label and text.
 pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
     let own = |text: &Option<String>| text.clone();
     let record = &verification.record;
@@ -204,7 +204,7 @@ pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
     known.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
-/// Lays out a verification: its facts, its checks, and what failed or fails no more.
+/// Lays out a verification: its facts, its checks, and its new and fixed failures.
 pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
     let Some(verification) = &shown.page.verification else { return Vec::new() };
     let mut about = Table::new("Verification");
@@ -243,7 +243,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
     tables
 }
 
-/// Says that more was stored than is shown.
+/// Says that more lines were stored than are shown.
 pub fn left_out(verification: &StoredVerification) -> Option<String> {
     (verification.left_out > 0).then(|| format!("{} more lines are in the run's header.", format::integer(verification.left_out)))
 }

@@ -1,4 +1,4 @@
-//! Judgements, and how far judges agree, as tables. The first table of each answer is the one that CSV holds.
+//! Judgements, and agreement between judges, as tables. CSV has only the first table of each answer.
 
 use crate::views::{AgreementReport, CriterionFlip, Interval, JudgeReport, JudgedRun, PairAgreement, ProbeReport, SkippedRun};
 
@@ -6,10 +6,10 @@ use super::cell::{Cell, Datum};
 use super::format;
 use super::table::{Column, Table};
 
-/// More runs without a score than this are told in their column alone.
+/// Maximum number of runs without a score that notes explain. The table's column explains the others.
 const MOST_OPEN: usize = 3;
 
-/// Lays out what judging stored runs came to.
+/// Lays out the results of judging stored runs.
 pub fn report(report: &JudgeReport) -> Vec<Table> {
     let mut table = Table::new(if report.is_dry { "To be judged" } else { "Judged" });
     table.left("Run", 0);
@@ -39,7 +39,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
             "Another judge, model or prompt than before: both judgements are kept, and scores of the two are not compared.".to_owned(),
         );
     }
-    // On a narrow screen there is no room for the column of notes, and who has no score wants to know why.
+    // The notes' column may not fit on a narrow screen, but readers need to know why a run has no score.
     let open = report.runs.iter().filter(|_| !report.is_dry).filter_map(|run| Some((run, run.not_evaluated.as_ref()?)));
     table.notes.extend(open.take(MOST_OPEN).map(|(run, reason)| format!("Run {} was not judged: {reason}.", run.run)));
     table.drop_empty_columns();
@@ -73,7 +73,7 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
     ]
 }
 
-/// What stands afterwards: where a judge failed and nothing was kept of it, the score from before.
+/// The score afterwards. If a judge failed and nothing of it was stored, the earlier score stands.
 fn after(run: &JudgedRun) -> Cell {
     match (run.after, run.before.filter(|_| run.revision.is_none() && run.not_evaluated.is_some())) {
         (None, Some(before)) => Cell { text: format!("{} stands", format::fixed(before, 1)), ..points(run.after) },
@@ -104,7 +104,7 @@ fn flip_table(flips: &[&CriterionFlip], title: &str, (before, after): (&str, &st
     (!flips.is_empty()).then_some(table)
 }
 
-/// Lays out how far raters agree: pair by pair, rater by rater, and where they do not.
+/// Lays out agreement by pair of raters and by rater, and the disagreements.
 pub fn agreement(report: &AgreementReport) -> Vec<Table> {
     let mut table = Table::new("Agreement");
     table.left("Raters", 0);
@@ -191,7 +191,7 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
     )
 }
 
-/// A figure with the ends of its interval.
+/// Creates a cell for a figure with the ends of its interval.
 fn with(text: String, value: Option<f64>, interval: Option<Interval>) -> Cell {
     let [low, high] = Datum::ends(interval);
     Cell::shown(text).data([value.into(), low, high])
@@ -205,7 +205,7 @@ fn criteria(count: u64) -> String {
     if count == 1 { "1 criterion was".to_owned() } else { format!("{} criteria were", format::integer(count)) }
 }
 
-/// Lays out how far the order of asking sways a judge.
+/// Lays out how much a judge depends on the order of the criteria.
 pub fn probe(report: &ProbeReport) -> Vec<Table> {
     let mut table = Table::new("Criteria asked in reverse order");
     table.left("Run", 0);

@@ -5,7 +5,7 @@ use crate::views::{GateCheck, GateReport, Ruling};
 
 use super::{gate, words};
 
-/// Writes a test suite per suite and a test case per check. What is inconclusive is skipped, or failed where that is asked for.
+/// Writes a test suite per suite and a test case per check. An inconclusive check is skipped, or failed with `fail_inconclusive`.
 pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!("<testsuites name=\"evalreport gate\"{}>\n", counts(&report.checks, fail_inconclusive)));
@@ -45,7 +45,7 @@ fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
     }
 }
 
-/// Text for an attribute: foreign text makes no markup, and nothing is in it that XML cannot hold.
+/// Escapes a text for an attribute: foreign text adds no markup, and characters that XML forbids are replaced.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in visible(text).chars() {
@@ -55,7 +55,7 @@ pub(super) fn escape(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&apos;"),
-            // Not characters of XML; the control codes are visible signs by now.
+            // XML forbids these. Control characters are visible signs by now.
             '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             _ => escaped.push(character),
         }
@@ -63,7 +63,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The same for text between tags, whose lines stay lines.
+/// Escapes a text between tags like [`escape`], and keeps its lines.
 pub(super) fn escape_lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }

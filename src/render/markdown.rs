@@ -9,7 +9,7 @@ pub fn tables(tables: &[Table]) -> String {
     tables.iter().map(table).collect::<Vec<String>>().join("\n")
 }
 
-/// Writes the table as GitHub-flavoured Markdown. Foreign text can make no markup.
+/// Writes the table as GitHub-flavoured Markdown. Foreign text adds no markup.
 pub fn table(table: &Table) -> String {
     let table = &table.seen_as(Seen::Lines);
     let mut text = String::new();
@@ -39,7 +39,7 @@ pub fn table(table: &Table) -> String {
     text
 }
 
-/// Makes every character stand for itself: no links, images, mentions, tags or cell borders come out of data.
+/// Escapes every special character, so that data cannot create links, images, mentions, tags or cell borders.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in visible(text).chars() {

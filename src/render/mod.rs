@@ -1,4 +1,4 @@
-//! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
+//! Turns views into bytes. All outputs take formatted numbers from [`mod@format`] and sentences from [`words`].
 
 mod answer;
 pub mod board;

@@ -12,7 +12,7 @@ pub fn labels(history: &History) -> Vec<String> {
     words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
 }
 
-/// Lays out the arms, a row each: where its pass rate began, where it stands, and how it went between.
+/// Lays out the arms, one row each: first and newest pass rate, and the trend between them.
 pub fn levels(history: &History) -> Table {
     let labels = labels(history);
     let mut table = Table::new(format!("Trend by night: {}", history.suite));
@@ -56,25 +56,25 @@ fn basis(rate: Option<&Estimate>) -> Cell {
     rate.map_or_else(|| Cell::unknown(""), |rate| Cell::shown(words::basis(rate)).data([rate.n.into(), rate.n_of.into()]))
 }
 
-/// The pass rates of an arm, night by night.
+/// Returns the pass rates of an arm, night by night.
 pub(super) fn rates(arm: &ArmHistory) -> Vec<&Estimate> {
     arm.nights.iter().filter_map(|night| night.pass_rate.as_ref()).collect()
 }
 
-/// The lowest and the highest pass rate of all arms, between which the bars of each stand.
+/// Returns the lowest and the highest pass rate of all arms: the ends of the bars' common scale.
 pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
     let all = history.arms.iter().flat_map(rates).map(|rate| rate.value);
     all.fold(None, |ends, value| ends.map_or(Some((value, value)), |(low, high): (f64, f64)| Some((low.min(value), high.max(value)))))
 }
 
-/// Says which nights the bars are of, and what the lowest and the highest stand for.
+/// Says which nights the bars show, and which rates the lowest and the highest bar mean.
 pub(super) fn scale_note((low, high): (f64, f64)) -> String {
     let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
     let newest = format!("the newest {MOST_POINTS} nights with a pass rate");
     format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1])
 }
 
-/// Lays out the nights of all arms, the newest `most` of each.
+/// Lays out the newest `most` nights of each arm.
 pub fn table(history: &History, most: usize) -> Table {
     let labels = labels(history);
     let mut table = Table::new(format!("History: {}", history.suite));
@@ -126,7 +126,7 @@ fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) 
     ]
 }
 
-/// What a night brought: breaks and changes of level.
+/// Describes a night's breaks and change points.
 pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
     let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: not compared across", broken_by(*what))).collect();
     for change in arm.changes.iter().filter(|change| change.date == night.date) {
@@ -151,7 +151,7 @@ fn series(series: Series) -> &'static str {
     }
 }
 
-/// `90.0% → 80.0%`, `$1.00 → $2.00`.
+/// Formats a change: `90.0% → 80.0%`, `$1.00 → $2.00`.
 pub(super) fn change_words(change: &LevelChange) -> String {
     let shown = |value: f64| match change.series {
         Series::PassRate => format!("{}%", format::fixed(value * 100.0, 1)),
@@ -161,7 +161,7 @@ pub(super) fn change_words(change: &LevelChange) -> String {
     format!("{} → {}", shown(change.before), shown(change.after))
 }
 
-/// What the nights together say.
+/// Returns the notes on change points, day-by-day comparisons and precision.
 fn notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (arm, label) in history.arms.iter().zip(labels) {
@@ -183,7 +183,7 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
     notes
 }
 
-/// When a level changed, and how surely.
+/// Says when a value changed, with the evidence.
 pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
     format!(
         "{label}: {} changed from {} on {} ({} nights before, {} after, {} after adjustment).",
@@ -239,7 +239,7 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     notes
 }
 
-/// What would make an arm's rate more precise.
+/// Says what would make an arm's rate more precise.
 pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
     let precision = arm.precision.as_ref()?;
     let enough = match precision.enough_runs {

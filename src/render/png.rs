@@ -1,13 +1,13 @@
-//! Small pictures of few colours: indexed PNG, eight bits a pixel.
+//! Small pictures of few colours: indexed PNG with eight bits per pixel.
 //!
-//! Written by hand because that is all it takes with the compressor we have: three chunks and a checksum.
+//! Hand-written because, with the compressor that we have anyway, PNG only takes three chunks and a checksum.
 
 use std::io::Write;
 
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
-/// A picture as indices into its colours, row by row.
+/// A picture as indices of its colours, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     pub width: u32,
@@ -21,14 +21,14 @@ impl Picture {
         u32::try_from(self.pixels.len()).unwrap_or(u32::MAX) / self.width.max(1)
     }
 
-    /// Encodes the picture; the same picture gives the same bytes.
+    /// Encodes the picture. Equal pictures give equal bytes.
     pub fn png(&self) -> Vec<u8> {
         let mut header = [self.width.to_be_bytes(), self.height().to_be_bytes()].concat();
-        // Eight bits, palette, and the only compression, filters and order for a plain picture.
+        // Bit depth 8, palette; the only defined compression and filter methods; not interlaced.
         header.extend([8, 3, 0, 0, 0]);
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
         for row in self.pixels.chunks(self.width.max(1) as usize) {
-            // No filter: neighbours are equal or unrelated.
+            // No filter: neighbouring pixels are equal or unrelated.
             encoder.write_all(&[0]).expect("a vector takes everything");
             encoder.write_all(row).expect("a vector takes everything");
         }

@@ -1,4 +1,4 @@
-//! Why items did not pass: kinds with their numbers, for a table and for a line.
+//! Reasons why items did not pass, with their counts, for a table and for single lines.
 
 use crate::views::{Reason, ShownRun};
 
@@ -7,7 +7,7 @@ use super::format;
 use super::shown::short;
 use super::table::{Column, Table};
 
-/// Lays out why a run's items did not pass; none where nobody says.
+/// Lays out why a run's items did not pass, or returns `None` if no reason occurs more than once.
 pub fn table(shown: &ShownRun) -> Option<Table> {
     let reasons = &shown.page.reasons;
     let mut table = Table::new("Why items did not pass");
@@ -16,11 +16,11 @@ pub fn table(shown: &ShownRun) -> Option<Table> {
     table.column(Column::words("Outcome").keys(["status"]), each(&|reason| Cell::words(reason.status.replace('_', " "))));
     table.column(Column::words("Why").keys(["reason"]), each(&|reason| Cell::words(short(&words(&reason.reason)))));
     table.column(Column::words("First").keys(["first"]).rank(1), each(&|reason| Cell::words(reason.example.as_str())));
-    // Of one item its own row says it.
+    // An item's own row has a reason that occurs once.
     (reasons.iter().any(|reason| reason.count > 1)).then_some(table)
 }
 
-/// Such as "10 missing: no `answer` tag; …".
+/// Formats a reason with its count, such as "10 missing: no `answer` tag; …".
 pub fn line(reason: &Reason) -> String {
     match meaning(&reason.reason) {
         Some(meaning) => format!("{} {}: {meaning}", format::integer(reason.count), reason.reason.replace('_', " ")),
@@ -28,12 +28,12 @@ pub fn line(reason: &Reason) -> String {
     }
 }
 
-/// A kind with what it means, or the message.
+/// Returns a known reason's name with its meaning, or other reasons as they are.
 pub(super) fn words(reason: &str) -> String {
     meaning(reason).map_or_else(|| reason.to_owned(), |meaning| format!("{}: {meaning}", reason.replace('_', " ")))
 }
 
-/// Says what is wrong with an answer of some kind, by the name that results hold.
+/// Returns what is wrong with an answer, by the kind's name in results.
 fn meaning(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "missing" => "no `<answer>` tag; the prompt asks for a reply that ends in `<answer>choice</answer>`",

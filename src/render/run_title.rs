@@ -1,12 +1,12 @@
-//! What a run is called: by people, who know its arm and its night, and by its id.
+//! Titles of runs for people, from arm and night, and short ids.
 
 use crate::views::{Arm, RunTurn};
 
 use super::words;
 
-/// Ids up to this length are shown whole.
+/// Maximum letters of an id that is shown whole.
 const SHORT: usize = 16;
-/// Letters of a longer id: those at its beginning and at its end. Runs of one batch begin alike.
+/// Letters kept of a longer id, at its beginning and at its end. Runs of one batch begin alike.
 const FIRST: usize = 8;
 const LAST: usize = 4;
 
@@ -23,7 +23,7 @@ pub fn run_turn(turn: RunTurn) -> String {
     }
 }
 
-/// Returns an id as far as people need it: `01a20202…12f5`.
+/// Shortens a long id for people: `01a20202…12f5`.
 pub fn short_id(id: &str) -> String {
     let letters: Vec<char> = id.chars().collect();
     if letters.len() <= SHORT {

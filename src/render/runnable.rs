@@ -1,11 +1,11 @@
-//! What can be run here, as tables.
+//! Suites, tasks, agents and approaches that can be run here, as tables.
 
 use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 
 use super::cell::Cell;
 use super::table::Table;
 
-/// Lays out suites, tasks, agents and approaches, a table each where there are some, and says how to run them.
+/// Lays out suites, tasks, agents and approaches, one table per kind that exists, and says how to run them.
 pub fn tables(runnable: &Runnable) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     if !runnable.suites.is_empty() {
@@ -31,7 +31,7 @@ pub fn tables(runnable: &Runnable) -> Vec<Table> {
     tables
 }
 
-/// Says whether something is wrong that the tables have no room for.
+/// Says whether there are problems or hints for which the tables have no room.
 fn has_more(runnable: &Runnable) -> bool {
     let problems = runnable.suites.iter().map(|suite| &suite.problems).chain(runnable.tasks.iter().map(|task| &task.problems));
     let problems = problems.chain(runnable.agents.iter().map(|agent| &agent.problems));
@@ -122,7 +122,7 @@ fn model(named: Option<&str>, is_needed: bool) -> String {
     named.unwrap_or(needed).to_owned()
 }
 
-/// Adds the rows, and a column of problems where there are any: what is wrong is never left out for want of room.
+/// Adds the rows, and a column of problems if there are any. Narrow screens never hide that column.
 fn filled(mut table: Table, rows: Vec<(Vec<Cell>, &[ProblemLine])>) -> Table {
     let has_problems = rows.iter().any(|(_, problems)| !problems.is_empty());
     if has_problems {

@@ -3,7 +3,7 @@
 use super::cell::Datum;
 use super::table::Table;
 
-/// Rows of figures under their keys. Every row has as many as there are keys.
+/// Rows of figures under their keys. Every row has one figure per key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     pub keys: Vec<String>,
@@ -11,8 +11,8 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Takes tables of the same rows together, under all keys that any of them has; a new key comes after the one that it follows in its
-    /// table.
+    /// Merges tables of the same kind of rows. The sheet has the keys of all tables; a key that is new comes after its predecessor in its
+    /// own table.
     pub fn of(tables: &[&Table]) -> Self {
         let mut keys: Vec<String> = Vec::new();
         for table in tables {

@@ -1,4 +1,4 @@
-//! A run's items as a table: what happened to each, and why.
+//! A run's items as a table: outcome and reason of each.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::cell::Cell;
 use super::format;
 use super::table::{Column, Table};
 
-/// What a cell of a table on a screen says of a text that may be pages long.
+/// Maximum characters of a text in a table's cell on a screen. The whole text may be pages long.
 const SHORT: usize = 80;
 
 impl Texts {
-    /// Returns as much of the text as is shown.
+    /// Returns the shown part of the text.
     pub(super) fn of(self, text: &str) -> String {
         match self {
             Self::Short => short(text),
@@ -22,15 +22,15 @@ impl Texts {
     }
 }
 
-/// How much of an item's texts is shown.
+/// Length of an item's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
-    /// The first line, and not all of a long one.
+    /// The first line, cut if it is long.
     Short,
     Whole,
 }
 
-/// Lays out the items of a run; none where it has no outcomes of items, or none were asked for.
+/// Lays out the items of a run, or returns `None` if it has no outcomes of items or none were requested.
 pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let rows = &shown.items;
     if rows.is_empty() {
@@ -44,7 +44,7 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     Some(table)
 }
 
-/// Lays out such items of a run, with as much of their texts as `text` returns.
+/// Lays out these items of a run, with their texts shortened by `text`.
 pub(super) fn of_items(run: &str, rows: &[&ItemRow], text: &dyn Fn(&str) -> String) -> Table {
     let is_repeated = rows.iter().any(|row| row.attempt > 1);
     let has_families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
@@ -96,23 +96,23 @@ pub(super) fn of_items(run: &str, rows: &[&ItemRow], text: &dyn Fn(&str) -> Stri
     table
 }
 
-/// Says that there are more rows than are shown, and which come first; nothing where all are there.
+/// Says that there are more rows and which come first, or returns `None` if all are shown.
 pub(super) fn some_of(shown: usize, left_out: u64, word: &str, first: &str) -> Option<String> {
     let (shown, all) = (format::integer(shown as u64), format::integer(shown as u64 + left_out));
     (left_out > 0).then(|| format!("{shown} of {all} {word}; {first} comes first. --items all and --items failed have the others."))
 }
 
-/// `f1 0.75, model_graded 1`: the scores beside the one that decided.
+/// Formats the scores besides the deciding one: `f1 0.75, model_graded 1`.
 pub(super) fn other_scores(scores: &BTreeMap<String, f64>) -> String {
     scores.iter().map(|(scorer, score)| format!("{scorer} {}", format::plain(*score))).collect::<Vec<_>>().join(", ")
 }
 
-/// `Bash 3, Read 1`.
+/// Formats the number of calls by tool: `Bash 3, Read 1`.
 fn tools(row: &ItemRow) -> String {
     row.tools.iter().map(|(tool, calls)| format!("{tool} {}", format::integer(*calls))).collect::<Vec<_>>().join(", ")
 }
 
-/// The first line that says something, cut where it is long.
+/// Returns the first non-blank line, cut if it is long.
 pub(super) fn short(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.next().unwrap_or_default();

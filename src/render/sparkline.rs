@@ -1,18 +1,18 @@
-//! A series as one line of bars, wherever text can stand.
+//! A series as one line of bars, for any plain text.
 
-/// From the lowest to the highest.
+/// From lowest to highest.
 const BARS: [char; HIGHEST] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The height of a bar at the upper end of the scale.
+/// Height of a bar at the upper end of the scale.
 pub const HIGHEST: usize = 8;
-/// Longer series show their newest values.
+/// Maximum number of values. Longer series show their newest ones.
 pub const MOST_POINTS: usize = 60;
 
-/// Draws values on a scale that other series may share. A scale without length has every bar in its middle.
+/// Draws values on a scale from `low` to `high`, which other series may share. If both are equal, all bars have medium height.
 pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
     heights(values, low, high).into_iter().map(|height| BARS[height - 1]).collect()
 }
 
-/// How high the bar of each of the newest values is, from 1 to [`HIGHEST`].
+/// Returns the heights of the bars for the newest values, from 1 to [`HIGHEST`].
 pub fn heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
     let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
     let steps = (HIGHEST - 1) as f64;

@@ -6,7 +6,7 @@ use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why}
 use super::words::{count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
 
-/// The headline: who wins or leads, or that nothing is decided.
+/// Returns the headline: the winner or the leader, or that nothing is decided.
 pub fn headline(comparison: &Comparison, names: &[String]) -> String {
     if comparison.arms.len() < 2 {
         let name = names.first().cloned().unwrap_or_default();
@@ -94,7 +94,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
     let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
-    // Quality, cost and time are told of the same two arms.
+    // Quality, cost and time are about the same two arms.
     let pair = |arm: usize| primary.evidence.pair(one, other).map(|pair| pair.seen_from(arm));
     let ratio = |arm: usize, name: &str| {
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;

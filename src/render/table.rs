@@ -1,4 +1,4 @@
-//! A table: its columns are said once, and the terminal, Markdown, CSV and the pages of the site show them.
+//! A table: its columns are declared once for the terminal, Markdown, CSV and the pages of the site.
 
 use std::borrow::Cow;
 
@@ -6,45 +6,45 @@ use crate::domain::{Direction, Unit};
 
 use super::cell::Cell;
 
-/// Which side a column's text keeps to.
+/// Alignment of a column's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
     Right,
 }
 
-/// Who sees a column.
+/// Outputs that show a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     Everywhere,
-    /// On a terminal and in Markdown.
+    /// The terminal and Markdown.
     Lines,
-    /// On pages of the site.
+    /// Pages of the site.
     Pages,
-    /// By programs alone.
+    /// CSV and SQL only.
     Data,
 }
 
-/// What a column is called, what its figures are over, and which way is better.
+/// A column's name, its key for programs, the data behind its figures, and the better direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub label: String,
-    /// Which runs or items the figures are over, or their statistic: `all runs`, `median`.
+    /// The runs or items behind the figures, or their statistic: `all runs`, `median`.
     pub over: String,
-    /// What a page has room to add in small print.
+    /// Small print on pages.
     pub about: String,
-    /// Names of its figures in CSV, one for each datum of its cells; none where its words are a reading of other columns.
+    /// Names of its figures in CSV, one per datum of its cells. Empty if its words repeat other columns.
     pub keys: Vec<Cow<'static, str>>,
-    /// The field of the row's JSON that the column tells of, where that is one.
+    /// The field of the row's JSON that the column describes, or empty.
     pub field: &'static str,
-    /// What its first figure is counted in; none for words.
+    /// Unit of its first figure. `None` for words.
     pub unit: Option<Unit>,
     pub align: Align,
-    /// A column of numbers sorts by its first figure.
+    /// Whether the column has numbers and sorts by its first figure.
     pub is_number: bool,
     pub direction: Direction,
     pub seen: Seen,
-    /// Where space is short, columns of the highest rank go first; rank 0 stays always.
+    /// If space is short, columns of the highest rank are hidden first. Rank 0 is never hidden.
     pub rank: u8,
 }
 
@@ -73,7 +73,7 @@ impl Column {
         Self::new(label, Align::Right)
     }
 
-    /// Figures for programs.
+    /// Creates a column of figures for programs only.
     pub fn data<K: Into<Cow<'static, str>>>(keys: impl IntoIterator<Item = K>) -> Self {
         Self::new("", Align::Left).keys(keys).seen(Seen::Data)
     }
@@ -132,13 +132,13 @@ impl Column {
         self
     }
 
-    /// The label with what its figures are over: `Cost, all runs`.
+    /// Returns the label with the data behind its figures: `Cost, all runs`.
     pub fn title(&self) -> String {
         titled(&self.label, &self.over)
     }
 }
 
-/// A label with what its figures are over: `Cost per run`, `Cost, all runs`.
+/// Joins a label and the data behind its figures: `Cost per run`, `Cost, all runs`.
 pub(super) fn titled(label: &str, over: &str) -> String {
     match over {
         "" => label.to_owned(),
@@ -147,7 +147,7 @@ pub(super) fn titled(label: &str, over: &str) -> String {
     }
 }
 
-/// Adds a column's cells to the rows, of which the first column makes as many as it has cells.
+/// Adds a column's cells to the rows. The first column creates one row per cell.
 pub(super) fn add_cells<C>(rows: &mut Vec<Vec<C>>, is_first: bool, cells: impl IntoIterator<Item = C>) {
     if is_first {
         rows.extend(cells.into_iter().map(|cell| vec![cell]));
@@ -158,23 +158,23 @@ pub(super) fn add_cells<C>(rows: &mut Vec<Vec<C>>, is_first: bool, cells: impl I
     }
 }
 
-/// Cells in rows; every row has as many cells as there are columns.
+/// Cells in rows. Every row has one cell per column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub title: Option<String>,
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<Cell>>,
-    /// Sentences that come before the table: what it all comes to.
+    /// Sentences above the table: the conclusion.
     pub lead: Vec<String>,
-    /// Sentences that belong under the table.
+    /// Sentences below the table.
     pub notes: Vec<String>,
-    /// Sentences that explain it, for those who ask.
+    /// Explanations on request.
     pub more: Vec<String>,
-    /// By a column's label: the sentence that stands in for it where it has no room.
+    /// Sentences that replace hidden columns, by the column's label.
     pub instead: Vec<(String, String)>,
-    /// What the rows are of. Tables of the same are one in CSV.
+    /// Kind of the rows. CSV joins tables of the same kind.
     pub of: &'static str,
-    /// What programs read, where people are shown the figures laid out otherwise.
+    /// The table for programs, if people see the figures in another layout.
     pub sheet: Option<Box<Table>>,
 }
 
@@ -183,7 +183,7 @@ impl Table {
         Self { title: Some(title.into()), ..Self::default() }
     }
 
-    /// A table of such rows, which has no title yet.
+    /// Creates a table for this kind of rows, without a title.
     pub fn of(rows: &'static str) -> Self {
         Self { of: rows, ..Self::default() }
     }
@@ -194,52 +194,50 @@ impl Table {
         self
     }
 
-    /// The table that programs read.
+    /// Returns the table for programs.
     pub fn for_programs(&self) -> &Self {
         self.sheet.as_deref().unwrap_or(self)
     }
 
-    /// Adds a column of words, which CSV has by its label.
+    /// Adds a column of words. Its key in CSV is its label.
     pub fn left(&mut self, label: &str, rank: u8) {
         self.columns.push(Column::words(label).keys([label.to_owned()]).rank(rank));
     }
 
-    /// Adds a column whose words keep to the right.
+    /// Adds a right-aligned column. Its key in CSV is its label.
     pub fn right(&mut self, label: &str, rank: u8) {
         self.columns.push(Column::number(label).keys([label.to_owned()]).rank(rank));
     }
 
-    /// Adds a column, whose cells come with the rows.
+    /// Adds a column whose cells come with the rows.
     pub fn head(&mut self, column: Column) {
         self.columns.push(column);
     }
 
-    /// Adds a column with its cells, one for each row.
+    /// Adds a column with one cell per row.
     pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
         add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);
     }
 
-    /// Adds a row.
     pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds rows.
     pub fn fill<C: Into<Cell>, R: IntoIterator<Item = C>>(&mut self, rows: impl IntoIterator<Item = R>) {
         for cells in rows {
             self.row(cells);
         }
     }
 
-    /// Takes what explains the table among its notes.
+    /// Moves the explanations to the notes.
     #[must_use]
     pub fn explained(mut self) -> Self {
         self.notes.append(&mut self.more);
         self
     }
 
-    /// Leaves out the columns that are empty in every row.
+    /// Removes the columns that are empty in every row, except those of rank 0.
     pub fn drop_empty_columns(&mut self) {
         let empty: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.columns[*column].rank > 0 && self.rows.iter().all(|row| row[*column].is_blank()))
@@ -247,7 +245,7 @@ impl Table {
         self.drop_columns(&empty);
     }
 
-    /// The columns that are seen in lines, or on pages, without those that nobody has a value for.
+    /// Returns the table with only the columns for this output, without those that are empty in every row.
     pub(super) fn seen_as(&self, seen: Seen) -> Self {
         let mut table = self.clone();
         let hidden: Vec<usize> = (0..)
@@ -260,7 +258,7 @@ impl Table {
         table
     }
 
-    /// Leaves out the given columns and returns their labels.
+    /// Removes the given columns and returns their titles.
     pub(super) fn drop_columns(&mut self, dropped: &[usize]) -> Vec<String> {
         let keep = |index: usize| !dropped.contains(&index);
         let names = dropped.iter().map(|index| self.columns[*index].title()).collect();

@@ -1,4 +1,4 @@
-//! Views laid out as tables.
+//! Lays views out as tables.
 
 use crate::domain::{Direction, Unit, score_label};
 use crate::views::{Board, Overall, OverallEntry, Pooling, RunLine, ShownRun, SuiteLine};
@@ -75,7 +75,7 @@ pub fn suites(lines: &[SuiteLine]) -> Table {
     table
 }
 
-/// Lays out runs, one a row.
+/// Lays out runs, one per row.
 pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     let lines: Vec<&RunLine> = lines.into_iter().collect();
     let each = |cell: &dyn Fn(&RunLine) -> Cell| lines.iter().map(|line| cell(line)).collect::<Vec<Cell>>();
@@ -119,13 +119,13 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     table
 }
 
-/// `18/20 (90%)`.
+/// Formats passed and total: `18/20 (90%)`.
 fn passed_of(passed: u64, total: u64) -> String {
     let share = if total == 0 { String::new() } else { format!(" ({})", format::percent(passed as f64 / total as f64, total)) };
     format!("{}/{}{share}", format::integer(passed), format::integer(total))
 }
 
-/// Lays out one run, a fact a row.
+/// Lays out one run, one fact per row.
 pub fn run(shown: &ShownRun) -> Table {
     let page = &shown.page;
     let line = &page.line;
@@ -163,7 +163,7 @@ pub fn run(shown: &ShownRun) -> Table {
             page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
         }),
     );
-    // What evaluators said has a table of its own.
+    // Evaluators' scores have a table of their own.
     let is_told = |metric: &str| page.evaluators.iter().any(|score| score.evaluator == metric);
     for score in page.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)) {
         let n = score.n.unwrap_or(0);
@@ -198,13 +198,13 @@ pub fn run(shown: &ShownRun) -> Table {
         fact(&format!("Tag {key}"), Some(value.clone()));
     }
     for stated in &page.stated {
-        // Published figures come with one decimal or more: show them as printed.
+        // Published figures have at least one decimal: show them as published.
         let shown = |number: f64| match stated.unit {
             Unit::Fraction => format!("{}%", format::fixed(number * 100.0, 2)),
             unit => format::value(number, unit, 0),
         };
         let verdict = match (stated.recomputed, stated.disagrees) {
-            // A difference that these digits do not show needs all of them.
+            // If rounding hides the difference, show all digits.
             (Some(recomputed), Some(true)) if shown(stated.stated) == shown(recomputed) => {
                 format!("{} stated, but its own counts give {recomputed}", stated.stated)
             }
@@ -223,12 +223,12 @@ pub fn run(shown: &ShownRun) -> Table {
     table
 }
 
-/// Lays out boards one below the other, and says what their data were reduced by.
+/// Lays out boards one below the other, with notes on aliases and retracted runs.
 pub fn boards(board: &Board) -> Vec<Table> {
     scoped(board.suites.iter().map(super::board::table).collect(), board.retracted, board.aliased)
 }
 
-/// Says under the last of the tables what their data were reduced by.
+/// Adds notes on aliases and retracted runs to the last table.
 pub fn scoped(mut tables: Vec<Table>, retracted: u64, aliased: bool) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.notes.extend(scope_notes(retracted, aliased));
@@ -236,13 +236,13 @@ pub fn scoped(mut tables: Vec<Table>, retracted: u64, aliased: bool) -> Vec<Tabl
     tables
 }
 
-/// Says what a board's or comparison's data were reduced by.
+/// Returns notes on aliases and retracted runs in the data.
 pub fn scope_notes(retracted: u64, aliased: bool) -> Vec<String> {
     let mapped = aliased.then(|| "Names are mapped by the configuration's aliases.".to_owned());
     retracted_note(retracted).into_iter().chain(mapped).collect()
 }
 
-/// Counts the runs that tombstones hide, if any.
+/// Counts the retracted runs, or returns `None` if there are none.
 pub fn retracted_note(retracted: u64) -> Option<String> {
     (retracted > 0).then(|| format!("{} retracted and left out.", words::count_runs(retracted)))
 }

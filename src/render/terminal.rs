@@ -7,10 +7,10 @@ use crate::domain::visible;
 
 use super::table::{Align, Seen, Table};
 
-/// How to print.
+/// Settings for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of text a line may have.
+    /// Maximum columns of text per line.
     pub width: usize,
     pub color: bool,
 }
@@ -19,9 +19,9 @@ const BOLD: &str = "\u{1b}[1m";
 const DIM: &str = "\u{1b}[2m";
 const RESET: &str = "\u{1b}[0m";
 
-/// Draws the table with its title in a box of its own, and its notes below.
+/// Draws the table in a box with its title, and its notes below.
 ///
-/// Where it does not fit, columns of lesser rank are left out and named; what still does not fit is wrapped.
+/// If it is too wide, columns of higher rank are hidden and named. If it is still too wide, its text is wrapped.
 pub fn table(table: &Table, style: Style) -> String {
     let mut table = table.seen_as(Seen::Lines);
     let dropped = fit(&mut table, style.width);
@@ -55,7 +55,7 @@ pub fn table(table: &Table, style: Style) -> String {
     text
 }
 
-/// Wraps sentences, each on lines of its own.
+/// Wraps sentences. Each begins on a new line.
 pub fn paragraphs(notes: &[String], style: Style) -> String {
     let mut text = String::new();
     for note in notes {
@@ -72,7 +72,7 @@ pub fn paragraphs(notes: &[String], style: Style) -> String {
     text
 }
 
-/// Leaves out columns of the highest rank, last ones first, until the table fits or only rank 0 is left.
+/// Hides columns of the highest rank, last ones first, until the table fits or only rank 0 is left. Returns their names.
 fn fit(table: &mut Table, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     while natural_width(table) > width {
@@ -100,7 +100,7 @@ fn natural_width(table: &Table) -> usize {
     columns.sum::<usize>() + 1
 }
 
-/// Thin lines, and none between rows.
+/// Thin lines, and no lines between rows.
 const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::new('┌', '─', '┬', '┐'))
     .header_lines(ContentLineStyle::new('│', '│', '│'))

@@ -1,5 +1,5 @@
-//! What the evidence amounts to, in words: a short one for a column, and the whole sentence. Every pair is turned once, to the arm that is
-//! ahead, and all that is printed of it is taken from there.
+//! The evidence in words: a short form for a column, and the whole sentence. Each pair is first oriented to the arm ahead; everything
+//! printed comes from that orientation.
 
 use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
@@ -9,7 +9,7 @@ use crate::views::{
 
 use super::{comparability, format, words};
 
-/// The Verdict column of a table.
+/// Returns a row's text for the Verdict column.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
     let names = words::labels(comparison);
     let evidence = &row.evidence;
@@ -73,7 +73,7 @@ fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> Str
     }
 }
 
-/// What a better arm does: `wins` on the metric that decides, and what the metric is about on others.
+/// Returns the verb for a better arm: `wins` on the deciding metric, and a verb for the metric on others.
 fn wins(metric: &Metric, role: Role) -> &'static str {
     match (role, metric.unit, metric.direction) {
         (Role::Primary, _, _) => "wins",
@@ -117,7 +117,7 @@ fn not_comparable(reason: Incomparable) -> &'static str {
     }
 }
 
-/// `p = 0.031`, `p < 0.001`, `p > 0.99`: two significant digits, never 0 or 1.
+/// Formats a p-value with two significant digits, such as `p = 0.031`, `p < 0.001`, `p > 0.99`. Never prints 0 or 1.
 pub fn p_value(p: Option<f64>) -> String {
     match p {
         None => "not tested".to_owned(),
@@ -128,32 +128,32 @@ pub fn p_value(p: Option<f64>) -> String {
     }
 }
 
-/// The p-value that decides: `adjusted p = 0.039` where it is adjusted for others.
+/// Formats the deciding p-value, such as `adjusted p = 0.039` if it is adjusted for several pairs.
 fn adjusted(pair: &PairEvidence, evidence: &Evidence) -> String {
     let p = p_value(pair.p_adjusted);
     if evidence.tested > 1 { format!("adjusted {p}") } else { p }
 }
 
-/// A margin in the metric's unit: `2.0 pp`, `10%`.
+/// Formats a margin in the metric's unit: `2.0 pp`, `10%`.
 pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
     let margin = pair.margin.unwrap_or(0.0);
     if metric.kind == MetricKind::Amount { format!("{}%", format::fixed(margin * 100.0, 0)) } else { amount(metric, margin) }
 }
 
-/// Decimals of a difference of rates: those of the rates beside it.
+/// Returns the decimals of a difference of rates: those of the rates beside it.
 pub(super) fn places(pair: &PairEvidence) -> usize {
     let of_units = format::percent_decimals(pair.units());
-    // Rates over several runs are over more outcomes than there are items.
+    // Over several runs, rates have more outcomes than there are items.
     let is_count = matches!(pair.test, Some(Test::McnemarExact | Test::FisherExact)) && pair.sizes.of != "runs";
     if is_count { of_units } else { of_units.max(1) }
 }
 
-/// A difference without its sign, with its unit.
+/// Formats a difference with its unit, without its sign.
 pub(super) fn amount(metric: &Metric, value: f64) -> String {
     amount_to(metric, value, 1)
 }
 
-/// The same as precise as the rates of the pair are.
+/// Formats a difference with its unit, as precisely as the pair's rates.
 pub(super) fn amount_of(metric: &Metric, pair: &PairEvidence, value: f64) -> String {
     amount_to(metric, value, places(pair))
 }
@@ -166,7 +166,7 @@ fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
     }
 }
 
-/// A difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
+/// Formats a difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
 fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     match scale {
@@ -176,7 +176,7 @@ fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
     }
 }
 
-/// The ends of a difference's interval, with their signs; of a ratio, as they are.
+/// Formats the ends of a difference's interval with their signs. A ratio has no signs.
 pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
     interval_to(metric, scale, interval, 1)
 }
@@ -186,12 +186,12 @@ fn interval_to(metric: &Metric, scale: Scale, interval: Interval, places: usize)
     format!("{} to {}", bare(interval.low), signed(metric, scale, interval.high, places))
 }
 
-/// The difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
+/// Formats a difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 pub fn change(metric: &Metric, difference: &Difference) -> String {
     change_to(metric, difference, 1)
 }
 
-/// The same as precise as the rates of the pair are.
+/// Formats a pair's difference with its interval, as precisely as the pair's rates.
 pub(super) fn change_of(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     pair.difference.map(|difference| change_to(metric, &difference, places(pair)))
 }
@@ -210,13 +210,13 @@ pub fn difference(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
     match found.scale {
         Scale::Ratio => words::times(found.value),
-        // Exactly equal has no sign.
+        // An exact zero has no sign.
         Scale::Share | Scale::Unit if found.value == 0.0 => "none".to_owned(),
         Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
     }
 }
 
-/// What two arms were compared over: `200 shared questions`, `48 of 50 tasks shared`, `3 runs each`.
+/// Describes the data behind a pair: `200 shared questions`, `48 of 50 tasks shared`, `3 runs each`.
 pub fn units(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
     let Some(pairs) = sizes.pairs else { return words::each(sizes.first, sizes.second, sizes.of) };
@@ -295,7 +295,7 @@ fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evid
     parts.join(", ")
 }
 
-/// The confidence that belongs to a level: `95`, `99.5`.
+/// Returns the confidence level of a significance level: `95`, `99.5`.
 fn level_percent(alpha: f64) -> String {
     let level = (1.0 - alpha) * 100.0;
     format::fixed(level, usize::from((level - level.round()).abs() > 1e-9))
@@ -314,7 +314,7 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
     }
 }
 
-/// Why two arms cannot be compared.
+/// Returns why two arms cannot be compared.
 pub(super) fn incomparability(reason: Incomparable) -> &'static str {
     match reason {
         Incomparable::OwnDenominator => "each arm wrote its own tests",
@@ -338,7 +338,7 @@ pub(super) fn reason(verdict: Verdict) -> Option<String> {
     }
 }
 
-/// The verdict on two arms in a sentence, without its full stop.
+/// Returns the verdict on two arms as a sentence without its full stop.
 pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
@@ -404,7 +404,7 @@ fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -
     }
 }
 
-/// A ratio near one needs two decimals: `0.62×`.
+/// Formats a ratio. Near one it needs two decimals: `0.62×`.
 pub(super) fn ratio(value: f64) -> String {
     format!("{}×", format::fixed(value, if value < 10.0 { 2 } else { 0 }))
 }
@@ -413,7 +413,7 @@ fn percent(share: f64) -> String {
     format::fixed(share * 100.0, 0)
 }
 
-/// How the verdict was reached: the question, the unit and the test.
+/// Describes how the verdict was reached: design and test.
 pub fn method(pair: &PairEvidence) -> String {
     let design = design(pair.design);
     match pair.test {
@@ -447,7 +447,7 @@ fn test_name(test: Test) -> &'static str {
     }
 }
 
-/// What adjusts the p-values of a table.
+/// Describes the adjustment of a table's p-values, or returns `None` for a single test.
 pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
     let pairs = words::count_of(evidence.tested, "pairs");
     (evidence.tested > 1).then(|| match evidence.adjustment {
@@ -457,7 +457,7 @@ pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// The sentences about one metric: the pair's, or for more arms who leads.
+/// Returns the sentences about one metric: the pair's, or the winner or leader among more arms.
 pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     match row.evidence.pairs.as_slice() {
         [] => Vec::new(),
@@ -466,7 +466,7 @@ pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     }
 }
 
-/// Who leads among several arms.
+/// Describes the winner or leader among several arms.
 fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let evidence = &row.evidence;
     let label = words::metric(&row.metric);
@@ -520,7 +520,7 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     let leading: Vec<usize> = (0..board.entries.len())
         .filter(|place| board.entries[*place].standing.as_ref().is_some_and(|standing| standing.is_leading))
         .collect();
-    // An arm with fewer items than others has a rate of other items: it leads no group.
+    // An arm with fewer items has a rate over different items, so it cannot head the leading group.
     let is_whole = |place: &usize| !evidence.partial.contains(&board.entries[*place].arm);
     let first = leading.iter().copied().find(is_whole).or_else(|| leading.first().copied());
     if evidence.winner.is_some()
@@ -553,7 +553,7 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     Some(format!("{} of {} arms share the lead{first}.", leading.len(), evidence.arms))
 }
 
-/// All arms of a board: `both arms`, `all 4 arms`.
+/// Names all arms of a board: `both arms`, `all 4 arms`.
 fn all_arms(arms: u64) -> String {
     if arms == 2 { "both arms".to_owned() } else { format!("all {} arms", format::integer(arms)) }
 }
@@ -572,14 +572,14 @@ fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
     }
 }
 
-/// The arms of the leading group, by the shortest names that tell the board's arms apart.
+/// Returns the arms of the leading group, by the shortest distinct names on the board.
 pub fn leading(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let is_leading = |entry: &crate::views::Entry| entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
     labels.into_iter().zip(&board.entries).filter(|(_, entry)| is_leading(entry)).map(|(label, _)| label).collect()
 }
 
-/// Says what a rank range means on this board, what the board could show at all, and what the arms differ in.
+/// Explains the rank ranges, the smallest detectable difference, and the arms' comparability on this board.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let comparability = || comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart));
     let Some(evidence) = &board.evidence else { return comparability().collect() };
@@ -618,14 +618,14 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// A significance level: `0.05`, `0.00026`.
+/// Formats a significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.
     let decimals = (2..12).find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0).unwrap_or(12);
     format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
 }
 
-/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
+/// Formats the smallest detectable differences of larger designs: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
 fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
     pair.detail.doubled.map_or_else(String::new, |doubled| {
         let [items, attempts] = [doubled.items, doubled.attempts].map(|value| amount(metric, value));

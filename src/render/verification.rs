@@ -1,4 +1,4 @@
-//! A verification as tables: the checks, what fails and whose it is, and what was fixed.
+//! A verification as tables: checks, failures with their causes, and fixed failures.
 
 use crate::domain::{Verification, VerifiedCheck, VerifiedFailure};
 
@@ -6,11 +6,11 @@ use super::cell::Cell;
 use super::format;
 use super::table::{Column, Table};
 
-/// What a cell shows of what a check said.
+/// Maximum characters of a check's message in a cell.
 const SHORT: usize = 120;
 const MOST_CHANGED: usize = 10;
 
-/// Lays out a verification; the first table is always there, and the last ends with what to do.
+/// Lays out a verification. The first table is always there, and the last ends with the next step.
 pub fn tables(verification: &Verification) -> Vec<Table> {
     let mut tables = vec![checks(verification)];
     if !verification.failures.is_empty() {
@@ -39,7 +39,7 @@ fn checks(verification: &Verification) -> Table {
     table.head(Column::number("Time").keys(["duration_seconds"]).rank(3));
     table.left("Why", 4);
     table.fill(verification.checks.iter().map(cells));
-    // A plan has no outcomes; a run keeps the column.
+    // A plan has no outcomes, so this drops their column. A run keeps it.
     table.drop_empty_columns();
     table
 }
@@ -92,7 +92,7 @@ fn fixed(fixed: &[VerifiedFailure]) -> Table {
     table
 }
 
-/// The test and what it said, as far as a cell has room.
+/// Returns the test with its message, cut for a cell.
 fn what(test: Option<&String>, said: &str) -> String {
     match test {
         Some(test) if !said.contains(test.as_str()) => short(&format!("{test}: {said}")),
@@ -127,19 +127,19 @@ fn notes(verification: &Verification) -> Vec<String> {
     notes
 }
 
-/// `out_of_scope` as people write it.
+/// Replaces underscores: `out_of_scope` becomes `out of scope`.
 fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// The first line that says something, and not all of a long one.
+/// Returns the first non-blank line, cut if it is long.
 fn short(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let clipped: String = line.chars().take(SHORT).collect();
     if clipped.len() < line.len() || text.trim().lines().count() > 1 { format!("{clipped}…") } else { clipped }
 }
 
-/// `done partial: accept partial`.
+/// Formats the outcome with the next step: `done partial, next: accept partial`.
 pub fn outcome(verification: &Verification) -> Option<String> {
     let status = verification.terminal_status.as_deref()?.replace('_', " ");
     Some(match next_of(verification) {
@@ -148,7 +148,7 @@ pub fn outcome(verification: &Verification) -> Option<String> {
     })
 }
 
-/// `escalate, or continue`
+/// Formats the next step with its alternative: `escalate, or continue`.
 fn next_of(verification: &Verification) -> Option<String> {
     let next = verification.next.as_ref()?;
     Some(verification.alternative.as_ref().map_or_else(|| next.clone(), |other| format!("{next}, or {other}")))

@@ -1,4 +1,4 @@
-//! Sentences and cells, for every output alike.
+//! Sentences and cells for all outputs.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money,
 use super::cell::Cell as TableCell;
 use super::{format, shown};
 
-/// More names than this say less than their number.
+/// Maximum number of names in a list. With more, their number says more.
 pub(super) const MAX_LEADING: usize = 8;
 
-/// So many criteria are named.
+/// Maximum number of criteria listed by name.
 const MAX_CRITERIA: usize = 10;
 
-/// Tells what a run had to work with: names, and words.
+/// Describes the resources of a run, as labels with texts.
 pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
     let joined =
         |parts: [Option<String>; 3]| Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty());
@@ -52,13 +52,13 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
     all.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
 
-/// A tool with what it says of its version, which often begins with its name.
+/// Returns a tool with its version. The version's own text often begins with the tool's name.
 fn tool_version(tool: &str, said: &str) -> String {
     let is_named = said.to_lowercase().starts_with(&tool.trim_end_matches('3').to_lowercase());
     if is_named { said.to_owned() } else { format!("{tool} {said}") }
 }
 
-/// Returns the shortest names that tell the arms apart: the approach, the model, or both.
+/// Returns the shortest distinct names of the arms: the approach, the model, or both.
 pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
     let one_model = arms.windows(2).all(|pair| pair[0].model == pair[1].model);
     let one_approach = arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
@@ -75,19 +75,19 @@ pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
         .collect()
 }
 
-/// Names a board's arms as its rows do.
+/// Returns a function that names arms as the board's rows do.
 pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
     let labels = arm_labels(&arms);
     move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
 }
 
-/// An arm's full name.
+/// Returns an arm's full name.
 pub fn arm_name(arm: &Arm) -> String {
     if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
 }
 
-/// Says that the metric that should decide has no figure, and which one decides instead.
+/// Says that the metric that should decide was not measured, and which metric decides instead.
 pub fn primary_not_measured(name: &str, decides: &str) -> String {
     format!("The primary metric `{name}` was measured in no run here: {decides} decides.")
 }
@@ -96,7 +96,7 @@ pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
     arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
 }
 
-/// Names a group of runs: the suite, and what tells it from another group of the suite.
+/// Names a group of runs: the suite, with the version or source that distinguishes it from other groups of the suite.
 pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
     let mut name = suite.to_owned();
     if let Some(version) = version {
@@ -108,12 +108,12 @@ pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str
     name
 }
 
-/// A suite's version as a table names it: of a digest the beginning.
+/// Returns the first 12 characters of a suite's version, which are enough of a digest for a table.
 pub fn version(version: &str) -> String {
     version.chars().take(12).collect()
 }
 
-/// Names, or the first three and how many more.
+/// Returns all names, or the first three and the number of others.
 pub(super) fn first_three(names: &[String]) -> String {
     match names {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
@@ -121,7 +121,7 @@ pub(super) fn first_three(names: &[String]) -> String {
     }
 }
 
-/// A cell of a comparison: the run's value, or the mean over runs with its spread.
+/// Formats a cell of a comparison: the run's value, or the mean over runs with its spread.
 pub fn cell(metric: &Metric, cell: &Cell) -> String {
     let counts = cell.passed.zip(cell.total);
     let runs = cell.figure.as_ref().map_or(0, |figure| figure.summary.n);
@@ -137,7 +137,7 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
     }
 }
 
-/// Means of whole things are shown as whole things.
+/// Rounds a mean of tokens to whole tokens.
 fn mean_shown(unit: Unit, value: f64) -> f64 {
     match unit {
         Unit::Tokens => value.round(),
@@ -145,7 +145,7 @@ fn mean_shown(unit: Unit, value: f64) -> f64 {
     }
 }
 
-/// Mean, standard deviation, smallest and largest over the runs: `n=3, mean 85%, sd 4.2 pp, 80% to 90%`.
+/// Formats mean, standard deviation, minimum and maximum over the runs: `n=3, mean 85%, sd 4.2 pp, 80% to 90%`.
 pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
     let summary = cell.figure.as_ref()?.summary;
     let sd = summary.sd?;
@@ -164,7 +164,7 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
     ))
 }
 
-/// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
+/// Formats the interval of a cell in the metric's unit, with its confidence level: `95% CI 70% to 97%`.
 pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
     let interval = cell.interval()?;
     let counted = || cell.figure.as_ref().map(|figure| figure.summary.n).or(cell.estimate.as_ref().map(|estimate| estimate.n));
@@ -179,13 +179,13 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
     Some(format!("{level}% CI {} to {}", value(interval.low), value(interval.high)))
 }
 
-/// A figure of the metric that decides: `91.5%`, `7.4`.
+/// Formats a figure of the deciding metric: `91.5%`, `7.4`.
 pub fn figure(metric: &Metric, estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     format::value(estimate.value, metric.unit, n)
 }
 
-/// The same with its interval: `52.0 [47.8, 56.2]` in percent, `7.4 [6.9, 7.9]`.
+/// Formats a figure of the deciding metric with its interval: `52.0 [47.8, 56.2]` in percent, `7.4 [6.9, 7.9]`.
 pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
     if metric.unit == Unit::Fraction {
         return format::estimate(estimate);
@@ -195,7 +195,7 @@ pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
     estimate.interval.map_or_else(|| value.clone(), |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)))
 }
 
-/// A metric's name inside a sentence: `pass rate`, `cost`, and a score's own name as it is.
+/// Returns a metric's name within a sentence: `pass rate`, `cost`, or a score's own name unchanged.
 pub fn metric(metric: &Metric) -> String {
     match metric.kind {
         _ if is_pass_rate(metric) => "pass rate".to_owned(),
@@ -209,7 +209,8 @@ pub fn metric_label(metric: &Metric) -> &str {
     if is_pass_rate(metric) { "Pass rate" } else { &metric.label }
 }
 
-/// Returns how a comparison sums up several runs: `per run` is their mean. The cost per solved item is over all runs together.
+/// Returns how a comparison combines several runs: `per run` is their mean. The cost per solved item has no word, because it is over all
+/// runs together.
 pub fn over(metric: &Metric) -> &'static str {
     match metric.unit {
         _ if metric.name == COST_PER_SOLVED => "",
@@ -241,17 +242,17 @@ const NOUNS: [(&str, &str); 18] = [
     ("token", "tokens"),
 ];
 
-/// The noun for a number of things, given its plural.
+/// Returns the noun for a number, given its plural.
 pub fn one_or_many(n: u64, many: &str) -> &str {
     NOUNS.iter().find(|(_, plural)| n == 1 && *plural == many).map_or(many, |(one, _)| one)
 }
 
-/// `1 run`, `2 runs`, `1,252 questions`; the noun in its plural.
+/// Formats a count with its noun, given as a plural: `1 run`, `2 runs`, `1,252 questions`.
 pub fn count_of(n: u64, many: &str) -> String {
     format!("{} {}", format::integer(n), one_or_many(n, many))
 }
 
-/// `3 runs each`, `3 and 12 runs`.
+/// Formats two counts: `3 runs each`, `3 and 12 runs`.
 pub fn each(first: u64, second: u64, many: &str) -> String {
     if first == second {
         format!("{} each", count_of(first, many))
@@ -260,7 +261,7 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
     }
 }
 
-/// `both other arms`, `all 5 other arms`.
+/// Formats the number of other arms: `both other arms`, `all 5 other arms`.
 pub fn other_arms(n: u64) -> String {
     match n {
         1 => "the other arm".to_owned(),
@@ -278,7 +279,7 @@ pub fn planned(n: u64) -> String {
     format::integer(n.div_ceil(step) * step)
 }
 
-/// `ralph's`. A sentence begins with the arm ahead, so a name that ends in a bracket has an apostrophe too.
+/// Returns the possessive: `ralph's`. Names that end in a bracket have an apostrophe too, because sentences begin with the arm ahead.
 pub fn possessive(name: &str) -> String {
     format!("{name}'s")
 }
@@ -366,7 +367,7 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A range of places: `1–3`, or `2`.
+/// Formats a rank range: `1–3`, or `2`.
 pub fn rank(range: RankRange) -> String {
     if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
 }
@@ -388,7 +389,7 @@ pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     }
 }
 
-/// `2 done success, 1 not done`.
+/// Formats counts by status: `2 done success, 1 not done`.
 pub fn verification(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
 }
@@ -438,7 +439,6 @@ pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<S
     (!verified.is_empty()).then(|| format!("Verification of the runs: {}.", verified.join("; ")))
 }
 
-/// `1 run`, `3 runs`.
 pub fn count_runs(count: u64) -> String {
     count_of(count, "runs")
 }
@@ -459,7 +459,7 @@ pub(super) fn listed(parts: &[String]) -> String {
     }
 }
 
-/// A unit for a table's header: `s`, `USD`, `%`.
+/// Returns a unit for a table's header: `s`, `USD`, `%`.
 pub fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Fraction => "%",

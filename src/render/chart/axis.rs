@@ -1,4 +1,4 @@
-//! Axes: which range is drawn, on which scale, and what stands beside it.
+//! Axes: range, scale and ticks.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use crate::domain::Unit;
 use crate::render::format;
 
-/// Ticks that an axis has at most.
+/// Maximum number of ticks on an axis.
 const MOST_TICKS: usize = 7;
-/// From such a ratio of largest to smallest on, amounts are drawn on a logarithmic scale.
+/// Ratio of largest to smallest amount from which on the scale is logarithmic.
 const LOG_FROM: f64 = 20.0;
-/// Distances between ticks of a time.
+/// Possible steps between ticks of a time, in seconds.
 const TIMES: [f64; 26] = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0,
     3600.0, 7200.0, 18_000.0, 36_000.0, 86_400.0,
@@ -24,33 +24,33 @@ enum Scale {
     Log,
 }
 
-/// One axis. Values become places on it by [`Axis::place`].
+/// One axis. [`Axis::place`] maps values to positions on it.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     pub name: String,
     scale: Scale,
-    /// As places.
+    /// Ends of the range, as positions.
     pub low: f64,
     pub high: f64,
-    /// Places and their words.
+    /// Positions with their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Shares; the range holds all of them and ends at ticks.
+    /// Creates an axis for shares. Its range holds all values and ends at ticks.
     pub fn shares(name: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = range(values).unwrap_or((0.0, 1.0));
         let steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
         let fits = |step: &&f64| ((high / **step).ceil() - (low / **step).floor()) < MOST_TICKS as f64;
         let step = steps.iter().find(fits).copied().unwrap_or(0.25);
-        // Nothing lies above 100 % or below 0 %, and a range has two ends.
+        // Shares are between 0% and 100%, and the ends of a range differ.
         let first = (low / step + 1e-9).floor().max(0.0);
         let last = (high / step - 1e-9).ceil().max(first + 1.0).min((1.0 / step).round());
         let first = first.min(last - 1.0);
         Self::linear(name, Unit::Fraction, first * step, last * step, step)
     }
 
-    /// Amounts from zero, or on a logarithmic scale where they differ too much for that.
+    /// Creates an axis for amounts. It starts at zero, or is logarithmic if the amounts differ by [`LOG_FROM`] times or more.
     pub fn amounts(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Self {
         let (smallest, largest) = range(values).unwrap_or((0.0, 1.0));
         if smallest > 0.0 && largest / smallest >= LOG_FROM {
@@ -61,7 +61,7 @@ impl Axis {
         Self::linear(name, unit, 0.0, (largest / step - 1e-9).ceil().max(1.0) * step, step)
     }
 
-    /// Days.
+    /// Creates an axis for days.
     pub fn days(name: &str, first: NaiveDate, last: NaiveDate) -> Self {
         let span = u64::try_from((last - first).num_days()).unwrap_or(0).max(1);
         let steps = [1, 2, 7, 14, 28, 91, 182, 364];
@@ -73,12 +73,12 @@ impl Axis {
         Self { name: name.to_owned(), scale: Scale::Linear, low: -margin, high: span as f64 + margin, ticks }
     }
 
-    /// A date as a value of an axis of days.
+    /// Returns a date as a value on an axis of days.
     pub fn day(first: NaiveDate, date: NaiveDate) -> f64 {
         (date - first).num_days() as f64
     }
 
-    /// Where a value stands, within the range drawn.
+    /// Returns a value's position on the axis.
     pub fn place(&self, value: f64) -> f64 {
         let place = match self.scale {
             Scale::Linear => value,
@@ -92,7 +92,7 @@ impl Axis {
         self.scale == Scale::Log
     }
 
-    /// Says whether the range leaves out the zero.
+    /// Says whether the range excludes zero.
     pub fn is_cut(&self) -> bool {
         self.scale == Scale::Linear && self.low > 0.0
     }
@@ -130,7 +130,7 @@ impl Axis {
     }
 }
 
-/// Plotters' view of an axis: it knows places only.
+/// Lets plotters use an axis, by positions only.
 impl Ranged for Axis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
@@ -142,7 +142,7 @@ impl Ranged for Axis {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // Lines between the ticks would only be noise.
+        // No light lines between the ticks.
         if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.iter().map(|(place, _)| *place).collect() }
     }
 
@@ -165,18 +165,18 @@ fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The powers of ten around a range of exponents.
+/// Returns the powers of ten around a range of exponents.
 #[expect(clippy::cast_possible_truncation, reason = "exponents of finite numbers are below 309")]
 fn decades(low: f64, high: f64) -> impl Iterator<Item = f64> {
     (low.floor() as i32..=high.ceil() as i32).map(|exponent| 10f64.powi(exponent))
 }
 
-/// Every second, third … of the values, so that at most so many are left.
+/// Returns every second, third … value, so that at most `most` are left.
 fn every(values: &[f64], most: usize) -> Vec<f64> {
     values.iter().step_by(values.len().div_ceil(most).max(1)).copied().collect()
 }
 
-/// The distance between ticks from zero to `largest`.
+/// Returns the distance between ticks from zero to `largest`.
 fn step(unit: Unit, largest: f64) -> f64 {
     let fits = |step: &f64| largest / step <= (MOST_TICKS - 1) as f64;
     let times = TIMES.into_iter().filter(|_| unit == Unit::Seconds);

@@ -1,7 +1,7 @@
-//! Where plotters draws: an SVG of classes instead of colours, on a grid of a hundred units to the pixel.
+//! Plotters backend: an SVG with classes instead of colours, on a grid of a hundred units per pixel.
 //!
-//! The site's stylesheet gives the classes their colours, in light and dark, on paper and where colours are forced. Nothing here asks the
-//! machine for a font, and the same calls make the same bytes.
+//! The site's stylesheet gives the classes their colours, in light and dark, on paper and with forced colours. Nothing here asks the
+//! machine for a font, and equal calls make equal bytes.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -17,19 +17,19 @@ use super::ink::Ink;
 use super::size::{TEXT, UNIT};
 use super::widths::text_width;
 
-/// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
+/// Bytes after which marks get no title of their own. The rest of the budget has room for hundreds of bare marks.
 const ROOM: usize = 16 * 1024;
 
-/// A finished drawing. It escapes every text it is given, so templates take it as it is.
+/// A finished drawing. Its texts are escaped, so templates insert it as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Svg {
     text: String,
-    /// Lines, shapes and texts in it.
+    /// Number of lines, shapes and texts.
     pub marks: usize,
 }
 
 impl Svg {
-    /// Returns the bytes it takes in a page.
+    /// Returns its size in a page, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.len()
     }
@@ -43,13 +43,13 @@ impl fmt::Display for Svg {
 
 impl HtmlSafe for Svg {}
 
-/// What a drawing is called and what it shows, for those who do not see it.
+/// Title and description of a drawing, for those who cannot see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'a> {
-    /// Unique on its page, and ours.
+    /// Unique on its page, and chosen by us: it needs no escaping.
     pub id: &'a str,
     pub title: &'a str,
-    /// The finding, in words.
+    /// The finding in words.
     pub finding: &'a str,
 }
 
@@ -71,17 +71,17 @@ struct Body {
 }
 
 impl Sheet {
-    /// Takes a clean sheet of so many pixels.
+    /// Creates an empty sheet of this size in pixels.
     pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, body: RefCell::default() }
     }
 
-    /// Says whether marks can still have a title and a link.
+    /// Says whether there is room for marks with a title and a link.
     pub fn has_room(&self) -> bool {
         self.body.borrow().out.len() < ROOM
     }
 
-    /// Draws what belongs together: with a title, and as a link where it leads somewhere.
+    /// Draws marks as one group with a title. With `href` the group is a link.
     pub fn group(&self, title: &str, href: Option<&str>, draw: impl FnOnce()) {
         let close = {
             let mut body = self.body.borrow_mut();
@@ -106,7 +106,7 @@ impl Sheet {
         body.out.push_str(close);
     }
 
-    /// Ends the drawing. With links in it, it is a group of them and not one picture.
+    /// Ends the drawing. If it has links, its role is a group instead of a picture.
     pub fn finish(self, about: About<'_>) -> Svg {
         let Self { width, height, body } = self;
         let mut body = body.into_inner();
@@ -147,7 +147,7 @@ impl Body {
     }
 }
 
-/// A line through points; one that goes straight across or down says only where to.
+/// Writes a line through points as an SVG path, with short forms for horizontal and vertical parts.
 fn path_of(points: &[BackendCoord]) -> String {
     let mut path = String::new();
     let mut last: Option<BackendCoord> = None;
@@ -164,7 +164,7 @@ fn path_of(points: &[BackendCoord]) -> String {
     path
 }
 
-/// A length in pixels, with two decimals at most and never a negative zero.
+/// Formats a length in pixels with at most two decimals, and never as a negative zero.
 fn pixels(units: i32) -> String {
     let (whole, rest) = (units.unsigned_abs() / 100, units.unsigned_abs() % 100);
     let sign = if units < 0 { "-" } else { "" };
@@ -175,7 +175,7 @@ fn pixels(units: i32) -> String {
     }
 }
 
-/// Makes foreign text harmless in text and quoted attributes alike.
+/// Escapes foreign text for both text and quoted attributes.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in visible(text).chars() {
@@ -247,7 +247,7 @@ impl DrawingBackend for &Sheet {
     fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, (x, y): BackendCoord) -> Drawn {
         let Some(ink) = Ink::of(style.color()) else { return Ok(()) };
         let size = i32::try_from(TEXT).unwrap_or(0) * UNIT;
-        // From the anchor to the base line: capitals are about seven tenths of the size high.
+        // Distance from the anchor to the base line: capitals are about 70% of the font size high.
         let down = match style.anchor().v_pos {
             VPos::Top => size * 8 / 10,
             VPos::Center => size * 35 / 100,

@@ -1,4 +1,4 @@
-//! The share of an arm's runs that took no more than so much.
+//! Cumulative distribution: the share of an arm's runs at or below each amount.
 
 use crate::domain::Unit;
 use crate::render::format;
@@ -13,12 +13,12 @@ use super::size::UNIT;
 use super::widths::brief;
 use super::{Chart, Key};
 
-/// Arms drawn: those with a colour of their own, and some in grey.
+/// Maximum number of arms drawn: those with a colour of their own, and some in grey.
 const MOST: usize = 12;
-/// Arms that the finding names.
+/// Maximum number of arms that the finding names.
 const SAID: usize = 4;
 
-/// Draws a distribution. `what` is the amount, as the axis calls it; `colour` gives the number of an arm's colour, if it has one.
+/// Draws a distribution. `what` is the axis label of the amount; `colour` returns the number of an arm's colour, if it has one.
 pub fn ecdf(
     distribution: &Distribution,
     id: &str,
@@ -55,7 +55,7 @@ pub fn ecdf(
     let finding = finding(distribution, name);
     let sheet = Sheet::new(760, 320);
     let frame = Frame::new(&sheet, x, y);
-    // The first arms on top.
+    // Draw the first arms last, so that they are on top.
     let mut names = Names::within(&frame);
     for arm in drawn.iter().rev() {
         let line = steps(&frame, arm);
@@ -82,13 +82,13 @@ pub fn ecdf(
     Chart { id: id.to_owned(), svg, key, notes, table: table(distribution, name), title, finding }
 }
 
-/// The sign of an arm, so that no colour is needed to tell it.
+/// Writes an arm's sign, which identifies it without colour.
 fn sign(frame: &Frame<'_>, place: Place, at: Point) {
     use plotters_backend::text_anchor::{HPos, VPos};
     frame.text(Ink::SeriesSign(place), place.sign(), at, HPos::Center, VPos::Center);
 }
 
-/// From the foot of the first value up, and on to the right edge.
+/// Returns the points of an arm's line, from the bottom of its first value to the right edge.
 fn steps(frame: &Frame<'_>, arm: &ArmSpread) -> Vec<Point> {
     let mut points = vec![frame.at(arm.smallest, 0.0)];
     for step in &arm.steps {

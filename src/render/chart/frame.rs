@@ -1,4 +1,4 @@
-//! A drawing with two axes, and names that find a free place on it.
+//! A drawing with two axes, and placement of names in free space.
 
 use std::convert::Infallible;
 
@@ -16,10 +16,10 @@ use super::ink::Ink;
 use super::size::{TEXT, UNIT};
 use super::widths::{shortened, text_width};
 
-/// A place on the sheet, in units.
+/// A position on the sheet, in units.
 pub(super) type Point = (i32, i32);
 
-/// Names longer than this are shortened, in pixels; they stand whole in the mark's title and in the table.
+/// Maximum width of a name in pixels. Longer ones are shortened; the mark's title and the table have the whole name.
 const LONGEST_NAME: i32 = 130;
 
 /// The plane between two axes.
@@ -56,12 +56,12 @@ impl<'a> Frame<'a> {
         Self { area, plane, x, y }
     }
 
-    /// Where two values stand.
+    /// Returns the position of a pair of values.
     pub fn at(&self, x: f64, y: f64) -> Point {
         self.plane.backend_coord(&(self.x.place(x), self.y.place(y)))
     }
 
-    /// The edges of the plane: left, top, right, bottom.
+    /// Returns the edges of the plane: left, top, right, bottom.
     pub fn edges(&self) -> (i32, i32, i32, i32) {
         let (left, top) = self.plane.backend_coord(&(self.x.low, self.y.high));
         let (right, bottom) = self.plane.backend_coord(&(self.x.high, self.y.low));
@@ -72,7 +72,7 @@ impl<'a> Frame<'a> {
         drawn(self.area.draw(&PathElement::new(points, ink.shape())));
     }
 
-    /// A dot that takes few bytes: a stroke without length, round by the stylesheet.
+    /// Draws a dot in few bytes: a stroke of zero length, which the stylesheet makes round.
     pub fn dot(&self, ink: Ink, (x, y): Point) {
         self.line(ink, vec![(x, y), (x, y)]);
     }
@@ -90,12 +90,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Drawing goes into memory and the sizes are ours.
+/// Unwraps a drawing result: drawing goes into memory, and the sizes are our own.
 fn drawn<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> T {
     result.expect("drawing into memory cannot fail, and the label areas are smaller than the sheet")
 }
 
-/// Finds places for names where nothing else stands.
+/// Places names where there is free space.
 pub(super) struct Names {
     edges: (i32, i32, i32, i32),
     taken: Vec<(i32, i32, i32, i32)>,
@@ -104,7 +104,7 @@ pub(super) struct Names {
 impl Names {
     pub fn within(frame: &Frame<'_>) -> Self {
         let (left, top, right, bottom) = frame.edges();
-        // The margin on the right is free as well.
+        // Names may also use the right margin.
         Self { edges: (left, top, right + 30 * UNIT, bottom), taken: Vec::new() }
     }
 
@@ -113,7 +113,7 @@ impl Names {
         self.taken.push((x - radius, y - radius, x + radius, y + radius));
     }
 
-    /// Keeps names off a line whose parts go across or down.
+    /// Keeps names off a line of horizontal and vertical parts.
     pub fn avoid_line(&mut self, points: &[Point]) {
         for part in points.windows(2) {
             let ((one, upper), (other, lower)) = (part[0], part[1]);
@@ -121,7 +121,7 @@ impl Names {
         }
     }
 
-    /// Writes a name beside a place: to its right, left, above or below, whichever is free first. Says whether one was.
+    /// Writes a name at the first free place to the right or left of a point, above or below it. Returns whether there was one.
     pub fn write(&mut self, frame: &Frame<'_>, ink: Ink, name: &str, (x, y): Point) -> bool {
         let size = TEXT * UNIT.unsigned_abs();
         let name = shortened(name, size, LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs());
@@ -129,7 +129,7 @@ impl Names {
         let (gap, half) = (7 * UNIT, 7 * UNIT);
         let beside =
             [(x + gap, y, HPos::Left), (x - gap, y, HPos::Right), (x, y - 2 * half, HPos::Center), (x, y + 2 * half, HPos::Center)];
-        // Further and further off, as long as it is plain which mark is meant.
+        // Try places further away, as long as the name clearly belongs to its mark.
         let around = [half + gap / 2, 3 * half, 5 * half].into_iter().flat_map(|away| {
             [
                 (x + gap, y - away, HPos::Left),

@@ -1,13 +1,13 @@
-//! What a mark is: the class it gets, which the stylesheet colours.
+//! Kinds of marks: each has a class, which the stylesheet colours.
 
 use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
 use plotters_backend::{BackendColor, FontFamily};
 
 use super::size::{TEXT, UNIT};
 
-/// Arms that get a colour and a sign of their own; further ones share a grey.
+/// Number of arms with a colour and a sign of their own. Further arms share a grey.
 pub(super) const SERIES: usize = 6;
-/// The signs of the series: told apart without any colour.
+/// The signs of the series, which identify arms without colour.
 pub(super) const SIGNS: [&str; SERIES] = ["●", "■", "▲", "◆", "✚", "▼"];
 
 /// The kind of a mark.
@@ -16,29 +16,29 @@ pub(super) enum Ink {
     Grid,
     Axis,
     Tick,
-    /// The name of what stands beside it.
+    /// Name beside a mark.
     Name,
-    /// A point that stands out: on the front, told apart.
+    /// Emphasised point: on the front, or a significant difference.
     Strong,
     StrongCross,
-    /// A point that does not: dominated, not told apart.
+    /// Point without emphasis: dominated, or no significant difference.
     Weak,
     WeakCross,
-    /// Many weak points in one path.
+    /// Many points without emphasis in one path.
     WeakDots,
     StrongDots,
-    /// A line that divides: the front, the boundary of significance.
+    /// Dividing line: the front, or the boundary of significance.
     Curve,
     Band,
     Line,
-    /// Where a level changes.
+    /// A change point.
     Change,
-    /// Where nothing is compared across.
+    /// A break in the series, across which nothing is compared.
     Break,
     Rest,
-    /// An arm of its own colour, by its place among the first six.
+    /// An arm with a colour of its own, by its place among the first six.
     Series(Place),
-    /// Its sign.
+    /// The sign of such an arm.
     SeriesSign(Place),
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Ink {
 pub(super) struct Place(u8);
 
 impl Place {
-    /// Nothing beyond the sixth.
+    /// Returns `None` from the seventh place on.
     pub fn new(index: usize) -> Option<Self> {
         u8::try_from(index).ok().filter(|place| usize::from(*place) < SERIES).map(Self)
     }
@@ -56,18 +56,18 @@ impl Place {
         SIGNS[usize::from(self.0)]
     }
 
-    /// Returns the class of the series in the stylesheet.
+    /// Returns the stylesheet's class of the series.
     pub fn class(self) -> &'static str {
         ["c-s0", "c-s1", "c-s2", "c-s3", "c-s4", "c-s5"][usize::from(self.0)]
     }
 
-    /// Returns the class of its sign.
+    /// Returns the stylesheet's class of the series' sign.
     pub fn sign_class(self) -> &'static str {
         ["c-g0", "c-g1", "c-g2", "c-g3", "c-g4", "c-g5"][usize::from(self.0)]
     }
 }
 
-/// All but the series, by code.
+/// All kinds except the series, in the order of their codes.
 const PLAIN: [Ink; 16] = [
     Ink::Grid,
     Ink::Axis,
@@ -86,13 +86,13 @@ const PLAIN: [Ink; 16] = [
     Ink::Break,
     Ink::Rest,
 ];
-/// Codes of series begin here.
+/// First code of the series.
 const FIRST_SERIES: u8 = 100;
-/// And those of their signs.
+/// First code of the series' signs.
 const FIRST_SIGN: u8 = 200;
 
 impl Ink {
-    /// The ink of the arm whose colour has this number.
+    /// Returns the ink of the arm with this colour number.
     pub fn series(colour: Option<u8>) -> Self {
         colour.and_then(|colour| Place::new(usize::from(colour))).map_or(Self::Rest, Self::Series)
     }
@@ -137,9 +137,9 @@ impl Ink {
     }
 }
 
-/// Between plotters, which knows colours, and the classes.
+/// Conversion between plotters' colours and our classes.
 impl Ink {
-    /// Gives plotters a colour that stands for the class.
+    /// Returns a colour that encodes the class for plotters.
     fn color(self) -> RGBAColor {
         RGBAColor(0, 0, self.code(), 1.0)
     }

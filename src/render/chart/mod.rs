@@ -1,7 +1,7 @@
-//! Charts as SVG: every one says in words what it shows, and comes with the table of its values.
+//! Charts as SVG. Each comes with its finding in words and the table of its values.
 //!
-//! Layout, axes and series are plotters' work; what is written is ours (see `backend`). A chart takes at most [`MOST_BYTES`] and
-//! [`MOST_MARKS`]: where there is more to draw, some of it is left out by rule, and the chart says so.
+//! Plotters does layout, axes and series; the output is ours (see `backend`). A chart has at most [`MOST_BYTES`] and [`MOST_MARKS`]. If
+//! there is more to draw, rules decide what is not drawn, and the chart says so.
 
 mod axis;
 mod backend;
@@ -24,32 +24,32 @@ pub use pairs::pairs;
 pub use pareto::pareto;
 pub use trend::{trend, trend_shares};
 
-/// What a chart may weigh in its page.
+/// Maximum bytes of a chart in its page.
 pub const MOST_BYTES: usize = 30 * 1024;
-/// Lines, shapes and texts in a chart.
+/// Maximum number of lines, shapes and texts in a chart.
 pub const MOST_MARKS: usize = 2000;
 
 /// One entry of a chart's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub sign: &'static str,
-    /// Gives the sign its colour.
+    /// Class that colours the sign.
     pub class: &'static str,
     pub name: String,
 }
 
-/// A drawing with what belongs to it.
+/// A drawing with its title, key, notes and values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Unique on its page, and ours.
+    /// Unique on its page, and chosen by us: it needs no escaping.
     pub id: String,
     pub title: String,
-    /// What the drawing shows, in words; its description too.
+    /// The finding in words, also used as the drawing's description.
     pub finding: String,
     pub svg: Svg,
     pub key: Vec<Key>,
-    /// How to read it, and what is not drawn.
+    /// How to read the chart, and what is not drawn.
     pub notes: Vec<String>,
-    /// The values, one row for each mark or group of marks.
+    /// The values, with one row for each mark or group of marks.
     pub table: Table,
 }

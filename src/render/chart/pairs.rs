@@ -1,4 +1,4 @@
-//! Every pair of a suite: how often the two differ, against by how much one is ahead.
+//! Every pair of a suite: the number of items on which the two differ, against the lead in items.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
@@ -15,12 +15,12 @@ use super::ink::Ink;
 use super::size::UNIT;
 use super::widths::brief;
 
-/// Pairs with a title and a link; further ones are bare dots.
+/// Number of pairs with a title and a link. Further ones are bare dots.
 const FULL: usize = 70;
-/// Pairs at all, the clearest ones.
+/// Maximum number of pairs drawn, the clearest first.
 const MOST: usize = 550;
 
-/// Draws the pairs. `names` are the arms' in their order, `link` gives the address of two arms' page.
+/// Draws the pairs. `names` has the arms' names in their order, `link` returns the address of two arms' page.
 pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &dyn Fn(usize, usize) -> Option<String>) -> Chart {
     let drawn = &disagreements.pairs[..disagreements.pairs.len().min(MOST)];
     let discordant = drawn.iter().map(|pair| pair.discordant() as f64);

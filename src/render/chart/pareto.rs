@@ -1,4 +1,4 @@
-//! Pass rate over cost per run: who is on the front, and how surely.
+//! Pass rate over cost per run, with the Pareto front and its uncertainty.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
@@ -15,16 +15,16 @@ use super::ink::Ink;
 use super::size::UNIT;
 use super::widths::brief;
 
-/// Points with a title and whiskers of their own; further ones are bare dots.
+/// Number of points with a title and whiskers. Further ones are bare dots.
 const FULL: usize = 80;
-/// Points at all.
+/// Maximum number of points drawn.
 const MOST: usize = 500;
-/// Names written beside points.
+/// Maximum number of names beside points.
 const NAMED: usize = 16;
-/// Arms of the front that the finding names.
+/// Maximum number of front arms that the finding names.
 const SAID: usize = 6;
 
-/// Draws the front. `name` gives an arm's name on its page, `link` the address of two arms' comparison.
+/// Draws the front. `name` returns an arm's name on its page, `link` the address of two arms' comparison.
 pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &dyn Fn(&Arm, &Arm) -> Option<String>) -> Chart {
     let drawn = &pareto.points[..pareto.points.len().min(MOST)];
     let rates = drawn.iter().flat_map(|point| {
@@ -71,7 +71,7 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
             names.avoid_line(&line);
         }
     }
-    // Of many points only the front is named.
+    // If there are many points, name only those on the front.
     let on_front = drawn.iter().filter(|point| is_on_front(point)).take(NAMED);
     let others = drawn.iter().filter(|point| !is_on_front(point) && drawn.len() <= NAMED);
     let write = |point: &ParetoPoint| names.write(&frame, Ink::Name, &name(&point.arm), frame.at(point.usd_per_run, point.pass_rate.value));
@@ -97,7 +97,7 @@ fn is_on_front(point: &ParetoPoint) -> bool {
     matches!(point.front, Some(Front::OnFront))
 }
 
-/// Follows the front from cheap to dear: as good as the last point until the next. Returns where the line runs.
+/// Draws the front as steps from cheap to expensive: each point's rate holds until the next point. Returns the line.
 fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
     let mut steps: Vec<Point> = Vec::new();
     for point in points.iter().rev().filter(|point| is_on_front(point)) {
@@ -115,7 +115,7 @@ fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
     steps
 }
 
-/// The intervals of a point, as lines.
+/// Returns the intervals of a point as lines.
 fn cross(frame: &Frame<'_>, point: &ParetoPoint) -> Vec<Vec<Point>> {
     let (usd, rate) = (point.usd_per_run, point.pass_rate.value);
     let upright = point.pass_rate.interval.map(|ends| vec![frame.at(usd, ends.low), frame.at(usd, ends.high)]);
@@ -130,13 +130,13 @@ fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
     }
     let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
     if point.is_lower_bound {
-        // It may lie further to the right.
+        // The cost is a lower bound: the true point may be further right.
         frame.text(Ink::Tick, "≥", (x - 6 * UNIT, y), HPos::Right, VPos::Center);
     }
     frame.circle(ink, (x, y), 4 * UNIT);
 }
 
-/// `$0.42 [$0.31, $0.53]`.
+/// Formats a price with its interval: `$0.42 [$0.31, $0.53]`.
 fn price(point: &ParetoPoint) -> String {
     let value = format!("{}{}", if point.is_lower_bound { "≥ " } else { "" }, format::money(point.usd_per_run));
     let ends = point.interval.map(|interval| format!(" [{}, {}]", format::money(interval.low), format::money(interval.high)));

@@ -1,7 +1,7 @@
-//! The sizes that everything drawn is measured by.
+//! Sizes that all drawings share.
 
-/// Units of the grid in one pixel.
+/// Grid units per pixel.
 pub(super) const UNIT: i32 = 100;
 
-/// The size of all text, in pixels.
+/// Size of all text, in pixels.
 pub(super) const TEXT: u32 = 12;

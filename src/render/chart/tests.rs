@@ -1,4 +1,4 @@
-//! The charts of made-up views: what they are made of, what they weigh, and that words and table agree.
+//! Charts of made-up views: content, size, and agreement of words and table.
 
 use chrono::{Days, NaiveDate};
 
@@ -131,7 +131,7 @@ fn made_history(nights: u64) -> ArmHistory {
     }
 }
 
-/// One chart of each kind, as small or as large as asked for.
+/// Makes one chart of each kind for so many arms and nights.
 fn all(arms: usize, nights: u64, name: &dyn Fn(&Arm) -> String) -> Vec<Chart> {
     let of = made_pairs(arms);
     let names: Vec<String> = of.arms.iter().map(name).collect();

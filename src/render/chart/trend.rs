@@ -1,4 +1,4 @@
-//! One arm over its nights: rate, interval, changes of level, and where nothing is compared across.
+//! One arm over its nights: rate, interval, change points, and breaks across which nothing is compared.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
@@ -13,11 +13,11 @@ use super::frame::{Frame, Point};
 use super::ink::Ink;
 use super::size::UNIT;
 
-/// Nights with a title of their own.
+/// Number of nights with a title of their own.
 const FULL: usize = 60;
 
-/// Draws the newest `most` nights of an arm that have a pass rate. `scale` holds shares that the axis must hold too, so that charts beside
-/// each other have one scale. Nothing for an arm with fewer than two such nights.
+/// Draws the newest `most` nights of an arm that have a pass rate. `scale` has shares that the axis must include, so that neighbouring
+/// charts share a scale. Returns `None` with fewer than two such nights.
 pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64]) -> Option<Chart> {
     let rated = rated(arm);
     let shown = newest(&rated, most);
@@ -82,7 +82,7 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
     Some(Chart { id: id.to_owned(), svg, key: Vec::new(), notes, table: table(arm, shown), title, finding })
 }
 
-/// Every share that an arm's chart shows.
+/// Returns every share that an arm's chart shows.
 pub fn trend_shares(arm: &ArmHistory, most: usize) -> Vec<f64> {
     shares(newest(&rated(arm), most)).collect()
 }
@@ -102,12 +102,12 @@ fn shares<'a>(shown: &'a [&Night]) -> impl Iterator<Item = f64> + 'a {
     })
 }
 
-/// The stretches between breaks.
+/// Returns the stretches between breaks.
 fn unbroken<'a, 'b>(shown: &'a [&'b Night]) -> impl Iterator<Item = &'a [&'b Night]> {
     shown.chunk_by(|_, next| next.breaks.is_empty())
 }
 
-/// The intervals of nights that follow each other, as one surface.
+/// Draws the intervals of consecutive nights as one surface.
 fn band(frame: &Frame<'_>, part: &[&Night], day: &dyn Fn(&Night) -> f64) {
     let ends: Vec<(Point, Point)> = part
         .iter()

@@ -1,4 +1,4 @@
-//! How wide text is, without asking the machine for a font: the same on every machine.
+//! Text widths without asking the machine for a font, so that every machine gets equal bytes.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -10,10 +10,10 @@ const ASCII: [u16; 95] = [
     667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556,
     556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// A letter beyond ASCII, on average; one of a wide script takes its square.
+/// Average width of a letter beyond ASCII. A letter of a wide script has [`WIDE`].
 const OTHER: u32 = 600;
 const WIDE: u32 = 1000;
-/// The reader's own font may be wider: room that is too large does no harm.
+/// Percent of safety: the reader's own font may be wider, and too much room does no harm.
 const SAFETY: u32 = 108;
 
 /// Returns a text's width at a font size, in the size's unit.
@@ -34,7 +34,7 @@ fn advance(character: char) -> u32 {
     }
 }
 
-/// Shortens a text to a width, at a character's boundary and with an ellipsis.
+/// Shortens a text to a width, at a character boundary and with an ellipsis.
 pub(super) fn shortened(text: &str, size: u32, most: u32) -> String {
     if text_width(text, size) <= most {
         return text.to_owned();
@@ -50,10 +50,10 @@ pub(super) fn shortened(text: &str, size: u32, most: u32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Pixels of a name in titles and findings; the table has it whole.
+/// Maximum pixels of a name in titles and findings. The table has the whole name.
 const LONGEST_SAID: u32 = 400;
 
-/// Shortens a name for titles and findings, so that no name breaks the budget.
+/// Shortens a name for titles and findings, so that long names cannot exceed the size budget.
 pub(super) fn brief(name: &str) -> String {
     shortened(name, 12, LONGEST_SAID)
 }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_the_letters() {
-        // 278 thousandths of 1,000, and 8 % more.
+        // 278 thousandths of 1,000, and 8% more.
         assert_eq!(text_width(" ", 1000), 301);
         assert_eq!(text_width("~", 1000), 631);
         assert!(text_width("iiii", 1200) * 3 < text_width("mmmm", 1200));

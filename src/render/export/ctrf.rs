@@ -1,7 +1,7 @@
-//! CTRF, the common test report format: one report for each run, because a report is of one run of one tool.
+//! CTRF, the common test report format: one report per run, because a report is about one run of one tool.
 //!
-//! An outcome is a test, attempts at one item are tests of one name. Where the format asks for a number that was not measured, it is 0 and
-//! an `extra` beside it says so.
+//! An outcome is a test; attempts at one item are tests with the same name. If the format requires a number that was not measured, it is 0
+//! and an `extra` beside it says so.
 
 use serde_json::{Map, Value, json};
 
@@ -12,10 +12,10 @@ use super::{milliseconds, reason, tokens};
 
 const SPEC_VERSION: &str = "1.0.0";
 
-/// What comes after the last test.
+/// Text after the last test.
 pub const END: &str = "\n]}}\n";
 
-/// Writes everything up to the first test. `version` is that of this program.
+/// Writes everything before the first test. `version` is this program's version.
 pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
     let all = tally.all();
     let count = |status| all.count(status);
@@ -57,7 +57,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
     )
 }
 
-/// Who was tested, and what else is known of the run.
+/// Returns the arm, suite and other known facts of the run.
 fn names(run: &Run, tally: &RunTally) -> Value {
     let mut names = json!({"suite": run.suite, "approach": run.approach, "status": run.status.name()});
     let counts = super::counts_alone(run, tally);
@@ -75,7 +75,7 @@ fn names(run: &Run, tally: &RunTally) -> Value {
     names
 }
 
-/// Writes one test, without what separates it from others.
+/// Writes one test, without a separator.
 pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> String {
     let status = match outcome.status {
         ItemStatus::Pass => "passed",
@@ -83,7 +83,7 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
         ItemStatus::Skipped => "skipped",
         ItemStatus::Infra | ItemStatus::NotEvaluated => "other",
     };
-    // Names may not be empty; nothing in a store is without one but what somebody wrote by hand.
+    // CTRF forbids empty names. A stored item can only lack one if the record was written by hand.
     let name = if outcome.item.is_empty() { "unnamed" } else { outcome.item.as_str() };
     let mut test = json!({
         "name": name,

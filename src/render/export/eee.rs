@@ -1,7 +1,7 @@
-//! Every Eval Ever: a record of each run and its samples beside it, in the folders of a public collection.
+//! Every Eval Ever: one record per run with its samples beside it, in the folders of a public collection.
 //!
-//! What the format asks for and the store does not know is said to be unknown where the schema has a word for that, and left out elsewhere.
-//! A sample must have a score: what is missing has -1, which the metric declares to mean unknown, and what was skipped is no sample.
+//! If the format requires a value that the store lacks, it is `unknown` if the schema has such a word, and omitted otherwise. A sample must
+//! have a score: a missing outcome has -1, which the metric declares as unknown. A skipped outcome is no sample.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -14,24 +14,24 @@ use super::{reason, tokens};
 
 const SCHEMA_VERSION: &str = "0.3.0";
 const UNKNOWN: &str = "unknown";
-/// Of the part of a path.
+/// Maximum bytes of one part of a path.
 const LONGEST: usize = 80;
 
-/// Where a run's files belong, and what they are called by.
+/// Folder and name of a run's files.
 pub struct Place {
-    /// Below the folder of the export, with `/` between its parts.
+    /// Path below the folder of the export, with `/` between its parts.
     pub folder: String,
     uuid: Uuid,
 }
 
 impl Place {
-    /// A run's files always have the same names.
+    /// Returns the place of a run's files, the same for every export.
     pub fn of(run: &Run) -> Self {
         let (developer, model) = run.model.split_once('/').unwrap_or((UNKNOWN, &run.model));
         let part = |name: &str| slug::segments([name], LONGEST).into_values().next().unwrap_or_default();
         let model = if model.is_empty() { UNKNOWN } else { model };
         let folder = ["data", &part(&run.suite), &part(developer), &part(model)].join("/");
-        // The collection takes random ids only, by their version; this one is drawn from the run's.
+        // The collection only takes ids of the random version of UUIDs; this one is derived from the run's id.
         let drawn = Uuid::new_v5(&Uuid::NAMESPACE_OID, run.id.as_str().as_bytes());
         Self { folder, uuid: uuid::Builder::from_random_bytes(drawn.into_bytes()).into_uuid() }
     }
@@ -45,16 +45,16 @@ impl Place {
     }
 }
 
-/// The samples that were written, for the record to point to.
+/// The written samples, for a reference from the record.
 pub struct Samples {
     pub sha256: String,
     pub rows: u64,
 }
 
-/// Writes a run's record. None where there is no figure to publish.
+/// Writes a run's record, or returns `None` if there is no figure to publish.
 pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Samples>) -> Option<String> {
     let mut results: Vec<Value> = tally.groups().iter().filter_map(|group| of_group(run, group)).collect();
-    // A run may have counts only.
+    // Without outcomes, fall back to the run's own counts.
     if let (true, Some(passed), Some(total)) = (results.is_empty(), run.shared_tests_passed, run.shared_tests_total)
         && let Some(share) = Share::new(passed, total, true)
     {
@@ -116,7 +116,7 @@ pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Sampl
     Some(text)
 }
 
-/// Writes the line of a sample; none for what is no sample.
+/// Writes the line of a sample, or returns `None` if the outcome is no sample.
 pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details: &ItemDetails) -> Option<String> {
     let group = groups.iter().find(|group| group.has(outcome) && group.tally.counted() > 0)?;
     let score = match outcome.status {
@@ -126,7 +126,8 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
         ItemStatus::Skipped => return None,
     };
     let calls: u64 = details.tools.values().sum();
-    // One question and one reply, as far as is known; anything else is an agent at work, of whose messages the last is at hand.
+    // Single-turn if there is one question and one reply, as far as known. Anything else is an agent at work; of its messages only the last
+    // is stored.
     let is_single = outcome.kind == ItemKind::Question && calls == 0 && details.steps.is_none_or(|steps| steps <= 1);
     let reply = details.reply.as_deref();
     let mut sample = json!({
@@ -176,7 +177,7 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
     Some(sample.to_string())
 }
 
-/// What ended otherwise than in an answer.
+/// Returns the status as an error if the outcome is no answer.
 fn error(status: ItemStatus) -> Option<&'static str> {
     match status {
         ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => None,
@@ -184,7 +185,7 @@ fn error(status: ItemStatus) -> Option<&'static str> {
     }
 }
 
-/// What has no place of its own. All values are text.
+/// Fields without a place of their own in the format. All values are text.
 fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
     let all = [
         ("status", Some(outcome.status.name().to_owned())),
@@ -194,13 +195,13 @@ fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
         ("cost_usd", outcome.cost_usd.map(|cost| cost.to_string())),
         ("cluster", outcome.cluster.clone()),
         ("category", outcome.category_in(details).map(str::to_owned)),
-        // What is said of a wrong answer is no error.
+        // A reason for a wrong answer is not an error.
         ("reason", reason(details).filter(|_| error(outcome.status).is_none()).map(str::to_owned)),
     ];
     Value::Object(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect())
 }
 
-/// All three numbers are asked for.
+/// Returns `None` unless all three required numbers are known.
 fn token_usage(outcome: &ItemOutcome, details: &ItemDetails) -> Option<Value> {
     let parts = details.usage.and_then(|usage| Some((usage, usage.input?, usage.output?, usage.total()?)));
     if let Some((usage, input, output, total)) = parts {
@@ -230,7 +231,7 @@ fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
     let name = group_name(group);
     let mut metric = pass_rate(&name);
     if group.tally.missing() > 0 {
-        // A score of -1 is then unknown.
+        // Then a score of -1 means unknown.
         metric["has_unknown_level"] = json!(true);
     }
     let counts = json!({
@@ -257,7 +258,7 @@ fn pass_rate(name: &str) -> Value {
     })
 }
 
-/// A score that an evaluator gave the run. One whose better end is not known has no place in the format.
+/// Returns an evaluator's score of the run, or `None` if its better direction is unknown: the format requires one.
 fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
     let value = score.value?;
     let lower_is_better = match score.direction {
@@ -325,7 +326,7 @@ fn result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
     })
 }
 
-/// As the format advises, and with the run's id, because an arm has several runs.
+/// Returns the id that the format recommends, plus the run's id, because an arm has several runs.
 fn evaluation_id(run: &Run) -> String {
     let ended = seconds(run).unwrap_or_else(|| UNKNOWN.to_owned());
     format!("{}/{}/{ended}/{}", run.suite.replace('/', "_"), model(run).replace('/', "_"), run.id)
@@ -335,7 +336,7 @@ fn model(run: &Run) -> &str {
     if run.model.is_empty() { UNKNOWN } else { &run.model }
 }
 
-/// Seconds since 1970, as text.
+/// Formats the time of a run as seconds since 1970.
 fn seconds(run: &Run) -> Option<String> {
     run.timestamp.map(|time| time.timestamp().to_string())
 }

@@ -1,7 +1,7 @@
-//! JUnit XML: a test suite for each run, a test case for each outcome, in the elements and attributes that every build server knows.
+//! JUnit XML: one test suite per run, one test case per outcome, with elements and attributes that every build server knows.
 //!
-//! What counts as wrong is a failure or an error, what is missing or was skipped is skipped: where all outcomes are of one kind, the share of
-//! passed cases is the run's pass rate. The kind of outcomes and who decided are properties, for who reads the report again.
+//! Outcomes that count as wrong are failures or errors; missing and skipped ones are skipped. If all outcomes have one kind, the share of
+//! passed cases is therefore the run's pass rate. Properties keep the kind and the evaluator, for programs that import the report again.
 
 use chrono::{SecondsFormat, TimeDelta};
 
@@ -15,7 +15,7 @@ pub const BEGIN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites
 pub const END_SUITE: &str = "  </testsuite>\n";
 pub const END: &str = "</testsuites>\n";
 
-/// Characters of a message; all of the reason is the text of the element.
+/// Maximum characters of a message. The element's text has the whole reason.
 const MOST_OF_A_MESSAGE: usize = 300;
 
 /// Begins the suite of a run.
@@ -33,7 +33,7 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     if let Some(seconds) = run.duration_seconds.or(all.seconds) {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
     }
-    // A suite's time is when it began, a run's when it ended. What the outcomes took together may have been at once.
+    // JUnit's time is the start of the suite, a run's the end. Do not sum the outcomes' durations: they may have overlapped.
     let began = run.timestamp.and_then(|ended| {
         let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.unwrap_or(0.0)))?;
         ended.checked_sub_signed(took)
@@ -80,7 +80,7 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     if !tally.has_one_evaluator() {
         class.push_str(&format!(".{}", outcome.evaluator));
     }
-    // Some readers keep one case of a name.
+    // Some readers keep only one case per name.
     let attempt = if tally.has_several_attempts() { format!(" (attempt {})", outcome.attempt) } else { String::new() };
     let mut text = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&format!("{}{attempt}", outcome.item)));
     if let Some(seconds) = outcome.duration_seconds {
@@ -101,7 +101,7 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     text.push_str(&properties);
     text.push_str("      ");
     match (element, first_line, reason) {
-        // It has no type, and in some schemas no text.
+        // A skipped element has no type, and in some schemas no text.
         ("skipped", Some(line), _) => text.push_str(&format!("<skipped message=\"{}\"/>", escape(&format!("{status}: {line}")))),
         ("skipped", None, _) => text.push_str(&format!("<skipped message=\"{status}\"/>")),
         (_, Some(line), Some(reason)) => {
@@ -112,7 +112,7 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     text + "\n    </testcase>\n"
 }
 
-/// What an outcome is where it is not what its suite says.
+/// Returns an outcome's kind and evaluator as properties if they differ from the run's headline.
 fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
     let (kind, evaluator) = tally.headline().unzip();
     let own = [
@@ -126,7 +126,7 @@ fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
     if lines.is_empty() { lines } else { format!("      <properties>\n{lines}      </properties>\n") }
 }
 
-/// Seconds as programs read them.
+/// Formats seconds for programs.
 fn time(seconds: f64) -> String {
     format!("{seconds:.3}")
 }

@@ -1,4 +1,4 @@
-//! Runs and their outcomes in formats of other tools, in pieces: a run has more outcomes than are held in memory at once.
+//! Runs and their outcomes in formats of other tools, written in pieces: a run can have more outcomes than fit in memory.
 
 pub mod ctrf;
 pub mod eee;
@@ -9,7 +9,7 @@ use crate::views::{Arm, RunTally};
 
 use super::words;
 
-/// What the counts of a run without outcomes are called.
+/// Names of the counts of a run without outcomes.
 const PASSED: &str = "shared_tests_passed";
 const TOTAL: &str = "shared_tests_total";
 const COUNTED: &str = "counted";
@@ -18,22 +18,22 @@ fn arm(run: &Run) -> String {
     words::arm_name(&Arm::of(run))
 }
 
-/// Returns how many of how many passed where a run has counts and no outcomes, of which a format of tests shows nothing.
+/// Returns passed and total of a run that has counts but no outcomes, which formats of tests cannot show.
 pub fn counts_alone(run: &Run, tally: &RunTally) -> Option<(u64, u64)> {
     run.shared_tests_passed.zip(run.shared_tests_total).filter(|_| tally.all().total() == 0)
 }
 
-/// What is said of an outcome that did not pass, or nothing.
+/// Returns the reason for an outcome, or `None` if it is blank.
 fn reason(details: &ItemDetails) -> Option<&str> {
     details.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty())
 }
 
-/// An outcome's tokens where both are known.
+/// Returns an outcome's input and output tokens if both are known.
 fn tokens(outcome: &ItemOutcome) -> Option<(u64, u64)> {
     outcome.input_tokens.zip(outcome.output_tokens)
 }
 
-/// Whole milliseconds; foreign numbers may be as large as they like.
+/// Whole milliseconds. The cast saturates, because foreign numbers may be of any size.
 #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest number there is")]
 fn milliseconds(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64

@@ -1,4 +1,4 @@
-//! All pairs of a suite's arms as a table: by how much the arm of the row is ahead of the arm of the column. Needs no script.
+//! All pairs of a suite's arms as a table: the lead of the row's arm over the column's arm. Needs no script.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use super::any_pair;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
-/// Arms that have a row; the data have all.
+/// Maximum number of arms with a row. The data have all.
 const MOST_ARMS: usize = 48;
-/// With more arms, only pairs with a page of the program are linked: a page may weigh so much and no more.
+/// Maximum number of arms for which all pairs are linked. With more, only pairs with a rendered page are linked, so that the page keeps its
+/// size budget.
 const MOST_LINKED: usize = 26;
-/// A cell is shaded in two steps: the arm is ahead at all, and by so much or more.
+/// Difference from which on a cell has the darker of two shades.
 const FAR: f64 = 0.1;
-/// Characters of an arm's name.
+/// Maximum characters of an arm's name.
 const LONGEST_NAME: usize = 60;
 
-/// The table.
 pub(super) struct AllPairs {
     pub rows: Vec<Row>,
-    /// Numbers of the columns.
+    /// Numbers of the columns, from 1.
     pub heads: Vec<usize>,
     pub left_out: Option<String>,
-    /// The page that compares any two arms.
+    /// Address of the page that compares any two arms.
     pub any_pair: Option<String>,
 }
 
@@ -36,17 +36,17 @@ pub(super) struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// By how much the arm of the row is ahead, in percentage points.
+/// The lead of the row's arm, in percentage points.
 #[derive(Default)]
 pub(super) struct Cell {
     pub class: &'static str,
     pub text: String,
     pub href: String,
-    /// Who is who, where there is room for it.
+    /// Names of both arms, if there is room.
     pub about: Text,
 }
 
-/// Lays the pairs out; nothing where no two arms share items, and for two arms.
+/// Lays the pairs out, or returns `None` with fewer than three arms or if no two arms share items.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<AllPairs> {
     let of = suite.charts.disagreements.as_ref().filter(|of| of.arms.len() > 2 && !of.pairs.is_empty())?;
     let shown = of.arms.len().min(MOST_ARMS);

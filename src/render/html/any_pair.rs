@@ -1,9 +1,9 @@
-//! The page that compares any two arms of a suite, and what it loads: all outcomes as bits, and the names of the items.
+//! The page that compares any two arms of a suite, with the data it loads: all outcomes as bits, and the items' names.
 //!
-//! The first part has the outcomes of an arm one after the other, arm by arm. Where every arm tried every item once at most, an outcome
-//! takes two bits, the first in the lowest ones of its byte: 0 is not there, 1 failed, 2 passed, 3 not counted. Else an outcome is two
-//! numbers of `width` bits, lower byte first: how many passed and how many counted, and 1 of 0 for one that does not count. The
-//! second part has the items' names and addresses, which are longer than all else.
+//! The first part has all outcomes of the first arm, then of the second, and so on. If every arm tried every item at most once, an outcome
+//! is two bits, the first outcome in the lowest bits of its byte: 0 is absent, 1 failed, 2 passed, 3 not counted. Otherwise an outcome is
+//! two numbers of `width` bits, lower byte first: passed and counted; an outcome that does not count has 1 and 0. The second part has the
+//! items' names and addresses, which are larger than everything else.
 
 use askama::Template;
 use base64::Engine;
@@ -20,14 +20,14 @@ use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, shard};
 
-/// Characters of an answer or a reason, and bytes of all of a suite that a browser is asked to load.
+/// Maximum characters of an answer or a reason, and maximum bytes of a suite's answers and reasons.
 const LONGEST_TEXT: usize = 240;
 const MOST_TEXT_BYTES: usize = 2 << 20;
-/// Of one arm's texts beside them.
+/// Bytes beside the texts of one arm.
 const TOLD_BYTES: usize = 12;
-/// Outcomes that a browser is asked to load: four megabytes of bits.
+/// Maximum number of outcomes that a browser is asked to load: four megabytes of encoded bits.
 const MOST_OUTCOMES: usize = 12_000_000;
-/// Items of which the names are loaded.
+/// Maximum number of items: a browser loads their names, too.
 const MOST_ITEMS: usize = 50_000;
 
 #[derive(Template)]
@@ -35,40 +35,40 @@ const MOST_ITEMS: usize = 50_000;
 struct AnyPairPage {
     shell: Shell,
     suite: Text,
-    /// Addresses of the parts, by spaces.
+    /// Addresses of the parts, separated by spaces.
     parts: String,
-    /// Ways to the folders of items, and to those of arms.
+    /// Relative addresses of the folders of items and of arms.
     items: String,
     arms: String,
     outcomes: String,
 }
 
-/// The first part.
+/// The first part: outcomes and counts of all arms.
 #[derive(Serialize)]
 struct Outcomes<'a> {
     version: u32,
     suite: String,
-    /// What the items are: `questions`, `tests`.
+    /// Noun for the items: `questions`, `tests`.
     word: &'a str,
-    /// By arm: what addresses have of it, its name, and the file of its page.
+    /// By arm: its part of addresses, its name, and its page's file.
     arms: Vec<(String, String, String)>,
     columns: usize,
-    /// By arm: passed and counted, where no outcomes are known.
+    /// By arm: passed and counted, if no outcomes are known.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     totals: &'a [(u64, u64)],
-    /// Bits of a number.
+    /// Bits per number.
     width: u32,
     bits: String,
-    /// By item: its columns. Empty where each column is an item.
+    /// By item: its columns. Empty if each column is an item.
     items: &'a [Vec<u32>],
     texts: &'a [(u32, Vec<u32>)],
     tools: &'a [u32],
-    /// By pair: `m` for McNemar's test, `o` for others, `x` where the two cannot be compared.
+    /// By pair: `m` for McNemar's test, `o` for other tests, `x` if the two cannot be compared.
     ways: String,
-    /// Why pairs cannot be compared, each once, with the first of its pairs.
+    /// Reasons why pairs cannot be compared, each once, with the index of its first pair.
     reasons: Vec<(usize, &'static str)>,
     z: f64,
-    /// Pairs with a page of the program: both arms and the file.
+    /// Pairs with a rendered page: both arms and the file.
     pages: Vec<(usize, usize, String)>,
 }
 
@@ -90,17 +90,17 @@ struct Answers {
 /// An arm's place, its answer and the reason.
 type Told = (usize, String, String);
 
-/// Says whether any two arms of a suite can be compared on a page.
+/// Returns the suite's pair table if it is small enough for a browser.
 pub(super) fn of_suite(suite: &OverviewSuite) -> Option<&PairTable> {
     suite.pair_table.as_ref().filter(|table| table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS)
 }
 
-/// Returns the address of the page, for tables in which two rows can be ticked.
+/// Returns the address of the page, for tables whose rows can be ticked.
 pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<String> {
     of_suite(suite).map(|_| format!("{root}{}", place.any_pair_path()))
 }
 
-/// Makes the page and its parts; nothing with fewer than three arms.
+/// Makes the page and its parts. Empty with fewer than three arms.
 pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let Some(table) = of_suite(suite) else { return Vec::new() };
     let path = place.any_pair_path();
@@ -172,7 +172,7 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
     part(place, 0, &content)
 }
 
-/// What the counts of a suite without outcomes count.
+/// Returns the noun for the counts of a suite without outcomes.
 fn counted_as(suite: &OverviewSuite) -> &'static str {
     let of = suite.board.entries.iter().find_map(|entry| entry.primary.as_ref()).map(|figure| figure.n_of);
     of.filter(|word| *word != "runs").unwrap_or("items")
@@ -217,7 +217,7 @@ fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile
     shard::file(&format!("pairs-{}", place.segment), number, content)
 }
 
-/// Packs outcomes as tightly as they can be: returns the bits of a number, and the bytes.
+/// Packs outcomes as tightly as possible. Returns the bits per number, and the bytes.
 fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
     let all = || cells.iter().flatten();
     let most = all().map(|cell| cell.counted).max().unwrap_or(0);
@@ -239,7 +239,7 @@ fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
             all().map(counts).flat_map(|(passed, counted)| [passed, counted].map(|count| u8::try_from(count).unwrap_or(u8::MAX))).collect(),
         ),
         _ => {
-            // More than sixty thousand attempts at an item are as good as sixty thousand.
+            // Counts above 65,535 attempts at an item are capped.
             let number = |count: u32| u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
             (16, all().map(counts).flat_map(|(passed, counted)| [number(passed), number(counted)].concat()).collect())
         }

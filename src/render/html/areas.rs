@@ -1,12 +1,12 @@
-//! The four outcomes of two arms as areas: what both passed and what one of them passed are as large as they are many.
+//! The four outcomes of two arms as areas in proportion to their numbers of items.
 
 use crate::render::format;
 use crate::views::Flips;
 
-/// A number stands in its area where that has so much of the width and of the height, in per cent.
+/// Minimum width and height of an area that shows its number, in percent.
 const LEAST: (f64, f64) = (8.0, 14.0);
 
-/// The areas of a pair, each at shares of the drawing.
+/// The areas of a pair, each in percent of the drawing.
 pub(super) struct Areas {
     pub all: Vec<Area>,
 }
@@ -17,12 +17,12 @@ pub(super) struct Area {
     pub y: String,
     pub width: String,
     pub height: String,
-    /// The number and its place, where there is room for it.
+    /// The number and its position, if there is room.
     pub count: Option<(String, String, String)>,
 }
 
 impl Areas {
-    /// Columns are what the first arm passed and what it failed; their parts what the second did.
+    /// Makes the areas. Columns are items that the first arm passed or failed; the second arm's result divides them.
     pub fn of(flips: &Flips) -> Self {
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
         let passed = flips.both_passed + flips.only_first;

@@ -1,4 +1,4 @@
-//! One arm over all suites: where it stands on each, what it takes, how it went over the nights, where it is weakest, and its runs.
+//! One arm over all suites: its rank on each, cost and time, pass rates over the nights, weakest clusters, and runs.
 
 use askama::Template;
 
@@ -15,14 +15,14 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::state::{Sign, sign};
 use super::strip::{Axis, Mark};
 
-/// Runs listed; the list of all runs has the others.
+/// Maximum number of runs listed. The list of all runs has the others.
 const MAX_RUNS: usize = 20;
-/// Suites with a row; an arm of more is a project's own way of naming.
+/// Maximum number of suites with a row. Only a project's way of naming puts one arm on more.
 const MAX_SUITES: usize = 200;
-/// Charts of nights, and nights of each.
+/// Maximum number of charts of nights, and of nights in each.
 const MAX_CHARTS: usize = 4;
 const MAX_NIGHTS: usize = 60;
-/// Suites whose weakest clusters are listed.
+/// Maximum number of suites whose weakest clusters are listed.
 const MAX_WEAK: usize = 6;
 
 #[derive(Template)]
@@ -43,13 +43,13 @@ struct ArmHtml {
 /// The arm on one suite.
 struct Row {
     sign: Sign,
-    /// Who is better, where that is known.
+    /// The better arm, if known.
     by: Text,
     label: Text,
     href: String,
     rank: String,
     rate: Text,
-    /// The best other arm, and where its page and that of the pair are.
+    /// The best other arm with its page's address.
     against: Option<(Text, String)>,
     pair: Option<String>,
     difference: Option<Difference>,
@@ -57,7 +57,7 @@ struct Row {
     time: String,
 }
 
-/// How far it is from that arm, with zero on the axis.
+/// Difference from the best other arm, with zero on the axis.
 struct Difference {
     key: String,
     text: Text,
@@ -73,7 +73,7 @@ struct Trend {
     figure: Figure,
 }
 
-/// Where the arm is weakest on a suite.
+/// The arm's weakest clusters on a suite.
 struct Weak {
     label: Text,
     href: String,
@@ -112,7 +112,7 @@ fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
     SiteFile::page(path, &page)
 }
 
-/// What the evidence of all its suites comes to.
+/// Summarises the evidence of all the arm's suites.
 fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
     let (wins, leads) = arm.leads();
     let compared = arm.compared() as u64;
@@ -185,7 +185,7 @@ fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
     let axis =
         Axis::around(&[0.0, found.value].into_iter().chain(ends).collect::<Vec<f64>>(), None).filter(|_| found.scale != Scale::Ratio);
     let said = verdicts::change_of(&against.pair.primary()?.metric, seen)?;
-    // Exactly equal has no sign.
+    // Exactly equal values have no sign.
     let said = if found.value == 0.0 && found.interval.is_none() { "none".to_owned() } else { said };
     let (text, interval) = said.split_once(" [").map_or((said.as_str(), String::new()), |(text, ends)| (text, format!("[{ends}")));
     Some(Difference {
@@ -198,7 +198,7 @@ fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
     })
 }
 
-/// The suites with the most nights are the first that are drawn.
+/// Draws the arm's trends, starting with the suites that have the most nights.
 fn trends(plan: &Plan, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<Trend> {
     let followed = arm.suites.iter().filter_map(|on| Some((&plan.suites[on.place], on.history?)));
     let draw = |(number, (place, history)): (usize, (&SuitePlace, &crate::views::ArmHistory))| {

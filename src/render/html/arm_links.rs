@@ -1,4 +1,4 @@
-//! Names of arms in tables lead to the arms' pages, and say which arm the row is about.
+//! Links from arms' names in tables to the arms' pages, with the arm that each row is about.
 
 use crate::views::{Arm, OverviewSuite};
 
@@ -15,7 +15,7 @@ pub(super) fn link_arms<'a>(grid: &mut Grid, column: usize, arms: impl IntoItera
     }
 }
 
-/// Makes the first column of a suite's table the arms of its rows: their names lead to their pages, and two rows can be ticked and compared.
+/// Marks the first column of a suite's table as arms: names link to their pages, and two rows can be ticked and compared.
 pub(super) fn arm_rows<'a>(
     grid: &mut Grid,
     arms: impl Iterator<Item = &'a Arm> + Clone,
@@ -32,7 +32,7 @@ pub(super) fn arm_rows<'a>(
     grid.any_pair = any_pair::href(suite, place, root);
 }
 
-/// Links the heads of columns that are about an arm each.
+/// Links the heads of columns that are about one arm each.
 pub(super) fn link_heads<'a>(grid: &mut Grid, first: usize, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) {
     for (column, arm) in grid.columns.iter_mut().skip(first).zip(arms) {
         column.href = plan.arm_href(root, arm);

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::runs::Pager;
 use super::shell::{Here, Shell};
 
-/// Arms on one page.
+/// Arms per page.
 const PER_PAGE: usize = 300;
 
 #[derive(Template)]
@@ -62,7 +62,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     (1..).zip(chunks).map(page).collect()
 }
 
-/// A sum of costs, of which a part may be unknown.
+/// Formats a sum of costs, as a lower bound if a part is unknown.
 pub(super) fn spent_words(usd: f64, is_less: bool) -> String {
     if is_less { format!("≥ {}", format::money(usd)) } else { format::money(usd) }
 }

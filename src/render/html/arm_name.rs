@@ -1,4 +1,4 @@
-//! An arm as pages name it: the dot of its colour, its name, and where the name leads.
+//! An arm's name on pages, with the dot of its colour and a link.
 
 use crate::render::words;
 use crate::views::{Arm, SuiteBoard};
@@ -10,15 +10,15 @@ use super::shell::Text;
 #[derive(Clone, Debug)]
 pub(super) struct ArmName {
     pub label: Text,
-    /// The class that colours its marks.
+    /// CSS class that colours its marks.
     pub tone: &'static str,
-    /// The arm's own page.
+    /// Address of the arm's own page.
     pub href: Option<String>,
-    /// The arm as addresses have it, by which two rows are ticked; empty where the name leads nowhere.
+    /// The arm's part of addresses, by which two rows are ticked. Empty without a link.
     pub segment: String,
 }
 
-/// Names the arms of a suite's board by the shortest names that tell them apart.
+/// Names the arms of a suite's board by their shortest distinct names.
 pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) -> ArmName {
     let name = words::names_on(board);
     move |arm| {
@@ -28,13 +28,13 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
     }
 }
 
-/// The same, each leading to the arm's own page from a page with this way to the site's root.
+/// Names the arms like [`of_board`], with links to their pages. `root` is the relative path to the site's root.
 pub(super) fn linked(board: &SuiteBoard, place: &SuitePlace, plan: &Plan, root: &str) -> impl Fn(&Arm) -> ArmName {
     let name = of_board(board, place);
     move |arm| ArmName { href: Some(plan.arm_href(root, arm)), segment: plan.arms.segment(arm), ..name(arm) }
 }
 
-/// The class of a colour; neutral without one.
+/// Returns the CSS class of a colour, or the neutral class for `None`.
 pub(super) fn tone(colour: Option<u8>) -> &'static str {
     colour.and_then(|colour| ["a0", "a1", "a2", "a3", "a4", "a5"].get(usize::from(colour)).copied()).unwrap_or("an")
 }

@@ -1,5 +1,5 @@
-//! Where every arm's page stands. An arm's address follows from its name alone unless another arm's name gives the same one, so that pages of
-//! runs need not be made again when an arm is added.
+//! Addresses of arms' pages. An address depends only on the arm's own name, unless another arm's name gives the same one. So pages of runs
+//! need not be made again when an arm is added.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use crate::views::Arm;
 
 use super::slug::segments;
 
-/// Longest segment.
+/// Maximum length of a segment.
 const LONGEST: usize = 120;
 
 /// The addresses of a site's arms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArmPlaces {
-    /// Arms whose segment is another than their name alone would give.
+    /// Arms whose segment had to differ from the one that their name alone gives.
     moved: BTreeMap<Arm, String>,
 }
 
@@ -26,7 +26,7 @@ impl ArmPlaces {
         for arm in &arms {
             *users.entry(name(arm)).or_default() += 1;
         }
-        // Two arms with one name differ in where the approach ends and the model begins.
+        // Two arms can have the same name but differ in where the approach ends and the model begins.
         let full = |arm: &Arm| match users[&name(arm)] {
             1 => name(arm),
             _ => format!("{}\u{1f}{}", arm.approach, arm.model),
@@ -40,13 +40,13 @@ impl ArmPlaces {
         Self { moved: moved.collect() }
     }
 
-    /// Returns what tells the arm from all others in an address.
+    /// Returns the arm's unique part of addresses.
     pub fn segment(&self, arm: &Arm) -> String {
         self.moved.get(arm).cloned().unwrap_or_else(|| alone(arm))
     }
 
     pub fn path(&self, arm: &Arm) -> String {
-        // The list of all arms has the name that a folder is asked for.
+        // `index.html` is the list of all arms.
         match self.segment(arm).as_str() {
             "index" => "arms/index-arm.html".to_owned(),
             segment => format!("arms/{segment}.html"),
@@ -60,12 +60,13 @@ impl Serialize for ArmPlaces {
     }
 }
 
-/// What an arm's segment is made of: the dot between approach and model would be lost.
+/// Returns the text from which an arm's segment is made. The usual dot between approach and model would be lost in a segment, so it is a
+/// space.
 fn name(arm: &Arm) -> String {
     if arm.model.is_empty() { arm.approach.clone() } else { format!("{} {}", arm.approach, arm.model) }
 }
 
-/// The segment of an arm that no other arm's name meets.
+/// Returns the segment that the arm's name alone gives.
 fn alone(arm: &Arm) -> String {
     let name = name(arm);
     segments([name.as_str()], LONGEST).remove(name.as_str()).unwrap_or_default()

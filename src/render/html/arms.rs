@@ -1,4 +1,4 @@
-//! The arms of a suite, a row each: their rates drawn on one axis, and beside them what they differ by, cost and take.
+//! The arms of a suite, one row each: rates drawn on one axis, then difference, cost and time.
 
 use crate::domain::Unit;
 use crate::render::sparkline::MOST_POINTS;
@@ -12,43 +12,42 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 use super::strip::{self, Axis, Mark};
 
-/// Tables with fewer rows need no filter.
+/// Minimum number of rows for a filter.
 const FILTER_FROM: usize = 12;
-/// From so many rows on, a row has one line.
+/// Number of rows from which on each has one line.
 const DENSE_FROM: usize = 25;
-/// With more arms than this the page on the nights alone draws trends.
+/// Maximum number of arms with trends here. With more, only the page on nights draws them.
 const MOST_TRENDS: usize = 60;
-/// A rate is written at the right end of its interval, unless that is beyond this share of the width.
+/// Share of the width up to which a rate is written at the right end of its interval.
 const RIGHT: f64 = 0.86;
 
-/// The table.
 pub(super) struct Arms {
     pub ticks: Vec<Tick>,
-    /// How many steps the axis has, for the lines behind the marks.
+    /// Number of steps of the axis, for the lines behind the marks.
     pub steps: usize,
-    /// The leader's interval: its left end and its width.
+    /// The leader's interval: left end and width.
     pub band: Option<(String, String)>,
-    /// What the rates are: `Pass rate`.
+    /// Label of the rates: `Pass rate`.
     pub measure: Text,
-    /// Whom all are held against: `the leader`, or the baseline's name.
+    /// The arm that all are compared with: `the leader`, or the baseline's name.
     pub reference: Text,
     pub has: Has,
     pub has_filter: bool,
-    /// Rows of one line.
+    /// Whether each row has one line.
     pub is_dense: bool,
-    /// Address of the page that compares any two of them.
+    /// Address of the page that compares any two of the arms.
     pub any_pair: Option<String>,
     pub rows: Vec<Row>,
 }
 
-/// Which columns are not empty.
+/// Columns that are not empty.
 pub(super) struct Has {
     pub trend: bool,
     pub cost: bool,
     pub time: bool,
 }
 
-/// A number at a place of an axis.
+/// A number at a position on an axis.
 pub(super) struct Tick {
     pub x: String,
     pub label: String,
@@ -57,7 +56,7 @@ pub(super) struct Tick {
 
 /// One arm.
 pub(super) struct Row {
-    /// Its place on the board, which links it with its point in other pictures.
+    /// Its place on the board, which links it with its point in other drawings.
     pub place: usize,
     pub name: ArmName,
     pub rank: Text,
@@ -75,22 +74,22 @@ pub(super) struct Row {
 pub(super) struct Rate {
     pub mark: Mark,
     pub text: Text,
-    /// Where the text stands, and on which side of the interval.
+    /// Position of the text, and its side of the interval.
     pub x: String,
     pub is_left: bool,
 }
 
-/// How far an arm is from the one that all are held against.
+/// Difference from the reference arm.
 pub(super) struct Difference {
-    /// What it sorts by; empty where there is none.
+    /// Sort key. Empty without a difference.
     pub key: String,
     pub text: Text,
     pub interval: Text,
-    /// Whether the evidence tells the two apart.
+    /// Whether the difference is significant.
     pub is_clear: bool,
 }
 
-/// Lays the arms out; nothing where no arm has a figure.
+/// Lays the arms out, or returns `None` if no arm has a figure.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<Arms> {
     let board = &suite.board;
     let is_share = board.primary.unit == Unit::Fraction;
@@ -137,7 +136,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
     })
 }
 
-/// An axis that holds the rates and their intervals.
+/// Returns an axis that includes the rates and their intervals.
 pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool) -> Option<Axis> {
     let ends = |rate: &Estimate| rate.interval.into_iter().flat_map(|ends| [ends.low, ends.high]).chain([rate.value]).collect::<Vec<f64>>();
     Axis::around(&rates.flat_map(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))
@@ -169,13 +168,13 @@ fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Optio
     }
 }
 
-/// The arm's nights in a row of its own scale.
+/// Draws the arm's nights as bars, on the scale of the suite's history.
 pub(super) fn trend(suite: &OverviewSuite, arm: &Arm) -> Option<Bars> {
     let ends = nights::scale(suite.history.as_ref()?)?;
     Bars::of(&rates(suite, arm), bars::Scale::new(ends, MOST_POINTS))
 }
 
-/// The arm's pass rates over its nights, of which there are two at least.
+/// Returns the arm's pass rates over its nights. Empty with fewer than two.
 fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
     let history = suite.history.as_ref().and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
     history.map(nights::rates).filter(|rates| rates.len() > 1).unwrap_or_default()

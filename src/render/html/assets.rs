@@ -1,4 +1,4 @@
-//! The stylesheet, the script and the icon, named by their content; and the program that checks the site's numbers.
+//! Stylesheets, scripts and the icon, with digests of their content in their names, and the program that verifies the site's numbers.
 
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -11,25 +11,25 @@ use super::slug::hex;
 #[folder = "static/"]
 struct Static;
 
-/// Where the assets stand, relative to the site's root.
+/// Paths of the assets, relative to the site's root.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Assets {
     pub css: String,
     pub js: String,
     pub icon: String,
-    /// What only pages of a suite load.
+    /// Assets of a suite's pages only.
     pub suite: Extra,
-    /// The command palette, which the script loads when it is opened.
+    /// The command palette, which the script loads when it is first opened.
     pub palette: Extra,
-    /// What only pages of transcripts load.
+    /// Assets of transcripts' pages only.
     pub transcript: Extra,
-    /// What only pages with a map of items load.
+    /// Assets of pages with a map of items only.
     pub map: Extra,
-    /// What only pages about one arm or two load; the script compares any two arms.
+    /// Assets of pages about one arm or two only. The script compares any two arms.
     pub pair: Extra,
 }
 
-/// A sheet and a script that only some pages load.
+/// A stylesheet and a script that only some pages load.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Extra {
     pub css: String,
@@ -71,8 +71,8 @@ impl Assets {
     }
 }
 
-/// The style sheets and the scripts of the pages that a single file has, each kind as one text. Pages of any two arms are not among them:
-/// they load outcomes from beside them.
+/// Returns the stylesheets and the scripts for a single-file site, each kind as one text. The script for any two arms is missing: it would
+/// load outcomes from separate files.
 pub(super) fn all_texts() -> [String; 2] {
     let (sheets, scripts) = (["site.css", "suite.css", "palette.css", "pair.css"], ["site.js", "suite.js", "palette.js"]);
     [sheets.map(text).join("\n"), scripts.map(text).join("\n")]
@@ -83,7 +83,7 @@ fn text(name: &str) -> String {
     String::from_utf8_lossy(&file(name).data).into_owned()
 }
 
-/// Stands where a reader looks first, under its own name.
+/// Keeps its own name at the site's root, where readers look first.
 const VERIFY: &str = "verify_site.py";
 
 fn file(name: &str) -> EmbeddedFile {

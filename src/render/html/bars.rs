@@ -6,28 +6,28 @@ use crate::render::format;
 use crate::render::sparkline::{HIGHEST, MOST_POINTS, heights};
 use crate::views::Estimate;
 
-/// What the bars of a table share, so that their rows can be compared.
+/// Scale shared by all bars of a table, so that its rows are comparable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// The pass rates of the lowest and the highest bar.
+    /// Pass rates of the lowest and the highest bar.
     pub ends: (f64, f64),
-    /// Of one bar, in pixels.
+    /// Width of one bar, in pixels.
     pub width: usize,
 }
 
-/// Pixels of the longest row, so that the table fits on a page.
+/// Maximum width of a row in pixels, so that the table fits on a page.
 const MOST_WIDTH: usize = 120;
-/// Pixels of a step in height.
+/// Height of a step, in pixels.
 const STEP: usize = 2;
 
 impl Scale {
-    /// Fits so many nights into a row.
+    /// Chooses the bars' width so that `nights` bars fit into a row.
     pub fn new(ends: (f64, f64), nights: usize) -> Self {
         Self { ends, width: (MOST_WIDTH / nights.clamp(1, MOST_POINTS)).min(6) }
     }
 }
 
-/// The outline of bars that stand side by side, and what they are in words.
+/// Outline of adjacent bars, with a description.
 #[derive(Clone, Debug)]
 pub(super) struct Bars {
     pub title: String,
@@ -37,7 +37,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Draws the newest pass rates; nothing without any.
+    /// Draws the newest pass rates. Returns `None` without any.
     pub fn of(rates: &[&Estimate], scale: Scale) -> Option<Self> {
         let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
         let heights = heights(&values, scale.ends.0, scale.ends.1);

@@ -8,14 +8,14 @@ use crate::views::{Estimate, SuiteBoard};
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::whisker::Whisker;
 
-/// Lays a board out. Columns that no arm has a value for are left out and named in [`notes`].
+/// Lays a board out without columns that are empty for all arms. [`notes`] names those.
 pub(super) fn grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
     let table = board::arms_table(board);
     let primary = board::rate_key(&board.primary);
     let table = table.seen_as(Seen::Pages);
     let mut grid = Grid::of_seen(&table, id, caption).ranked();
     if board.primary.unit == Unit::Fraction && board.entries.iter().any(|entry| entry.primary.is_some()) {
-        // Beside the figures that the dots draw.
+        // Next to the figures that the dots draw.
         let place = table.columns.iter().position(|column| column.keys.first().is_some_and(|key| *key == primary));
         let head = Column::new(format!("{} and interval, drawn", words::metric_label(&board.primary)), Look::Scale, Sort::None);
         let dots = board.entries.iter().map(|entry| Cell::dots(entry.primary.as_ref().map(Whisker::of)));
@@ -24,12 +24,12 @@ pub(super) fn grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
     grid.filtered("")
 }
 
-/// A rate with its interval, or the word that says it is not known.
+/// Returns a cell with a rate and its interval, or `unknown`.
 pub(super) fn rate(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or_else(|| Cell::unknown("unknown"), |estimate| Cell::number(format::estimate(estimate), estimate.value))
 }
 
-/// Adds what the rates were counted over; the word stands in the head where all have the same.
+/// Adds the number of units behind each rate. If all arms count the same unit, the head names it.
 pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: Sort) {
     let mut words: Vec<&str> = estimates.iter().flatten().map(|estimate| estimate.n_of).collect();
     words.dedup();
@@ -43,7 +43,7 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
 }
 
-/// Says what the ranks rest on, how the intervals were made, and what nobody measured.
+/// Returns notes on the ranks, the intervals' methods, and figures that were not measured.
 pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes = verdicts::board_notes(board);
     notes.extend(details::entry_notes(board));
@@ -56,7 +56,7 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// What the arms have in common and the table therefore does not repeat.
+/// Names the approach or model that all arms share. The table does not repeat it.
 pub(super) fn common(board: &SuiteBoard) -> Option<String> {
     let first = board.entries.first()?;
     let one_model = board.entries.iter().all(|entry| entry.arm.model == first.arm.model);
@@ -68,7 +68,7 @@ pub(super) fn common(board: &SuiteBoard) -> Option<String> {
     }
 }
 
-/// Says which arms have runs that did not complete, were left out, or contradict themselves.
+/// Lists arms with runs that did not complete, are not counted, or contradict themselves.
 pub(super) fn left_out(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board::arms(board));
     labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some(format!("{label}: {}.", words::exclusions(entry)?))).collect()

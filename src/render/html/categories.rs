@@ -12,7 +12,7 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 
-/// Arms of the table; the data files have all.
+/// Maximum number of arms in the table. The data files have all.
 const MOST_ARMS: usize = 60;
 
 #[derive(Template)]
@@ -24,16 +24,15 @@ struct CategoriesPage {
     notes: Vec<String>,
 }
 
-/// The table.
 pub(super) struct Heat {
-    /// Name, and how many items it has.
+    /// Name and number of items.
     pub columns: Vec<(Text, String)>,
     pub rows: Vec<(ArmName, Vec<Shade>)>,
-    /// The page that compares any two arms.
+    /// Address of the page that compares any two arms.
     pub any_pair: Option<String>,
 }
 
-/// A cell: the darker, the more passes.
+/// A cell. The darker it is, the higher the pass rate.
 pub(super) struct Shade {
     pub class: &'static str,
     pub key: String,

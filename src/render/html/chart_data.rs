@@ -1,4 +1,4 @@
-//! The values of a suite's charts in full precision, a file for each chart.
+//! The values of a suite's charts in full precision, one file per chart.
 
 use crate::render::cell::{Cell, Datum};
 use crate::render::table::{Column, Table};
@@ -30,7 +30,7 @@ impl ChartOf {
     }
 }
 
-/// Makes the files of the charts that a suite has.
+/// Makes a file for each chart that the suite has.
 pub(super) fn files(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let charts = &suite.charts;
     let known = [
@@ -44,7 +44,7 @@ pub(super) fn files(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     known.into_iter().filter_map(file).collect()
 }
 
-/// Adds figures under their keys, a row for each of `rows`.
+/// Adds figures under their keys, one row for each of `rows`.
 fn add<R, const N: usize>(table: &mut Table, keys: [&'static str; N], rows: &[R], figures: impl Fn(&R) -> [Datum; N]) {
     table.column(Column::data(keys), rows.iter().map(|row| Cell::figures(figures(row))).collect::<Vec<Cell>>());
 }
@@ -66,7 +66,7 @@ fn pareto(of: &Pareto) -> Table {
     table
 }
 
-/// The share of an arm's runs that took no more than a value.
+/// Returns the share of each arm's runs at or below each value.
 fn steps(of: &Distribution) -> Table {
     let steps: Vec<_> = of.arms.iter().flat_map(|arm| arm.steps.iter().map(move |step| (&arm.arm, step))).collect();
     let mut table = Table::of("steps");

@@ -1,4 +1,4 @@
-//! Which charts stand on which page, and where their marks lead.
+//! Which charts are on which page, and the links of their marks.
 
 use askama::Template;
 
@@ -23,7 +23,7 @@ struct ChartsPage {
     figures: Vec<Figure>,
 }
 
-/// What a suite's arms cost, and its charts; nothing where neither is known.
+/// Makes the page on a suite's costs and charts, or returns `None` if there is neither.
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     if !Tab::Cost.is_there(suite) {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     Some(SiteFile::page(path, &page))
 }
 
-/// The charts of a suite.
+/// Draws the charts of a suite.
 fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
@@ -64,7 +64,7 @@ fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure
     .collect()
 }
 
-/// Pass rate over cost, where two arms have both.
+/// Draws pass rate over cost. Returns `None` if too few arms have both.
 pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, root: &str, id: &str, rows: usize) -> Option<Figure> {
     let name = words::names_on(&suite.board);
     let link = |one: &Arm, other: &Arm| pair_link(suite, place, root, one, other);
@@ -73,7 +73,7 @@ pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, root: &str, id: 
     Some(figure.csv(format!("{root}{}", ChartOf::Pareto.path(place))))
 }
 
-/// The picture of all pairs.
+/// Draws all pairs.
 pub(super) fn of_pairs(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<Figure> {
     let of = suite.charts.disagreements.as_ref().filter(|of| is_shown(Some(of)))?;
     let names = words::arm_labels(&of.arms);
@@ -82,12 +82,12 @@ pub(super) fn of_pairs(suite: &OverviewSuite, place: &SuitePlace, root: &str) ->
     Some(figure.csv(format!("{root}{}", ChartOf::Pairs.path(place))))
 }
 
-/// A picture of one pair would say less than its page.
+/// Says whether there is more than one pair. A single pair's own page says more than a chart.
 pub(super) fn is_shown(of: Option<&Disagreements>) -> bool {
     of.is_some_and(|of| of.pairs.len() > 1)
 }
 
-/// The page on which two arms stand side by side, whichever comes first.
+/// Returns the address of two arms' comparison, in either order.
 pub(super) fn pair_link(suite: &OverviewSuite, place: &SuitePlace, root: &str, one: &Arm, other: &Arm) -> Option<String> {
     let pair = suite.pairs.iter().find(|pair| match pair.arms.as_slice() {
         [first, second] => (&first.arm, &second.arm) == (one, other) || (&first.arm, &second.arm) == (other, one),

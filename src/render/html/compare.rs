@@ -1,4 +1,4 @@
-//! Two arms on one suite: who wins, by how much, whether that is evidence, and on which items they differ.
+//! Two arms on one suite: the winner, the difference, its evidence, and the items on which they differ.
 
 use askama::Template;
 
@@ -24,16 +24,16 @@ use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 use super::{SiteFile, matrix, metrics, state};
 
-/// Runs listed for each arm.
+/// Maximum number of runs listed per arm.
 const MAX_RUNS: usize = 20;
-/// Items listed on which the arms differ, of each sort; and on which they agree.
+/// Maximum number of listed items on which the arms differ, per kind, and on which they agree.
 const MAX_DIFFERING: usize = 60;
 const MAX_AGREEING: usize = 20;
-/// Items listed that are left out of the pair.
+/// Maximum number of listed items that are not compared.
 const MAX_CHANGED: usize = 20;
-/// Characters of an item's name in a list or a heading.
+/// Maximum characters of an item's name in a list or a heading.
 const LONGEST_NAME: usize = 120;
-/// Criteria listed.
+/// Maximum number of criteria listed.
 const MAX_CRITERIA: usize = 60;
 
 #[derive(Template)]
@@ -52,39 +52,39 @@ struct ComparePage {
     metrics: Grid,
     notes: Vec<Text>,
     outcomes: Option<Outcomes>,
-    /// Where all items of the suite are listed.
+    /// Address of the list of all the suite's items.
     all_items: Option<String>,
-    /// Why nothing is laid side by side.
+    /// Why no items are compared one by one.
     unpaired: Option<Text>,
     criteria: Option<Criteria>,
     sides: Option<Sides>,
     runs: Vec<ArmLinks>,
 }
 
-/// A label and what it says.
+/// A label with its text.
 struct Fact {
     label: &'static str,
-    /// The label's place in the glossary.
+    /// The label's anchor in the glossary.
     term: Option<&'static str>,
     text: Text,
 }
 
-/// What the two were not measured alike in.
+/// Differences between the two arms' measurements.
 struct Fairness {
     grade: &'static str,
-    /// Each with its grade.
+    /// Each difference with its grade.
     lines: Vec<(&'static str, Text)>,
-    /// Items that are left out because their texts differ.
+    /// Items that are not compared because their texts differ.
     changed: Vec<Text>,
     more: Option<String>,
 }
 
-/// How the items that both have fell.
+/// Outcomes of the shared items.
 struct Outcomes {
     sentences: Vec<Text>,
-    /// Their shares as areas.
+    /// Shares of the four outcomes as areas.
     areas: Areas,
-    /// Two rows and a sum, each with two counts and their sum. The counts lead to their lists.
+    /// Two rows and a row of sums, each with two counts and their sum. The counts link to their lists.
     both: String,
     only_first: String,
     only_second: String,
@@ -97,7 +97,7 @@ struct Outcomes {
     lists: Vec<List>,
 }
 
-/// The items of one of the four outcomes.
+/// Items with one of the four pairs of outcomes.
 struct List {
     anchor: &'static str,
     heading: Text,
@@ -105,7 +105,7 @@ struct List {
     more: Option<String>,
 }
 
-/// The criteria that one arm meets and the other does not.
+/// Criteria that one arm meets and the other does not.
 struct Criteria {
     sentences: Vec<Text>,
     grid: Option<Grid>,
@@ -118,7 +118,7 @@ struct ArmLinks {
     more: Option<String>,
 }
 
-/// Makes a pair's page; nothing for a comparison of more or fewer than two arms.
+/// Makes a pair's page. Returns `None` unless the comparison has two arms.
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
     let path = place.pair_path(pair)?;
     let [first, second] = pair.arms.as_slice() else { return None };
@@ -159,7 +159,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     };
     let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
     let hero = Hero::of(pair, &labels, place, plan, &shell.root);
-    // The decision stands below the answer already.
+    // The decision is already shown below the answer.
     let told = usize::from(hero.decision.is_some());
     let page = ComparePage {
         first: Text::new(&labels[0]),
@@ -185,17 +185,17 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     Some(SiteFile::page(path, &page))
 }
 
-/// A name that stands in a list or a heading.
+/// Returns an item's name for a list or a heading.
 fn name(item: &str) -> Text {
     if item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(item, LONGEST_NAME)) }
 }
 
-/// What is known of the headline difference.
+/// Returns the evidence of the deciding metric.
 fn headline(pair: &Comparison) -> Option<&PairEvidence> {
     pair.primary()?.evidence.pairs.first()
 }
 
-/// By how much, whether it is evidence, and over what: what a reader looks for first.
+/// Returns the facts that a reader looks for first: difference, evidence and number of items.
 fn facts(pair: &Comparison) -> Vec<Fact> {
     let Some(row) = pair.primary() else { return Vec::new() };
     let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
@@ -225,7 +225,7 @@ fn fairness(pair: &Comparability) -> Option<Fairness> {
     })
 }
 
-/// The two rates drawn on one scale.
+/// Draws the two rates on one scale.
 fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     let row = pair.rows.iter().find(|row| row.metric.name == "shared_tests")?;
     let estimates: Vec<_> = row.cells.iter().map(|cell| cell.estimate.as_ref()).collect();
@@ -302,7 +302,7 @@ fn outcomes(
     }
 }
 
-/// Says how many items a list leaves out and where they are.
+/// Says how many items a list shows and where the others are, or returns `None` if it shows all.
 fn more(count: u64, listed: usize, most: usize) -> Option<String> {
     let shown = listed.min(most) as u64;
     (count > shown).then(|| {
@@ -311,7 +311,7 @@ fn more(count: u64, listed: usize, most: usize) -> Option<String> {
     })
 }
 
-/// Says why no items are laid side by side, and what the difference rests on instead.
+/// Says why no items are compared one by one, and how the difference was computed instead.
 fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
     let why = format!("No item has a counted outcome of both {} and {}: nothing can be laid side by side.", labels[0], labels[1]);
     let method = headline(pair).filter(|evidence| evidence.difference.is_some()).map(|evidence| {
@@ -320,7 +320,7 @@ fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
     Text::from(why + &method.unwrap_or_default())
 }
 
-/// The criteria on which the arms differ, with what the judge said.
+/// Lists the criteria on which the arms differ, with the judge's reasons.
 fn criteria(
     suite: &OverviewSuite,
     place: &SuitePlace,

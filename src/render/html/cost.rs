@@ -1,4 +1,4 @@
-//! What the runs cost: the bill by suite and arm, and what a solved item costs.
+//! What the runs cost: by suite and arm, and per solved item.
 
 use askama::Template;
 
@@ -12,15 +12,15 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::{SiteFile, charts};
 
-/// Arms of all suites together, so that the page keeps its budget.
+/// Maximum number of arms of all suites together, so that the page keeps its size budget.
 const MOST_ARMS: usize = 120;
-/// Arms of a suite in any case.
+/// Minimum number of arms shown per suite.
 const FEWEST_ARMS: usize = 3;
-/// Suites with a chart here; each has its own on its page.
+/// Maximum number of suites with a chart here. Each suite's own page has its chart.
 const MOST_CHARTS: usize = 3;
-/// Rows of a chart's values here.
+/// Maximum number of rows of a chart's values here.
 const CHART_ROWS: usize = 20;
-/// Suites on this page.
+/// Maximum number of suites on this page.
 const MOST_SUITES: usize = 40;
 
 #[derive(Template)]
@@ -64,7 +64,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     SiteFile::page(path.to_owned(), &CostPage { bill: bill(shown), suites, unknown, shell })
 }
 
-/// One line for each suite.
+/// Lays out the bill, one row per suite.
 fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
     let mut grid = Grid::new("bill", "The bill by suite").fits();
     let heads = (1..).zip(suites).map(|(number, (_, place))| Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}"))));

@@ -1,4 +1,4 @@
-//! What search engines are told: `robots.txt`, and the sitemap.
+//! Files for search engines: `robots.txt`, and the sitemap.
 
 use askama::Template;
 
@@ -7,7 +7,7 @@ use crate::views::SiteContext;
 use super::shell::Text;
 use super::site_file::{PAGE_ENDING, SiteFile};
 
-/// Addresses that one sitemap may hold; the protocol's limit.
+/// Maximum addresses in one sitemap, by its protocol.
 const MOST_ADDRESSES: usize = 50_000;
 
 #[derive(Template)]
@@ -22,7 +22,7 @@ struct SitemapIndex {
     addresses: Vec<Text>,
 }
 
-/// Makes the files about the site's files, whose `paths` are given in order. Only pages stand in a sitemap.
+/// Makes the files for search engines. `paths` are all files of the site in order; only pages go into a sitemap.
 pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = &'a str>) -> Vec<SiteFile> {
     let mut files = Vec::new();
     if context.noindex {
@@ -34,7 +34,7 @@ pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = 
     files
 }
 
-/// One sitemap, or several and the list of them.
+/// Makes one sitemap, or several with an index.
 fn sitemaps<'a>(base: &str, paths: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<SiteFile> {
     let pages: Vec<&str> = paths.into_iter().filter(|path| path.ends_with(PAGE_ENDING)).collect();
     let addresses = |paths: &[&str]| paths.iter().map(|path| Text::from(format!("{base}/{path}"))).collect();

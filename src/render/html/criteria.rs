@@ -1,4 +1,4 @@
-//! A suite's criteria over all its runs: how often each arm met them, and one by one what was said about each.
+//! A suite's criteria over all its runs: how often each arm met them, and the verdicts on each.
 
 use std::collections::BTreeSet;
 
@@ -22,24 +22,24 @@ use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 
-/// Criteria of one table of the index, and cells of it.
+/// Maximum criteria of one table of the index, and its maximum cells.
 const MOST_CRITERIA: usize = 200;
 const MOST_CELLS: usize = 1_200;
-/// Criteria on which arms part that the suite's page leads to.
+/// Maximum number of criteria on which arms differ that the suite's page links to.
 const MOST_PARTING: usize = 6;
-/// Arms of one criterion, and pairs of arms that part on it.
+/// Maximum arms of one criterion, and maximum pairs of arms that differ on it.
 const MOST_ARMS: usize = 20;
 const MOST_PAIRS: usize = 12;
-/// What the pairs may weigh, and what one weighs without its texts.
+/// Maximum bytes of the pairs, and bytes of one pair without its texts.
 const PAIRS_BYTES: usize = 2_500;
 const PAIR_BYTES: usize = 60;
-/// What a page is to weigh with all its criteria; an arm's rate, drawn, and a verdict, both without their texts.
+/// Target bytes of a page with all its criteria, then bytes of an arm's drawn rate and of a verdict, both without their texts.
 const PAGE_BYTES: usize = 54_000;
 const ARM_BYTES: usize = 420;
 const VERDICT_BYTES: usize = 240;
-/// What the verdicts on a criterion may weigh at least, whatever the page weighs.
+/// Bytes that the verdicts on a criterion may take in any case, however large the page.
 const LEAST_TOLD: usize = 2_500;
-/// Characters of a criterion in its heading.
+/// Maximum characters of a criterion in its heading.
 const LONGEST: usize = 400;
 
 #[derive(Template)]
@@ -50,7 +50,7 @@ struct Index {
     tables: Vec<Judged>,
 }
 
-/// The criteria as one judge saw them.
+/// The criteria according to one judge.
 struct Judged {
     id: String,
     heading: Text,
@@ -75,29 +75,29 @@ struct Criterion {
     parts: Vec<Part>,
 }
 
-/// One criterion as one judge saw it.
+/// One criterion according to one judge.
 struct Part {
     heading: Text,
     sentences: Vec<Text>,
     rates: Grid,
-    /// Pairs of arms of which one meets it and the other does not, as far as they have pages.
+    /// Links to the pages of pairs of which one arm meets the criterion and the other does not.
     pairs: Vec<Link>,
     pairs_said: String,
     verdicts: Option<Grid>,
     untold: Option<String>,
 }
 
-/// What all criteria of a page are made from.
+/// Context shared by all criteria of a page.
 struct Page<'a> {
     plan: &'a Plan,
     suite: &'a OverviewSuite,
     place: &'a SuitePlace,
     root: &'a str,
-    /// What one criterion is to weigh.
+    /// Target bytes of one criterion.
     bytes: usize,
 }
 
-/// Makes the list of a suite's criteria; nothing for a suite without any.
+/// Makes the list of a suite's criteria, or returns `None` if the suite has none.
 pub(super) fn index(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     if suite.criterion_keys.is_empty() {
         return None;
@@ -140,13 +140,13 @@ fn judged(number: usize, table: &CriteriaTable, place: &SuitePlace, root: &str) 
     Judged { id: format!("judge-{number}"), heading: heading(table), grid: grid.filtered(""), more }
 }
 
-/// How many of an arm's outcomes met a criterion.
+/// Returns a cell with how many of an arm's outcomes met a criterion.
 fn counted(cell: &CriterionCell) -> Cell {
     let (met, missing) = judged::met(cell);
     if cell.total == 0 { Cell::unknown(&met) } else { Cell::number(met, cell.passed as f64 / cell.total as f64).sub(missing) }
 }
 
-/// Says on how many criteria arms part, with the first of them.
+/// Says on how many criteria arms differ, with links to the first of them.
 pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> (Text, Vec<Link>) {
     let parts = |row: &&CriterionRow| {
         let standings = || row.cells.iter().filter_map(CriterionCell::is_met);
@@ -167,7 +167,7 @@ pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> 
     (Text::from(said), parting.iter().filter_map(link).take(MOST_PARTING).collect())
 }
 
-/// Makes the pages on which criteria stand one by one.
+/// Makes the pages with the details of each criterion.
 pub(super) fn pages<'a>(
     context: &'a SiteContext,
     plan: &'a Plan,
@@ -205,12 +205,12 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
     let rows: Vec<(&CriteriaTable, &CriterionRow)> =
         tables.filter_map(|table| Some((table, table.rows.iter().find(|row| row.criterion == key.criterion)?))).collect();
     let name = if key.criterion.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&key.criterion, LONGEST)) };
-    // A name stands in the list at the top, in its heading, and below that of each judge.
+    // A name is in the list at the top, in its own heading, and in the heading for each judge.
     let own = (2 + rows.len()) * name.escaped_length() + rows.iter().map(|(table, _)| arms_length(table)).sum::<usize>();
     let told = page.bytes.saturating_sub(own).max(LEAST_TOLD) / rows.len().max(1);
     let part = |(judge, (table, row)): (usize, &(&CriteriaTable, &CriterionRow))| {
         let id = format!("{}-{judge}", index + 1);
-        // Tables are told apart by their captions.
+        // Captions must be unique per table.
         let judge = if rows.len() > 1 { format!(" (judge {judge})") } else { String::new() };
         part(page, table, row, &id, &format!("criterion {}{judge}", format::integer(index as u64 + 1)), told)
     };
@@ -218,7 +218,7 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
     Criterion { anchor: page.place.criteria.anchor(index), parts: parts.collect(), name }
 }
 
-/// Bytes of the table of rates: an arm's name stands in it, and in the words above.
+/// Estimates the bytes of the table of rates. An arm's name is in it, and in the sentences above.
 fn arms_length(table: &CriteriaTable) -> usize {
     let labels = words::arm_labels(&table.arms);
     labels.iter().take(MOST_ARMS).map(|label| ARM_BYTES + 2 * escaped_length(label)).sum()
@@ -226,7 +226,7 @@ fn arms_length(table: &CriteriaTable) -> usize {
 
 fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, about: &str, told: usize) -> Part {
     let labels = words::arm_labels(&table.arms);
-    // The other arms were asked about other criteria.
+    // The other arms were only asked about other criteria.
     let asked: Vec<usize> = (0..labels.len()).filter(|arm| row.cells[*arm].is_asked()).collect();
     let by_standing =
         |standing: Option<bool>| -> Vec<usize> { asked.iter().copied().filter(|arm| row.cells[*arm].is_met() == standing).collect() };
@@ -274,7 +274,7 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, ab
     }
 }
 
-/// How often each arm met a criterion, with its interval.
+/// Lays out how often each arm met a criterion, with its interval.
 fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str, &str)) -> Grid {
     let shown = &asked[..asked.len().min(MOST_ARMS)];
     let cells: Vec<&CriterionCell> = shown.iter().map(|arm| &row.cells[*arm]).collect();
@@ -295,9 +295,9 @@ fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str
     grid
 }
 
-/// What was decided run by run, as far as the page has room; and of how much it is not told.
+/// Lists the verdicts by run as far as the page has room, and says how many are not shown.
 ///
-/// Every arm gets a first verdict before any gets a second one, and those that say what is missing come first.
+/// Every arm gets a first verdict before any arm gets a second one. Verdicts on unmet criteria come first.
 fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&str, &str), most: usize) -> (Option<Grid>, Option<String>) {
     let of_arm = |cell: &CriterionCell| {
         let is_met = |verdict: &CriterionVerdict| verdict.status == ItemStatus::Pass.name();
@@ -310,7 +310,7 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&
     let mut bytes = 0;
     for (arm, verdict) in in_turns(&of_arms) {
         let reason = Text::from(verdict.reason.as_deref().map_or_else(String::new, cut));
-        // A run's id is its link as well.
+        // A run's id is also in its link.
         bytes += VERDICT_BYTES + escaped_length(&labels[arm]) + 2 * escaped_length(&verdict.run) + reason.escaped_length();
         if bytes > most {
             break;

@@ -1,5 +1,5 @@
-//! The pages' numbers for programs, spreadsheets and people: JSON with everything, CSV in full precision, and where a table is worth
-//! pasting, the Markdown that the command of the same name prints.
+//! The pages' numbers for programs, spreadsheets and people: JSON with everything, CSV in full precision, and for useful tables the
+//! Markdown that the command of the same name prints.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::views::{
 use super::SiteFile;
 use super::plan::{RunPlace, SuitePlace};
 
-/// What the site says about a suite, without its pairs, which have files of their own.
+/// A suite's data without its pairs, which have files of their own.
 #[derive(Serialize)]
 struct SuiteAnswer<'a> {
     board: &'a SuiteBoard,
@@ -32,7 +32,7 @@ struct SuiteAnswer<'a> {
     duration: Option<&'a Distribution>,
 }
 
-/// What the site says about money.
+/// Costs of all suites.
 #[derive(Serialize)]
 struct CostAnswer<'a> {
     suites: Vec<SuiteCost<'a>>,
@@ -57,7 +57,7 @@ struct ArmCost<'a> {
     cost_front: Option<&'a Front>,
 }
 
-/// What the site says about a suite's items.
+/// A suite's items.
 #[derive(Serialize)]
 struct ItemsAnswer<'a> {
     suite: &'a str,
@@ -67,14 +67,14 @@ struct ItemsAnswer<'a> {
     matrix: &'a ItemMatrix,
 }
 
-/// What the site says about a run.
+/// A run's data.
 #[derive(Serialize)]
 struct RunAnswer<'a> {
     run: &'a RunPage,
     items: Vec<&'a ItemRow>,
 }
 
-/// All leaderboards, and all runs.
+/// Makes the data of all leaderboards and all runs.
 pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
     let board = Board {
         suites: overview.suites.iter().map(|suite| suite.board.clone()).collect(),
@@ -92,7 +92,7 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
     ]
 }
 
-/// One suite's leaderboard, newest batches and runs.
+/// Makes the data of one suite: leaderboard, newest batches and runs.
 pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let charts = &suite.charts;
     let answer = SuiteAnswer {
@@ -114,7 +114,7 @@ pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuiteP
     files
 }
 
-/// One suite's items by arm.
+/// Makes the data of one suite's items by arm.
 pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
@@ -125,7 +125,7 @@ pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     vec![json(&stem, "items", answer), csv(&stem, csv::table(&items::table(matrix)))]
 }
 
-/// What the site says about one criterion, as one judge saw it.
+/// One criterion according to one judge.
 #[derive(Serialize)]
 struct CriterionAnswer<'a> {
     criterion: &'a str,
@@ -147,7 +147,7 @@ struct ArmOnCriterion<'a> {
     verdicts: &'a [CriterionVerdict],
 }
 
-/// What the site says about a suite's criteria.
+/// A suite's criteria.
 #[derive(Serialize)]
 struct CriteriaAnswer<'a> {
     suite: &'a str,
@@ -156,7 +156,7 @@ struct CriteriaAnswer<'a> {
     criteria: Vec<CriterionAnswer<'a>>,
 }
 
-/// One suite's criteria by arm.
+/// Makes the data of one suite's criteria by arm.
 pub(super) fn criteria(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     if suite.criteria.is_empty() {
         return Vec::new();
@@ -185,7 +185,7 @@ fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswe
     }
 }
 
-/// One suite over its nights.
+/// Makes the data of one suite's nights.
 pub(super) fn history(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let Some(history) = &suite.history else { return Vec::new() };
     let nights = nights::table(history, usize::MAX);
@@ -196,7 +196,7 @@ pub(super) fn history(context: &SiteContext, suite: &OverviewSuite, place: &Suit
     vec![json(&stem, "history", answer), csv(&stem, spreadsheet), markdown(&stem, &shown)]
 }
 
-/// The bill of every suite and arm.
+/// Makes the data of all costs, by suite and arm.
 pub(super) fn cost(overview: &Overview) -> Vec<SiteFile> {
     let answer = CostAnswer { suites: overview.suites.iter().map(suite_cost).collect() };
     let shown: Vec<Table> =
@@ -224,7 +224,7 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
     }
 }
 
-/// One pair; nothing for a comparison of more or fewer than two arms.
+/// Makes the data of one pair. Empty unless the comparison has two arms.
 pub(super) fn pair(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Vec<SiteFile> {
     let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else { return Vec::new() };
     let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), retracted: suite.retracted };
@@ -232,7 +232,7 @@ pub(super) fn pair(context: &SiteContext, suite: &OverviewSuite, place: &SuitePl
     vec![json(&stem, "compare", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
-/// One run with all its items.
+/// Makes the data of one run with all its items.
 pub(super) fn run(place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> SiteFile {
     let answer = RunAnswer { run, items: items.iter().flat_map(|page| &page.rows).collect() };
     json(&format!("data/runs/{}", place.segment), "run", answer)

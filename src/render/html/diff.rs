@@ -1,4 +1,4 @@
-//! Two texts beside each other, with the words marked that only one of them has.
+//! Two texts side by side, with marks on words that only one of them has.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use similar::{ChangeTag, DiffableStr, TextDiff};
 
 use super::shell::Text;
 
-/// With less in common than this, every other word would be marked, and no mark would say anything.
+/// Minimum share of common words for marks. Below it, marks on every other word would be useless.
 const LEAST_ALIKE: f64 = 0.25;
 
 /// A stretch of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Only this text has it.
+    /// Whether only this text has it.
     pub is_own: bool,
     pub text: Text,
-    /// Followed by the end of a line.
+    /// Whether a line ends after it.
     pub ends_line: bool,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Piece {
 pub(super) struct Beside {
     pub first: Vec<Piece>,
     pub second: Vec<Piece>,
-    /// What was found beyond marks: equal texts, or too different ones.
+    /// States that texts are equal, or too different for marks.
     pub note: Option<&'static str>,
 }
 
 impl Beside {
-    /// Marks the words of two texts that the other has not.
+    /// Marks the words of each text that the other text lacks.
     pub fn of(first: &str, second: &str) -> Self {
         if first == second {
             return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note: Some("Both texts are identical.") };
@@ -54,13 +54,13 @@ impl Beside {
         Self { first: pieces(one), second: pieces(other), note: None }
     }
 
-    /// Shows one text without a partner.
+    /// Returns the pieces of one text without a counterpart.
     pub fn alone(text: &str) -> Vec<Piece> {
         pieces([(text, false)])
     }
 }
 
-/// The share of both texts' words, blanks left out, that both have, in whatever order. Cheap, where finding the marks is not.
+/// Returns the share of non-blank words that both texts have, in any order. Cheap to compute, unlike the marks.
 fn common(words: &[Vec<&str>; 2]) -> f64 {
     let mut counts = BTreeMap::<&str, [u32; 2]>::new();
     for (side, words) in words.iter().enumerate() {
@@ -73,7 +73,7 @@ fn common(words: &[Vec<&str>; 2]) -> f64 {
     if all == 0 { 1.0 } else { f64::from(shared) / f64::from(all) }
 }
 
-/// Joins neighbours of one sort and splits at the ends of lines.
+/// Joins adjacent pieces of one kind and splits them at line ends.
 fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
     let mut joined = Vec::<(String, bool)>::new();
     for (word, is_own) in words {

@@ -1,4 +1,4 @@
-//! A suite's verdict for other people's pages: a small page for an `iframe`, and a card as a picture.
+//! A suite's verdict for embedding: a small page for an `iframe`, and a card as a picture.
 
 use askama::Template;
 
@@ -9,14 +9,14 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::{SiteFile, leading, state};
 
-/// Sentences of the verdict that have room.
+/// Maximum number of sentences of the verdict.
 const SENTENCES: usize = 2;
-/// Letters on a line of the card, and lines.
+/// Maximum letters on a line of the card, and maximum lines.
 const LETTERS: usize = 62;
 const LINES: usize = 5;
-/// Where the first line of the card stands, and how far the next is below it.
+/// Distance of the card's first line from the top. [`LINE`] is the distance between lines.
 const FIRST_LINE: usize = 70;
-/// Letters of the suite's name and of the site's on the card.
+/// Maximum letters of the suite's name and of the site's name on the card.
 const LONGEST_NAME: usize = 44;
 const LONGEST_SITE: usize = 16;
 const LINE: usize = 20;
@@ -37,7 +37,7 @@ struct Card {
     site: Text,
     colour: &'static str,
     height: usize,
-    /// With their distance from the top.
+    /// Lines with their distance from the top.
     lines: Vec<(usize, Text)>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     [SiteFile::page(format!("embed/{}.svg", place.segment), &card), SiteFile::page(path, &page)]
 }
 
-/// Breaks a text into lines, between words where it can.
+/// Breaks a text into lines, between words if possible.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

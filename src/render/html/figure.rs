@@ -1,4 +1,4 @@
-//! A chart in a page: the finding in words, the drawing, its key, and the table of its values.
+//! A chart in a page: its finding in words, the drawing, its key, and the table of its values.
 
 use crate::render::chart::{Chart, Svg};
 use crate::render::format;
@@ -7,7 +7,7 @@ use crate::render::table::Table;
 use super::grid::Grid;
 use super::shell::Text;
 
-/// Rows of a chart's table; the data files have all.
+/// Maximum number of rows of a chart's table. The data files have all.
 pub(super) const MOST_ROWS: usize = 60;
 
 /// One sign of a chart's key.
@@ -18,7 +18,7 @@ pub(super) struct Sign {
 }
 
 pub(super) struct Figure {
-    /// Of the section, for links.
+    /// Anchor of the section, for links.
     pub anchor: String,
     pub heading: Text,
     pub title: Text,
@@ -27,7 +27,7 @@ pub(super) struct Figure {
     pub key: Vec<Sign>,
     pub notes: Vec<Text>,
     pub grid: Grid,
-    /// Address of all values in full precision.
+    /// Address of the CSV file with all values in full precision.
     pub csv: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Figure {
         Self::of_rows(anchor, heading, chart, MOST_ROWS)
     }
 
-    /// Shows `most` rows of the values.
+    /// Shows a chart with `most` rows of its values.
     pub fn of_rows(anchor: &str, heading: impl Into<Text>, chart: Chart, most: usize) -> Self {
         let Chart { id, title, finding, svg, key, mut notes, table } = chart;
         if table.rows.len() > most {
@@ -61,7 +61,7 @@ impl Figure {
     }
 }
 
-/// Lays the first rows of a chart's values out.
+/// Lays out the first rows of a chart's values.
 fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
     let mut grid = Grid::of(table, id, caption).unsorted().fits();
     grid.rows.truncate(most);

@@ -1,4 +1,4 @@
-//! Differences of two arms drawn around "no difference": one panel for each scale, a row for each metric, the margin as a band.
+//! Differences of two arms drawn around "no difference": one panel per scale, one row per metric, the margin as a band.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use crate::views::{Comparison, Difference, Interval, PairEvidence, Scale};
 
 use super::shell::Text;
 
-/// The drawing is 240 units wide, with room for half a dot at each end.
+/// Centre and half width of the drawing, which is 240 units wide, with room for half a dot at each end.
 const MIDDLE: f64 = 120.0;
 const HALF: f64 = 112.0;
-/// Air beyond the outermost end, as a share of the way there.
+/// Factor by which the range exceeds the outermost value.
 const AIR: f64 = 1.08;
 
-/// One panel: rows that share a scale.
+/// One panel of rows that share a scale.
 pub(super) struct Forest {
     pub id: String,
     pub caption: Text,
-    /// What lies to the left and to the right of the middle.
+    /// Labels to the left and to the right of the middle.
     pub ends: [Text; 2],
     pub ticks: Vec<Tick>,
-    /// The path of the lines at the ticks.
+    /// Path of the lines at the ticks.
     pub grid: String,
     pub rows: Vec<Row>,
 }
@@ -39,20 +39,20 @@ pub(super) struct Row {
     pub margin: Option<Text>,
     pub x: String,
     pub whisker: Option<[String; 2]>,
-    /// Left edge and width.
+    /// Left edge and width of the margin.
     pub band: Option<[String; 2]>,
 }
 
-/// Which rows stand in one panel: those that are measured alike. Shares first: they decide.
+/// Panels group rows with the same scale. Rates come first because they decide the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Panel {
     Points,
     Ratios,
-    /// A metric in a unit of its own, by its row.
+    /// A metric in a unit of its own, by its row's index.
     Own(usize),
 }
 
-/// Draws the differences of a pair; nothing where no metric has one.
+/// Draws the differences of a pair. Empty if no metric has one.
 pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
     let [first, second] = labels else { return Vec::new() };
     let mut found = BTreeMap::<Panel, Vec<usize>>::new();
@@ -86,12 +86,12 @@ pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
     (1..).zip(found).map(panel).collect()
 }
 
-/// A ratio of nothing, or to nothing, has no place on a scale.
+/// Says whether a difference is on a finite scale: the logarithm of a ratio to or from zero is not.
 fn is_drawn(difference: &Difference) -> bool {
     on_scale(difference, difference.value).is_finite()
 }
 
-/// A number of a difference's scale as a distance from "no difference".
+/// Converts a value of a difference's scale to a distance from "no difference".
 fn on_scale(difference: &Difference, value: f64) -> f64 {
     match difference.scale {
         Scale::Share | Scale::Unit => value,
@@ -99,7 +99,7 @@ fn on_scale(difference: &Difference, value: f64) -> f64 {
     }
 }
 
-/// The margin as such a distance: a relative one is a ratio above 1.
+/// Returns the margin as a distance from "no difference". A relative margin is a ratio above 1.
 fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
     let margin = pair.margin?;
     Some(match difference.scale {
@@ -108,7 +108,7 @@ fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
     })
 }
 
-/// How far from the middle a row goes. An interval without an end is drawn to the edge.
+/// Returns the largest distance from the middle in a row. An interval without a finite end is drawn to the edge.
 fn reach(pair: &PairEvidence) -> Option<f64> {
     let difference = pair.difference.as_ref()?;
     let ends = difference.interval.map_or([0.0; 2], |Interval { low, high }| [low, high].map(|end| on_scale(difference, end)));
@@ -136,7 +136,7 @@ fn drawn(pair: &Comparison, number: usize, reach: f64) -> Option<Row> {
     })
 }
 
-/// Three ticks: the middle, and one on each side at a number that is easy to read.
+/// Returns three ticks: the middle, and a round number on each side.
 fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
     let tick = |distance: f64, label: String| Tick { x: format!("{:.2}", MIDDLE + HALF * distance / reach), label };
     match panel {
@@ -155,7 +155,7 @@ fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
     }
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is not beyond `most`.
+/// Returns the largest of 1, 2 and 5 times a power of ten up to `most`.
 fn readable(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
     [5.0, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most).unwrap_or(power)

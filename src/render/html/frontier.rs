@@ -1,4 +1,4 @@
-//! Rate over cost in the space beside a table: the arms on the frontier are named, all others name themselves when they are looked at.
+//! Rate over cost beside a table. Arms on the Pareto front are named; the others show their names on hover or focus.
 
 use crate::domain::Unit;
 use crate::render::{format, words};
@@ -10,29 +10,28 @@ use super::plan::SuitePlace;
 use super::shell::Text;
 use super::strip::{self, Axis, LogAxis};
 
-/// Below so many arms all of them are named.
+/// Number of arms below which all are named.
 const NAME_ALL: usize = 12;
-/// The drawing as names are placed in it, in pixels; it may be wider.
+/// Size of the drawing for placing names, in pixels. It may be displayed wider.
 const WIDTH: f64 = 290.0;
 const HEIGHT: f64 = 300.0;
-/// About what a letter of a name and a line of it take.
+/// Approximate width of a letter, and height of a line, in pixels.
 const LETTER: f64 = 6.2;
 const LINE: f64 = 14.0;
-/// Points beside those on the frontier, so that a page keeps its budget; the page on cost has all.
+/// Maximum number of points besides those on the front, so that a page keeps its size budget. The page on cost has all.
 const MOST: usize = 60;
 
-/// The picture.
 pub(super) struct Frontier {
     pub about: Text,
     pub x_ticks: Vec<Tick>,
     pub y_ticks: Vec<Tick>,
-    /// From and to, in per cent.
+    /// Start and end of each line, in percent.
     pub steps: Vec<[String; 4]>,
     pub points: Vec<Point>,
 }
 
 pub(super) struct Point {
-    /// The arm's place on the board.
+    /// The arm's index on the board.
     pub place: usize,
     pub label: Text,
     pub about: Text,
@@ -45,7 +44,7 @@ pub(super) struct Point {
     pub name: Name,
 }
 
-/// Where a name stands beside its point, and whether it is always seen.
+/// Position of a name beside its point, and whether it is always shown.
 pub(super) struct Name {
     pub anchor: &'static str,
     pub dx: i32,
@@ -53,7 +52,7 @@ pub(super) struct Name {
     pub is_shown: bool,
 }
 
-/// Draws the arms that have both figures; nothing where fewer than two have.
+/// Draws the arms that have both figures. Returns `None` with fewer than two.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Frontier> {
     let of = suite.charts.pareto.as_ref()?;
     let points: Vec<&ParetoPoint> = of
@@ -136,7 +135,7 @@ fn said(points: &[&ParetoPoint], name: &impl Fn(&crate::views::Arm) -> String) -
     if names.is_empty() { "Pass rate over cost per run.".to_owned() } else { format!("On the frontier: {}.", words::listed_some(&names)) }
 }
 
-/// From each arm on the frontier to the next cheaper one: across at its rate, then down.
+/// Returns lines from each arm on the front to the next cheaper one: horizontal at its rate, then down.
 fn steps(points: &[&ParetoPoint], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
     let on: Vec<(f64, f64)> = points
         .iter()
@@ -153,7 +152,7 @@ fn steps(points: &[&ParetoPoint], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
         .collect()
 }
 
-/// Finds a place for a name that no other name or point has taken.
+/// Finds a place for a name that overlaps no other name or point.
 fn beside([left, top]: [f64; 2], label: &Text, wanted: bool, taken: &mut Vec<[f64; 4]>) -> Name {
     let width = LETTER * label.to_string().chars().count() as f64;
     let is_right = left < WIDTH / 2.0;

@@ -1,4 +1,4 @@
-//! How far apart two arms are, in one picture: the difference, its interval, zero and the declared margin.
+//! The difference of two arms in one drawing: value, interval, zero and the declared margin.
 
 use crate::render::verdicts;
 use crate::views::{ComparisonRow, PairEvidence, Scale, Verdict};
@@ -8,24 +8,24 @@ use super::strip::{self, Axis, Mark};
 
 /// The difference on an axis with zero.
 pub(super) struct Gap {
-    /// The metric, both arms and the numbers, for those who cannot see it.
+    /// The metric, both arms and the numbers, for readers who cannot see the drawing.
     pub about: Text,
     pub value: Label,
     /// The ends of the interval.
     pub ends: Option<[Label; 2]>,
     pub mark: Mark,
     pub zero: String,
-    /// Left edge and width of the margin, and its words.
+    /// Left edge, width and label of the margin.
     pub band: Option<(String, String, Text)>,
-    /// Whether the interval is clear of zero, or nothing varies.
+    /// Whether the interval excludes zero, or no run varies.
     pub is_clear: bool,
     pub low: Text,
     pub high: Text,
-    /// Who is better to the left of zero, and to the right.
+    /// Labels to the left and right of zero: the better arm there.
     pub sides: [Text; 2],
 }
 
-/// Words at a place, which stay within the drawing.
+/// Text at a position, kept within the drawing.
 pub(super) struct Label {
     pub x: String,
     pub anchor: &'static str,
@@ -33,7 +33,7 @@ pub(super) struct Label {
 }
 
 impl Gap {
-    /// Draws the difference of two arms; nothing for a ratio, or where nothing is known.
+    /// Draws the difference of two arms. Returns `None` for a ratio or without a difference.
     pub fn of(row: &ComparisonRow, pair: &PairEvidence, names: [&str; 2]) -> Option<Self> {
         let found = pair.difference.filter(|found| found.scale != Scale::Ratio)?;
         let margin = pair.margin.filter(|margin| *margin > 0.0);

@@ -1,4 +1,4 @@
-//! The words of the site, each with an address of its own.
+//! The terms of the site, each with an address of its own.
 
 use askama::Template;
 
@@ -25,7 +25,7 @@ struct Term {
     anchor: &'static str,
     name: &'static str,
     meaning: &'static str,
-    /// A section of the method page, and how it is called.
+    /// Anchor and title of a section of the method page.
     method: Option<(&'static str, &'static str)>,
 }
 
@@ -34,7 +34,7 @@ const fn term(anchor: &'static str, name: &'static str, meaning: &'static str) -
 }
 
 impl Term {
-    /// Adds the section of the method page that says more.
+    /// Adds a link to the section of the method page that says more.
     const fn see(self, anchor: &'static str, label: &'static str) -> Self {
         Self { method: Some((anchor, label)), ..self }
     }

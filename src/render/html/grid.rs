@@ -1,4 +1,4 @@
-//! A table of the site: columns, rows and cells as the template needs them. Every table of every page is one of these.
+//! A table of the site: columns, rows and cells as the template needs them. All pages use it for their tables.
 
 use chrono::{DateTime, Utc};
 
@@ -11,10 +11,10 @@ use super::bars::Bars;
 use super::shell::Text;
 use super::whisker::Whisker;
 
-/// Tables with fewer rows need no filter.
+/// Minimum number of rows for a filter.
 const FILTER_FROM: usize = 8;
 
-/// What a column's first click shows first.
+/// Order after the first click on a column's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     None,
@@ -25,11 +25,11 @@ pub(super) enum Sort {
 /// How a column's head looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// The row's name: stays in view.
+    /// The row's name. It stays in view.
     Key,
     Number,
     Words,
-    /// Carries the scale of the dots below it.
+    /// The head shows the scale of the dots below it.
     Scale,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Column {
     pub sub: Text,
     pub look: Look,
     pub sort: Sort,
-    /// Stands back where scripts let a reader choose columns.
+    /// Whether the column is hidden at first if scripts let a reader choose columns.
     pub is_more: bool,
-    /// Where the name leads; only in tables that are not sorted.
+    /// Link of the head, only in tables that cannot be sorted.
     pub href: String,
 }
 
@@ -66,19 +66,19 @@ impl Column {
     }
 }
 
-/// What kind of cell it is.
+/// Kind of a cell.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// The row's name.
     Head,
     Number,
     Words,
-    /// Words that keep some width where a table is wider than the page.
+    /// Words that keep a minimum width in a table wider than the page.
     Name,
     Unknown,
     /// A time in RFC 3339.
     Time(String),
-    /// A status with its class and its mark.
+    /// A status with its CSS class and its sign.
     Status(&'static str, &'static str),
     Dots(Whisker),
     Bars(Bars),
@@ -90,11 +90,11 @@ pub(super) struct Cell {
     pub text: Text,
     pub sub: Text,
     pub href: String,
-    /// In a row's name: the arm that the row is about, as addresses have it.
+    /// In a row's name: the row's arm, as its part of addresses.
     pub arm: String,
-    /// Stands out, together with all others that the evidence does not tell from it.
+    /// Whether the cell is bold, together with all arms that are not significantly different.
     pub is_bold: bool,
-    /// What a number sorts by, in full precision. Empty for an unknown one; absent in columns of words.
+    /// Sort key of a number, in full precision. Empty if unknown; `None` in columns of words.
     pub key: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl Cell {
         Self { kind, text: text.into(), sub: Text::default(), href: String::new(), arm: String::new(), is_bold: false, key: None }
     }
 
-    /// Shows a table's cell, its interval in small print.
+    /// Converts a table's cell, with its interval in small print.
     fn of_table(cell: &cell::Cell, look: Look) -> Self {
         let text = cell.text.as_str();
         let shown = match (look, cell.data.first()) {
@@ -141,7 +141,7 @@ impl Cell {
         Self { key: Some(number.to_string()), ..Self::of(Kind::Number, format::integer(number)) }
     }
 
-    /// A number, or the word that says it is not known.
+    /// Creates a cell for a number, or `unknown`.
     pub fn maybe(value: Option<(String, f64)>) -> Self {
         value.map_or_else(|| Self::unknown("unknown"), |(text, key)| Self::number(text, key))
     }
@@ -190,7 +190,7 @@ impl Cell {
         self
     }
 
-    /// A link or a row without a name would be nothing to hear or to touch.
+    /// Replaces a blank name: screen readers and pointers need something to find.
     fn named(mut self) -> Self {
         if self.text.is_blank() {
             self.text = Text::new("(no name)");
@@ -199,7 +199,6 @@ impl Cell {
     }
 }
 
-/// A table with its caption.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub id: String,
@@ -207,13 +206,13 @@ pub(super) struct Grid {
     pub about: Text,
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<Cell>>,
-    /// Words after "12 of 500 shown"; `None` for a table without a filter.
+    /// Text after "12 of 500 shown". `None` for a table without a filter.
     pub filter: Option<&'static str>,
-    /// As wide as its contents instead of the page.
+    /// Whether the table is as wide as its content instead of the page.
     pub fits: bool,
-    /// Rows are set plain unless they are bold.
+    /// Whether rows have normal weight unless they are bold.
     pub is_ranked: bool,
-    /// Address of the page that compares any two of its rows.
+    /// Address of the page that compares any two rows.
     pub any_pair: Option<String>,
 }
 
@@ -232,7 +231,7 @@ impl Grid {
         }
     }
 
-    /// Shows a table: its columns for pages, without those that no row has a value for.
+    /// Shows a table's columns for pages, without those that are empty in all rows.
     pub fn of(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
         Self::of_seen(&table.seen_as(Seen::Pages), id, caption)
     }
@@ -251,7 +250,7 @@ impl Grid {
         grid
     }
 
-    /// Rows that stand in an order of their own.
+    /// Disables sorting: the rows have an order of their own.
     pub fn unsorted(mut self) -> Self {
         for column in &mut self.columns {
             column.sort = Sort::None;
@@ -274,7 +273,7 @@ impl Grid {
         self
     }
 
-    /// Lets all columns stand back but the first and those that are kept, by the names in their heads.
+    /// Hides all columns at first except the first column and those whose heads start with a name in `kept`.
     pub fn chosen(mut self, kept: &[&str]) -> Self {
         for column in self.columns.iter_mut().skip(1) {
             column.is_more = column.look != Look::Scale && !kept.iter().any(|name| column.name.to_string().starts_with(name));
@@ -282,13 +281,13 @@ impl Grid {
         self
     }
 
-    /// Adds a filter to a table that is long enough for one.
+    /// Adds a filter if the table is long enough.
     pub fn filtered(mut self, within: &'static str) -> Self {
         self.filter = (self.rows.len() >= FILTER_FROM).then_some(within);
         self
     }
 
-    /// Puts a column before the one at that place, with a cell for each row that is shown.
+    /// Inserts a column before the one at `place`, with one cell per row.
     pub fn insert(&mut self, place: usize, column: Column, cells: impl IntoIterator<Item = Cell>) {
         self.columns.insert(place, column);
         for (row, cell) in self.rows.iter_mut().zip(cells) {
@@ -296,7 +295,7 @@ impl Grid {
         }
     }
 
-    /// Adds a column with its cells, one for each row.
+    /// Adds a column with one cell per row.
     pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
         add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);

@@ -1,7 +1,7 @@
-//! The map of a suite's items: one row per arm, one column per item, each cell shaded by how much of it passed.
+//! The map of a suite's items: one row per arm, one column per item, each cell shaded by its pass rate.
 //!
-//! It is drawn as one path per row and shade, so that a browser has few elements to lay out; the table below it has the links. What the
-//! script reads out stands beside the drawing as text.
+//! One path per row and shade keeps the number of elements small for browsers. The table below the drawing has the links. The texts that
+//! the script reads out are beside the drawing.
 
 use crate::domain::beginning;
 use crate::render::{format, words};
@@ -12,25 +12,24 @@ use super::mark::{mark, shade};
 use super::plan::SuitePlace;
 use super::shell::Text;
 
-/// A larger matrix has a picture instead.
+/// Maximum items and cells of a map. A larger matrix has a picture instead.
 const MOST_ITEMS: usize = 300;
 const MOST_CELLS: usize = 1_600;
-/// With more items no line parts two cells.
+/// Maximum number of items with lines between their cells.
 const MOST_PARTED: usize = 120;
-/// Letters of an item's name in the read-out.
+/// Maximum letters of an item's name in the read-out.
 const LONGEST: usize = 60;
-/// Shades from nothing to everything passed.
+/// Number of shades from nothing to everything passed.
 const SHADES: u32 = 6;
 
-/// The map.
 pub(super) struct Heat {
     pub caption: String,
     pub columns: usize,
-    /// Names, addresses and pass rates of the items, in the order of the columns.
+    /// Names, addresses and pass rates of the items, in column order.
     pub names: Vec<Text>,
     pub hrefs: Vec<String>,
     pub rates: String,
-    /// The pass rate over all arms as bars in a field of 100 units, and in words.
+    /// The pass rate over all arms: as bars in a field of 100 units, and in words.
     pub bars: String,
     pub level: String,
     /// Lines between the columns.
@@ -42,18 +41,18 @@ pub(super) struct Heat {
 pub(super) struct HeatRow {
     pub name: Text,
     pub about: String,
-    /// `3/5` for three of five outcomes passed, or a sign.
+    /// Per item `3/5` for three of five outcomes passed, or a sign.
     pub cells: String,
-    /// Classes with the cells that have them.
+    /// CSS classes with the path of their cells.
     pub shades: Vec<(String, String)>,
 }
 
-/// Says whether a matrix of so many items and arms is drawn as a map.
+/// Says whether a matrix of this size is drawn as a map.
 pub(super) fn fits(items: usize, arms: usize) -> bool {
     (2..=MOST_ITEMS).contains(&items) && items * arms <= MOST_CELLS
 }
 
-/// Draws the items in this order; nothing if they are none. `across` says in words what the order is.
+/// Draws the items in this order, or returns `None` without items. `across` describes the order.
 pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, order: &[usize], across: &str) -> Option<Heat> {
     let matrix = &suite.items;
     let items: Vec<&ItemLine> = order.iter().map(|index| &matrix.items[*index]).collect();
@@ -116,7 +115,7 @@ fn row(label: &str, cells: &[ItemCell]) -> HeatRow {
     }
 }
 
-/// The class of a cell's shade; nothing if it has no outcome that counts.
+/// Returns the CSS class of a cell's shade, or `None` without a counted outcome.
 fn class(cell: &ItemCell) -> Option<String> {
     (cell.counted > 0).then(|| format!("h{}", shade(cell.passed, cell.counted, SHADES)))
 }

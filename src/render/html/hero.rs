@@ -1,4 +1,4 @@
-//! What a page of two arms begins with: the state, the answer, one picture of the difference, and what the first costs beside the second.
+//! Top of a page about two arms: state, answer, a drawing of the difference, and the cost of the first arm beside the second.
 
 use crate::domain::COST_PER_SOLVED;
 use crate::render::{answer, summary, words};
@@ -10,25 +10,25 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 use super::state::{Sign, sign};
 
-/// What an arm takes, in this order.
+/// Amounts of an arm, in the order of display.
 const AMOUNTS: [&str; 4] = ["cost_usd", COST_PER_SOLVED, "duration_seconds", "total_tokens"];
 
 /// The top of a pair's page.
 pub(super) struct Hero {
     pub sign: Sign,
     pub answer: Text,
-    /// The arms by their full names, and the suite.
+    /// Links with the arms' full names.
     pub arms: [Link; 2],
     pub suite: Link,
     pub decision: Option<Text>,
     pub gap: Option<Gap>,
     pub labels: [Text; 2],
     pub ratios: Vec<Ratio>,
-    /// The ends of the ratios' axis.
+    /// Labels at the ends of the ratios' axis.
     pub reach: [String; 2],
 }
 
-/// What both take of something, and how many times the second's the first's is.
+/// An amount of both arms, with the ratio of the first to the second.
 pub(super) struct Ratio {
     pub label: Text,
     pub first: Text,

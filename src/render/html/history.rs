@@ -1,4 +1,4 @@
-//! One suite over its nights: levels and their changes, who is better night by night, flaky items.
+//! One suite over its nights: rates, change points, day-by-day comparisons, and flaky items.
 
 use askama::Template;
 
@@ -15,15 +15,15 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 
-/// Arms with a chart.
+/// Maximum number of arms with a chart.
 const MOST_ARMS: usize = 12;
-/// Arms with a small picture, side by side.
+/// Maximum number of arms with a small drawing, side by side.
 const MOST_PANES: usize = 6;
-/// Nights of all charts together, so that the page keeps its budget.
+/// Maximum number of nights of all charts together, so that the page keeps its size budget.
 const MOST_NIGHTS: usize = 240;
-/// Arms in the table.
+/// Maximum number of arms in the table.
 const MOST_LEVELS: usize = 100;
-/// Nights of one chart.
+/// Maximum number of nights in one chart.
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
 const MOST_ITEMS: usize = 60;
@@ -47,7 +47,7 @@ struct ArmPart {
     notes: Vec<Text>,
 }
 
-/// Makes the page; nothing for a suite without a history.
+/// Makes the page, or returns `None` for a suite without a history.
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     let history = suite.history.as_ref()?;
     let path = place.history_path();
@@ -89,7 +89,7 @@ fn part(number: usize, arm: &ArmHistory, label: &str, most: usize, scale: &[f64]
     Some(ArmPart { figure: Figure::of_rows(&format!("arm-{number}"), label, chart, most), notes })
 }
 
-/// Changes of level, those of pass rates first; that there are none is an answer too.
+/// Describes change points, those of pass rates first, or says that there are none.
 fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<String> {
     let of = |is_rate: bool| {
         history.arms.iter().zip(labels).flat_map(move |(arm, label)| {
@@ -122,7 +122,7 @@ fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
     notes
 }
 
-/// Where each arm's pass rate began, where it stands, and how it went between.
+/// Lays out each arm's first and newest pass rate, with a drawn trend.
 fn levels(history: &History, labels: &[String], of: (&OverviewSuite, &SuitePlace), plan: &Plan, root: &str) -> Grid {
     let arms = &history.arms[..history.arms.len().min(MOST_LEVELS)];
     let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::rates).collect();

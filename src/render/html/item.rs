@@ -1,4 +1,4 @@
-//! Items one by one: what was asked, how every arm fared, what was answered and said about it.
+//! Items in detail: question, outcomes by arm, answers and reasons.
 
 use askama::Template;
 
@@ -16,22 +16,22 @@ use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 use super::suite_tabs::{Tab, bar};
 
-/// Arms with a row of their own for an item; the data have all.
+/// Maximum number of arms with a row of their own for an item. The data have all.
 const MOST_ARMS: usize = 24;
-/// Outcomes of an item that are links to their runs, shared among its arms.
+/// Maximum number of an item's outcomes with links to their runs, shared among its arms.
 const MOST_LINKS: usize = 24;
-/// What a page is to weigh with all its items, and what it weighs without any.
+/// Target bytes of a page with all its items, and bytes of a page without items.
 const PAGE_BYTES: usize = 58_000;
 const FRAME_BYTES: usize = 6_000;
-/// What an item, an arm of it, a link to an outcome, and an answer with its reason weigh without their texts and addresses.
+/// Bytes of an item, of an arm's row, of a link to an outcome, and of an answer with its reason, all without their texts and addresses.
 const ITEM_BYTES: usize = 1_250;
 const ARM_BYTES: usize = 140;
 const LINK_BYTES: usize = 50;
 const NOTE_BYTES: usize = 240;
-/// What a question, answers and reasons of one item may weigh at least, whatever the page weighs, and at most.
+/// Minimum and maximum bytes for the question, answers and reasons of one item, however large the page.
 const LEAST_TOLD: usize = 2_000;
 const MOST_TOLD: usize = 5_000;
-/// Characters of a text, and of an item's whole name.
+/// Maximum characters of a text, of an item's whole name, and of a question.
 const LONGEST: usize = 240;
 const LONGEST_NAME: usize = 400;
 const LONGEST_ASKED: usize = 800;
@@ -88,16 +88,16 @@ struct Note {
     transcript: Option<String>,
 }
 
-/// What all items of a page are made from.
+/// Context shared by all items of a page.
 struct Page<'a> {
     plan: &'a Plan,
     suite: &'a OverviewSuite,
     place: &'a SuitePlace,
-    /// By arm of the matrix: its name and its attempts.
+    /// Names of the matrix's arms, then the attempts of each.
     labels: &'a [String],
     goes: &'a [Vec<&'a Go>],
     root: &'a str,
-    /// What one item is to weigh.
+    /// Target bytes of one item.
     bytes: usize,
 }
 
@@ -183,7 +183,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     let arms: Vec<ArmRow> = (0..shown).map(arm).collect();
     let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
     let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + arm.href.len() + links(arm)).sum();
-    // A name stands in the list at the top, in the heading, in both captions, and below the heading of what was asked.
+    // A name is in the list at the top, in the heading, in both captions, and below the question's heading.
     let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
     let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);
     let asked = story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
@@ -235,9 +235,9 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
     facts
 }
 
-/// What was answered and said, arm by arm, as far as the page has room; and of how many outcomes it is not told.
+/// Lists answers and reasons by arm as far as the page has room, and returns the number of outcomes that are not shown.
 ///
-/// Every arm gets a first note before any gets a second one.
+/// Every arm gets a first note before any arm gets a second one.
 fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
     let of_arms = page.suite.items.arms.iter().map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
     let of_arms: Vec<&[ItemNote]> = of_arms.collect();
@@ -252,7 +252,7 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
             reason: text(note.reason.as_deref()),
             scores: text(Some(&other_scores(&note.scores))),
         };
-        // A run's id is its link as well.
+        // A run's id is also in its link.
         let size = NOTE_BYTES + escaped_length(&page.labels[arm]) + 2 * escaped_length(&note.run) + told.escaped_length();
         if bytes + size > most {
             untold += note.times;
@@ -264,7 +264,7 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
     (shown.into_iter().flatten().collect(), untold)
 }
 
-/// The texts of a note, as long as they are shown.
+/// The texts of a note, as cut for the page.
 struct Told {
     answer: Text,
     reason: Text,
@@ -293,7 +293,7 @@ fn said(page: &Page<'_>, note: &ItemNote, label: &str, told: Told) -> Note {
     }
 }
 
-/// A sign in a few words.
+/// Describes a sign in a few words.
 pub(super) fn sign_word(sign: ItemSign) -> &'static str {
     match sign {
         ItemSign::Excluded => "excluded",

@@ -1,8 +1,8 @@
-//! The orders of a suite's items: each answers a question and has pages of its own.
+//! The orders of a suite's items. Each answers a question and has pages of its own.
 
 use crate::views::OverviewSuite;
 
-/// Which items a page lists, in which order.
+/// The selection and order of items on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Name,
@@ -53,7 +53,7 @@ impl Order {
         }
     }
 
-    /// Says how the columns of the map follow each other.
+    /// Describes the order of the map's columns.
     pub fn across(self) -> &'static str {
         match self {
             Self::Name => "easiest at the left, hardest at the right",
@@ -65,7 +65,7 @@ impl Order {
         }
     }
 
-    /// The items, by index.
+    /// Returns the items of this order, by index.
     pub fn items(self, suite: &OverviewSuite) -> Vec<usize> {
         let matrix = &suite.items;
         match self {
@@ -78,7 +78,7 @@ impl Order {
         }
     }
 
-    /// The file name of one of its pages, from 1.
+    /// Returns the file name of a page of this order, counted from 1.
     pub fn name(self, page: u64) -> String {
         match (self, page) {
             (Self::Name, 1) => "index.html".to_owned(),

@@ -1,4 +1,4 @@
-//! Where a suite's items stand, or its criteria.
+//! Addresses of a suite's items or criteria.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use crate::views::{CriterionKey, ItemMatrix};
 
 use super::slug::segments;
 
-/// Longest part of an anchor that comes from an item's name.
+/// Maximum length of the part of an anchor that comes from an item's name.
 const LONGEST: usize = 64;
 
-/// What may share a name with others of a suite.
+/// An item or criterion, whose name need not be unique in its suite.
 struct Named<'a> {
     name: &'a str,
-    /// Who decides about it, and what kind of item it is.
+    /// Evaluator and kind.
     by: (&'a str, &'a str),
 }
 
-/// Where a suite's items stand, or its criteria.
+/// Addresses of a suite's items or criteria.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct ItemPlaces {
-    /// By index of the item.
+    /// Part of the anchor, by index of the item.
     slugs: Vec<String>,
-    /// By name: evaluator, kind and index, in their order.
+    /// Evaluator, kind and index by name, in the suite's order.
     by_name: BTreeMap<String, Vec<(String, String, usize)>>,
 }
 
@@ -43,8 +43,8 @@ impl ItemPlaces {
             let (evaluator, kind) = item.by;
             by_name.entry(item.name.to_owned()).or_default().push((evaluator.to_owned(), kind.to_owned(), index));
         }
-        // Items that only their evaluators tell apart are told apart by them. No name has the separator by accident, and what has it
-        // gets a part of its digest.
+        // Items with equal names differ by evaluator and kind. No name has the separator by accident, and a text with it gets a part of its
+        // digest.
         let full = |item: &Named<'_>| match by_name[item.name].len() {
             1 => item.name.to_owned(),
             _ => format!("{}\u{1f}{}\u{1f}{}", item.name, item.by.0, item.by.1),
@@ -55,7 +55,7 @@ impl ItemPlaces {
         Self { slugs, by_name }
     }
 
-    /// Returns the index of the item of this name: of this evaluator and kind where they are given, else the first.
+    /// Returns the index of the item with this name, evaluator and kind. Without `by`, returns the first item with this name.
     pub fn index(&self, item: &str, by: Option<(&str, &str)>) -> Option<usize> {
         let found = self.by_name.get(item)?;
         let place = found.iter().find(|(evaluator, kind, _)| by.is_none_or(|by| by == (evaluator.as_str(), kind.as_str())));
@@ -66,7 +66,7 @@ impl ItemPlaces {
         self.slugs.len()
     }
 
-    /// Returns where an item stands on its page.
+    /// Returns an item's anchor on its page.
     pub fn anchor(&self, index: usize) -> String {
         format!("i-{}", self.slugs[index])
     }

@@ -1,13 +1,13 @@
-//! The addresses of items and criteria: which page one stands on, and where on it.
+//! Addresses of items and criteria: page and anchor.
 
 use super::plan::SuitePlace;
 
-/// Items on one page of items. Never depends on the runs, so that an address stays when runs are added.
+/// Items per page. Never depends on the runs, so that addresses stay valid when runs are added.
 pub(super) const ITEMS_PER_BUCKET: usize = 10;
-/// Criteria on one page of criteria: each has room for what a judge said about it.
+/// Criteria per page: few, because each has room for a judge's reasons.
 pub(super) const CRITERIA_PER_BUCKET: usize = 5;
 
-/// Returns the file name of a page of items or criteria, from 1.
+/// Returns the file name of a page of items or criteria, counted from 1.
 pub(super) fn bucket_name(bucket: usize) -> String {
     format!("{bucket:04}.html")
 }
@@ -19,32 +19,33 @@ impl SuitePlace {
     }
 }
 
-/// Returns the address of an item's details for a page with this way back to the root; nothing for an item without details.
+/// Returns the address of an item's details, or `None` if it has no details. `root` is the relative path to the site's root.
 ///
-/// `by` is the item's evaluator and kind where they are known. Without, the first item of this name is meant.
+/// `by` is the item's evaluator and kind, if known. Without it, the first item with this name is linked.
 pub(super) fn item_href(place: &SuitePlace, root: &str, item: &str, by: Option<(&str, &str)>) -> Option<String> {
     place.items.index(item, by).map(|index| format!("{root}{}", place.item_path(index)))
 }
 
-/// Returns the address of a criterion's details for a page with this way back to the root; nothing for one that the suite does not have.
+/// Returns the address of a criterion's details, or `None` if the suite lacks the criterion. `root` is the relative path to the site's
+/// root.
 pub(super) fn criterion_href(place: &SuitePlace, root: &str, criterion: &str, evaluator: &str) -> Option<String> {
     let index = place.criteria.index(criterion, Some((evaluator, "")))?;
     let page = bucket_name(index / CRITERIA_PER_BUCKET + 1);
     Some(format!("{root}suites/{}/criteria/{page}#{}", place.segment, place.criteria.anchor(index)))
 }
 
-/// Returns the address of an item of the matrix, from a page with this way to the folder of item pages.
+/// Returns the address of an item of the matrix. `folder` is the relative path to the folder of item pages.
 pub(super) fn item_href_at(place: &SuitePlace, folder: &str, index: usize) -> String {
     format!("{folder}{}#{}", bucket_name(index / ITEMS_PER_BUCKET + 1), place.items.anchor(index))
 }
 
-/// Takes the first of each list, then the second of each, and so on; each with the place of its list.
+/// Returns the first element of each list, then the second of each, and so on, each with its list's index.
 pub(super) fn in_turns<'a, T>(lists: &'a [&'a [T]]) -> impl Iterator<Item = (usize, &'a T)> {
     let longest = lists.iter().map(|list| list.len()).max().unwrap_or(0);
     (0..longest).flat_map(move |turn| lists.iter().enumerate().filter_map(move |(place, list)| Some((place, list.get(turn)?))))
 }
 
-/// Says whether a page is one of a suite's matrix, items or criteria, of which there may be thousands.
+/// Says whether a page belongs to a suite's matrix, items or criteria. There may be thousands of these.
 pub(super) fn is_item_page(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.next() == Some("suites") && matches!(parts.nth(1), Some("items" | "i" | "criteria" | "criteria.html"))

@@ -1,4 +1,4 @@
-//! What was required of a run and what was said of it, as parts of its page.
+//! A run's criteria, evaluators' scores and verification, as parts of its page.
 
 use crate::domain::{RunStatus, VerifiedFailure};
 use crate::render::format;
@@ -12,7 +12,7 @@ use super::plan::SuitePlace;
 use super::score_details::grids;
 use super::shell::Text;
 
-/// A label and what it says.
+/// A label with its text.
 pub(super) struct Said {
     pub label: &'static str,
     pub text: Text,
@@ -22,11 +22,11 @@ pub(super) struct Said {
 pub(super) struct Criteria {
     pub grid: Grid,
     pub sentences: Vec<Text>,
-    /// The same criteria over all runs that count.
+    /// Address of the criteria over all counted runs.
     pub href: Option<String>,
 }
 
-/// What one evaluator said; its details unfold.
+/// One evaluator's score, with details that unfold.
 pub(super) struct Unfolding {
     pub name: Text,
     pub score: Text,
@@ -35,7 +35,6 @@ pub(super) struct Unfolding {
     pub details: Vec<Grid>,
 }
 
-/// A verification.
 pub(super) struct Verified {
     pub facts: Vec<Said>,
     pub grids: Vec<Grid>,
@@ -49,7 +48,7 @@ pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new("criteria-table", "What was required").about(format!("decided by {}", first.evaluator));
     let counts = RunStatus::from_name(&run.line.status).is_some_and(RunStatus::is_counted);
-    // What stands on the pages of criteria is of runs that count.
+    // The pages of criteria only have counted runs.
     let link = |row: &ItemRow| criterion_href(suite, root, &row.item, &row.evaluator).filter(|_| counts);
     grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(cut(&row.item)).link(link(row))));
     let outcome = |row: &ItemRow| Cell { text: Text::from(outcome_word(&row.status)), ..Cell::item_status(&row.status) };
@@ -69,7 +68,7 @@ pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<
         grid.about = Text::default();
         grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
     }
-    // What earlier versions imported has its branches as clusters.
+    // Earlier versions imported branches as clusters.
     let branch_of = |row: &ItemRow| row.category.clone().or_else(|| row.cluster.clone());
     if rows.iter().any(|row| branch_of(row).is_some()) {
         let branch = |row: &ItemRow| Cell::words(branch_of(row).unwrap_or_default());
@@ -149,7 +148,7 @@ pub(super) fn verified(verification: &StoredVerification) -> Verified {
 }
 
 fn ending(name: &str) -> Cell {
-    // The same marks as those of items: a check is one, too.
+    // Checks have the same signs as items.
     let like = match name {
         "passed" => "pass",
         "failed" => "fail",

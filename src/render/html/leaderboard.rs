@@ -21,7 +21,7 @@ struct LeaderboardPage {
     notes: Vec<Text>,
     left_out: Vec<Text>,
     tables: Vec<Table>,
-    /// What the sources of runs published about them.
+    /// Figures that the runs' sources published.
     stated: Option<Grid>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     SiteFile::page(path, &page)
 }
 
-/// The board: names lead to the arms' pages, and two rows can be ticked.
+/// Lays out the board. Names link to the arms' pages, and two rows can be ticked.
 fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Grid {
     let mut grid = board::grid(&suite.board, "board", "Arms by pass rate")
         .about(board::common(&suite.board).unwrap_or_default())

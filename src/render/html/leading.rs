@@ -1,4 +1,4 @@
-//! The leading two arms of a suite: what sets them apart and what to do about it. The overview's row and the suite's own page show this.
+//! The leading two arms of a suite: their differences and the decision, for the overview's row and the suite's own page.
 
 use crate::domain::COST_PER_SOLVED;
 use crate::render::{format, summary, verdicts, words};
@@ -8,7 +8,7 @@ use super::shell::Text;
 use super::state;
 use super::strip::{self, Axis, Mark};
 
-/// The leading two arms; of a suite with one arm that one.
+/// The leading two arms, or the only arm of a suite.
 pub(super) struct Leading {
     pub leader: Text,
     pub next: Text,
@@ -16,12 +16,12 @@ pub(super) struct Leading {
     pub difference: Option<Difference>,
     pub cost: Option<Amount>,
     pub time: Option<Amount>,
-    /// What to do: `Measure 20 more items per arm`.
+    /// The decision: `Measure 20 more items per arm`.
     pub deed: Text,
     pub why: Text,
 }
 
-/// The leading two arms on an axis of their own.
+/// The leading two arms' rates on an axis of their own.
 pub(super) struct Rates {
     pub low: String,
     pub high: String,
@@ -31,18 +31,18 @@ pub(super) struct Rates {
     pub second: Mark,
 }
 
-/// How far apart they are, with zero on the axis.
+/// Difference of the leading two arms, with zero on the axis.
 pub(super) struct Difference {
     pub key: String,
     pub text: Text,
     pub interval: Text,
-    /// Whether the interval is clear of zero, or nothing varies.
+    /// Whether the interval excludes zero, or no run varies.
     pub is_clear: bool,
     pub zero: String,
     pub mark: Option<Mark>,
 }
 
-/// What the leader takes, beside the next arm.
+/// An amount of the leader, compared with the next arm.
 pub(super) struct Amount {
     pub key: String,
     pub text: Text,
@@ -124,7 +124,7 @@ fn difference(top: &Comparison) -> Option<Difference> {
     })
 }
 
-/// What a column is sorted by: five digits tell rows apart.
+/// Returns a column's sort key: five digits suffice to order rows.
 fn key(value: f64) -> String {
     format!("{value:.4e}")
 }
@@ -140,13 +140,13 @@ fn amount(top: &Comparison, metric: &str, shown: fn(f64) -> String, [times, more
     Some(Amount { key: key(value), text: Text::from(shown(value)), beside: Text::from(beside.unwrap_or_default()) })
 }
 
-/// The sentences on the leading two, and their mark.
+/// Returns the sign and the sentences for the leading two arms.
 pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
         (Some(top), entries) => {
             let mut sentences = summary::summary_sentences_naming(top, &names(suite, top));
             if entries.len() > 2 {
-                // With more than two arms the question is who leads them all; the leading two come after.
+                // With more than two arms, the winner among all comes first, then the leading two.
                 sentences.splice(0..0, verdicts::board_sentence(&suite.board));
             }
             (state::mark(SuiteState::settled(suite)), sentences)
@@ -163,7 +163,7 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     }
 }
 
-/// The arms of a comparison by the names they have on the suite's board.
+/// Names the arms of a comparison as the suite's board does.
 pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
     let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
     let labels = words::arm_labels(&arms);
@@ -171,14 +171,14 @@ pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<Strin
     comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
 }
 
-/// A number that a reader looks for first, with what stands below it.
+/// A key figure with a text below it.
 pub(super) struct KeyFigure {
     pub label: Text,
     pub value: Text,
     pub beside: Text,
 }
 
-/// The answer of a suite in its first sentence: who wins against all others, or how the two arms compare.
+/// Returns the first sentence of a suite's verdict: the winner among all arms, or the comparison of the two.
 pub(super) fn answer(suite: &OverviewSuite) -> String {
     let of_all = (suite.board.entries.len() > 2).then(|| verdicts::board_sentence(&suite.board)).flatten();
     let of_two = || {
@@ -188,7 +188,7 @@ pub(super) fn answer(suite: &OverviewSuite) -> String {
     of_all.or_else(of_two).unwrap_or_else(|| verdict(suite).1.into_iter().next().unwrap_or_default())
 }
 
-/// The leader's rate, how far it is ahead, what it costs and takes.
+/// Returns the leader's rate, lead, cost and time.
 pub(super) fn key_figures(suite: &OverviewSuite, leading: &Leading) -> Vec<KeyFigure> {
     let board = &suite.board;
     let figure = |label: &str, value: Text, beside: String| KeyFigure { label: Text::new(label), value, beside: Text::from(beside) };

@@ -11,6 +11,6 @@ pub(super) struct Link {
 pub(super) struct ItemLink {
     pub name: Text,
     pub href: Option<String>,
-    /// Where on the page both answers stand.
+    /// Anchor on the page with both answers side by side.
     pub beside: Option<String>,
 }

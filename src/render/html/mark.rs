@@ -1,28 +1,28 @@
-//! One item and one arm, or one outcome, as a sign and its word.
+//! The sign and word for an outcome, or for one arm's outcomes of an item.
 
 use crate::domain::ItemStatus;
 use crate::render::format;
 use crate::views::ItemCell;
 
-/// One item and one arm: a sign, words, and where more is told.
+/// An arm's result on an item: a sign, words, and a link to details.
 pub(super) struct Mark {
     pub class: &'static str,
     pub sign: &'static str,
-    /// Shown beside the sign, where there are several outcomes.
+    /// Shown beside the sign if there are several outcomes.
     pub count: Option<String>,
-    /// Heard beside the sign.
+    /// Read out by screen readers instead of the sign.
     pub word: &'static str,
     pub href: String,
-    /// For sorting.
+    /// Sort key.
     pub key: Option<f64>,
 }
 
-/// Returns how much passed, in `steps` from nothing: the ends are for nothing and everything alone.
+/// Returns the shade of a pass rate, from 0 to `steps`. Only 0 passed gives 0, and only all passed gives `steps`.
 pub(super) fn shade(passed: u32, counted: u32, steps: u32) -> u32 {
     if passed == 0 { 0 } else { (passed * steps / counted.max(1)).max(1) }
 }
 
-/// How one arm fared on an item.
+/// Returns the mark of an arm's outcomes of an item.
 pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
     let ItemCell { passed, counted, broken, missing, skipped } = cell;
     let (class, sign, word) = match (passed, counted) {
@@ -38,7 +38,7 @@ pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
     Mark { class, sign, count, word, href: href.to_owned(), key: cell.rate() }
 }
 
-/// How one outcome is marked: class, sign and word.
+/// Returns the CSS class, sign and word of an outcome.
 pub(super) fn outcome_mark(status: ItemStatus) -> (&'static str, &'static str, &'static str) {
     match status {
         ItemStatus::Pass => ("mp", "✓", "pass"),

@@ -1,4 +1,4 @@
-//! The item matrix: every item against every arm, in the orders that answer questions, and all of it in one picture.
+//! The item matrix: every item against every arm, in several orders, and as one picture.
 
 use askama::Template;
 
@@ -18,18 +18,18 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, SitePart};
 
-/// Arms that have a column; the data have all.
+/// Maximum number of arms with a column. The data have all.
 const MOST_ARMS: usize = 16;
-/// Pages of an order beside the one by name, which has all items.
+/// Maximum pages of each order except the order by name, which lists all items.
 const MOST_PAGES: usize = 10;
-/// What the rows of a page may weigh, also where a map stands above them, and about what a cell and the rest of a row do.
+/// Maximum bytes of a page's rows, the maximum below a map, and approximate bytes of a cell and of the rest of a row.
 const PAGE_BYTES: usize = 120_000;
 const BYTES_BELOW_MAP: usize = 80_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
-/// Items on one short list.
+/// Number of items on a short list.
 const SHORT: usize = 5;
-/// Characters of an item's name.
+/// Maximum characters of an item's name.
 const LONGEST_NAME: usize = 120;
 
 #[derive(Template)]
@@ -37,10 +37,10 @@ const LONGEST_NAME: usize = 120;
 struct MatrixPage {
     shell: Shell,
     suite: Text,
-    /// What the hardest and the easiest of its items pass.
+    /// Pass rates of the hardest and the easiest item.
     headline: Option<String>,
     finding: Vec<Text>,
-    /// Where the other orders are: address, words, and whether it is this page's.
+    /// Links to all orders: address, words, and whether this page has that order.
     orders: Vec<(String, String, bool)>,
     about: String,
     map: Option<Heat>,
@@ -54,7 +54,7 @@ struct MatrixPage {
     rest: Option<String>,
 }
 
-/// The picture of the whole matrix, in words and numbers as well.
+/// The picture of the whole matrix, with its description and its numbers.
 struct Shown {
     src: &'static str,
     width: u32,
@@ -65,7 +65,7 @@ struct Shown {
 
 struct ArmHead {
     name: Text,
-    /// Address of its run, where it has exactly one.
+    /// Address of the arm's run, if it has exactly one.
     run: Option<String>,
     about: String,
 }
@@ -75,13 +75,13 @@ struct Row {
     name: Text,
     sub: Text,
     cells: Vec<Mark>,
-    /// For sorting, and for people.
+    /// Sort key and text.
     rate: Option<(f64, String)>,
     discrimination: Option<(f64, String)>,
     notes: String,
 }
 
-/// Addresses of a suite's matrix: where each order begins, from the root.
+/// Returns the path of the matrix's first page, from the root.
 pub(super) fn path(place: &SuitePlace) -> String {
     format!("suites/{}/items/{}", place.segment, Order::Name.name(1))
 }
@@ -89,14 +89,14 @@ pub(super) fn path(place: &SuitePlace) -> String {
 /// A short list of items for the suite's page.
 pub(super) struct Shortlist {
     pub word: &'static str,
-    /// Where all of them are, and how many.
+    /// Address of the whole list, and its number of items.
     pub href: String,
     pub count: String,
-    /// Address, name, and why it is in the list.
+    /// Address, name, and reason for being in the list.
     pub items: Vec<(String, Text, String)>,
 }
 
-/// The hardest, the most discriminating and the suspect items, with their addresses from a page with this way to the root.
+/// Returns the hardest, the most discriminating and the suspect items. `root` is the relative path to the site's root.
 pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Shortlist> {
     let matrix = &suite.items;
     let list = |(order, said): (Order, fn(&ItemLine) -> String)| {
@@ -126,7 +126,7 @@ fn tells_apart(item: &ItemLine) -> String {
         .map_or_else(String::new, |found| format!("{} over {} runs", format::signed(found.value, 2), format::integer(found.n)))
 }
 
-/// Makes the pages of a suite's matrix and its picture; nothing where no run has outcomes of items.
+/// Makes the pages of a suite's matrix and its picture. Empty if no run has outcomes of items.
 pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a OverviewSuite, place: &'a SuitePlace) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
@@ -173,27 +173,27 @@ fn rows_per_page(arms: usize, bytes: usize) -> usize {
     (fitting / 10 * 10).clamp(10, 200)
 }
 
-/// Says of an item why it is on a list.
+/// Describes why an item is on a list.
 type Note = fn(&ItemLine) -> String;
 
-/// Counts what a strip of the picture shows.
+/// Counts outcomes in a strip of the picture.
 type Count = fn(&Strip) -> u64;
 
-/// Which part of an order a page is.
+/// The part of an order that a page shows.
 struct Part<'a> {
     order: Order,
     number: u64,
     count: u64,
     /// Number of its first item.
     first: usize,
-    /// Items of the order, and those that its pages list.
+    /// Number of items of the order, and of those that its pages list.
     all: usize,
     listed: usize,
-    /// All orders that have pages, with their items.
+    /// All orders that have pages, with their numbers of items.
     links: &'a [(Order, usize)],
 }
 
-/// What stands above the rows of an order's first page.
+/// Drawings above the rows of an order's first page.
 struct Drawings {
     map: Option<Heat>,
     picture: Option<Shown>,
@@ -271,7 +271,7 @@ fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
     part.links.iter().map(of).collect()
 }
 
-/// The answer of the page: what the hardest and the easiest item pass.
+/// Returns the headline: the pass rates of the hardest and the easiest item.
 fn headline(matrix: &ItemMatrix) -> Option<String> {
     let [hardest, easiest] = [matrix.orders.hardest.first()?, matrix.orders.hardest.last()?].map(|index| &matrix.items[*index]);
     if hardest == easiest {
@@ -282,7 +282,7 @@ fn headline(matrix: &ItemMatrix) -> Option<String> {
     Some(format!("the hardest of {items} passes in {} of its outcomes, the easiest in {}", rate(hardest)?, rate(easiest)?))
 }
 
-/// What the matrix says, before anything is looked at.
+/// Summarises the matrix.
 pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
     use crate::views::ItemSign;
     let matrix = &suite.items;
@@ -337,13 +337,13 @@ fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<Str
     }
 }
 
-/// An item's name as far as a table has room for it.
+/// Returns an item's name, cut for a table.
 pub(super) fn name(item: &ItemLine) -> Text {
     let text = Text::from(beginning(&item.item, LONGEST_NAME));
     if text.is_blank() { Text::new("(no name)") } else { text }
 }
 
-/// What is odd about an item, in a few words; a filter finds them.
+/// Describes what is unusual about an item in a few words, which the filter finds.
 pub(super) fn notes(item: &ItemLine) -> String {
     let differ = item.is_disputed().then_some("arms differ");
     item.signs.iter().map(|sign| sign_word(*sign)).chain(differ).collect::<Vec<&str>>().join(", ")

@@ -1,4 +1,4 @@
-//! What the numbers mean.
+//! The page on methods.
 
 use askama::Template;
 

@@ -14,7 +14,7 @@ pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str, plan: &Plan
     grid
 }
 
-/// Says how the rate's intervals were made, and what nobody measured.
+/// Returns notes on the intervals' methods, and on figures that were not measured.
 pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &comparison.rows {
@@ -26,7 +26,7 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
         }
     }
     notes.extend(details::second_looks(comparison));
-    // How criteria fell is a section of a pair's page.
+    // Criteria are a section of their own on a pair's page.
     notes.extend(words::verification_note(comparison, &words::labels(comparison)));
     notes.extend(verdicts::exclusion_notes(comparison, &words::labels(comparison)));
     if !comparison.not_measured.is_empty() {

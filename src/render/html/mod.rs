@@ -1,7 +1,7 @@
-//! The static site: pages, assets and data files as bytes. Writing them is not done here.
+//! The static site: pages, assets and data files as bytes. Other modules write them.
 //!
-//! Every page is complete without its script, calls nobody, and is linked by relative addresses only, so that a folder of them opens from
-//! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
+//! Every page is complete without its script, requests nothing from other servers, and has relative links only. So a folder of pages opens
+//! from anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
 mod all_pairs;
 mod any_pair;
@@ -88,16 +88,16 @@ pub use publish::published_files;
 pub use single::single_file;
 pub use site_file::{SiteFile, SitePart};
 
-/// Outcomes on one page of a run, and criteria on its first.
+/// Maximum outcomes on one page of a run, and maximum criteria on its first page.
 pub const ITEMS_PER_PAGE: usize = 200;
 
-/// Makes everything but the pages of single runs, one file at a time.
+/// Makes all files except the pages of single runs, one at a time.
 pub fn site_files<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
     let suites = (0..overview.suites.len()).flat_map(|place| suite_parts(overview, plan, place));
     common_parts(overview, plan).into_iter().chain(suites).flatten()
 }
 
-/// Makes what says something of all suites, in parts that can be made side by side.
+/// Makes the files about all suites, in parts that can be made in parallel.
 pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Vec<SitePart<'a>> {
     vec![
         part(|| search::pages(overview, plan)),
@@ -110,7 +110,7 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
     ]
 }
 
-/// Makes what says something of one suite alone, by its place in the overview, in parts that can be made side by side.
+/// Makes the files about one suite in parts that can be made in parallel. `place` is the suite's index in the overview.
 pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place: usize) -> Vec<SitePart<'a>> {
     let (suite, place, context) = (&overview.suites[place], &plan.suites[place], &overview.context);
     let mut parts: Vec<SitePart<'a>> = vec![
@@ -136,7 +136,7 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
     parts
 }
 
-/// Makes the files when the first of them is wanted.
+/// Delays making the files until the first of them is needed.
 fn part<'a, F>(make: impl FnOnce() -> F + Send + 'a) -> SitePart<'a>
 where
     F: IntoIterator<Item = SiteFile, IntoIter: Send> + 'a,
@@ -146,7 +146,7 @@ where
 
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].
 ///
-/// Nothing for a run that is not among the overview's.
+/// Empty if the overview lacks the run.
 pub fn run_files(
     overview: &Published<Overview>,
     plan: &Plan,
@@ -161,8 +161,8 @@ pub fn run_files(
     files
 }
 
-/// Says what the pages of a suite have from the site around them: equal texts for pages that differ in nothing but what the suite's runs
-/// hold. `suite` is the name, which several versions may share.
+/// Describes as text the parts of the site, other than its runs' data, on which a suite's pages depend. Equal texts mean that only the runs
+/// can change the pages. `suite` is the name, which several versions may share.
 pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
     let versions = overview.suites.iter().zip(&plan.suites).filter(|(own, _)| own.board.suite == suite);
     let places: Vec<_> = versions
@@ -174,14 +174,15 @@ pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
     serialised(&(around(overview, plan), overview.context.aliased, places))
 }
 
-/// Says the same of the pages of a suite's runs, which do not tell of other runs. `place` is the suite's in the overview.
+/// Describes as text the parts of the site on which the pages of a suite's runs depend. These pages do not mention other runs. `place` is
+/// the suite's index in the overview.
 pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
     serialised(&(around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs)))
 }
 
-/// What is on every page.
+/// Returns the parts of the site that are on every page.
 fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
-    // What is left out stands on pages about all suites alone, see `shell::Foot`, or in a suite's data.
+    // The ignored fields are only on pages about all suites, see `shell::Foot`, or in a suite's data.
     let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _, results: _ } =
         &overview.context;
     (title, base_url, noindex, version, &plan.assets, &plan.arms)

@@ -1,4 +1,4 @@
-//! The first page: the answer of the whole site, what changed of late, and a drawn row for every suite.
+//! The first page: the site's headline, recent changes, and a drawn row for every suite.
 
 use askama::Template;
 
@@ -13,13 +13,13 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::state::{self, Sign, sign};
 
-/// Sentences on this page: who leads, and what that is worth. The suite's page has all.
+/// Sentences per suite on this page: the leader, and the evidence. The suite's own page has all.
 const SENTENCES: usize = 2;
-/// From so many suites on, a row has one line.
+/// Number of suites from which on each row has one line.
 const MANY: usize = 25;
-/// Of so many suites one has nights, where the column of them is shown.
+/// Show the column of nights if at least one in this many suites has nights.
 const TREND_SHARE: usize = 3;
-/// Changes that stand on top.
+/// Maximum number of changes at the top.
 const MOST_CHANGES: usize = 3;
 
 #[derive(Template)]
@@ -29,15 +29,15 @@ struct OverviewPage {
     headline: Text,
     changes: Vec<Change>,
     counts: Vec<Count>,
-    /// Suites with something to compare, in the order of their states.
+    /// Suites that have something to compare, ordered by state.
     rows: Vec<Row>,
-    /// Suites where there is nothing to compare.
+    /// Suites that have nothing to compare.
     alone: Vec<Row>,
     is_dense: bool,
-    /// Whether enough suites have nights for a column of them.
+    /// Whether enough suites have nights for their column.
     has_trend: bool,
     has_suites: bool,
-    /// All suites in their own order, in sentences; none of many, whose pages say them.
+    /// All suites in their own order, in sentences. Empty for many suites: their own pages have the sentences.
     sentences: Vec<Sentence>,
 }
 
@@ -46,7 +46,7 @@ struct Count {
     number: String,
 }
 
-/// An arm whose level moved.
+/// An arm with a change point.
 struct Change {
     said: Text,
     proof: Text,
@@ -56,7 +56,7 @@ struct Change {
 /// One suite.
 struct Row {
     sign: Sign,
-    /// What the evidence comes to, where the state says something else.
+    /// The evidence, if it differs from the state.
     beside: &'static str,
     label: Text,
     href: String,
@@ -65,7 +65,7 @@ struct Row {
     /// The leader's pass rates over its nights.
     trend: Option<Bars>,
     pair: Option<String>,
-    /// Where the pages of the leader and the next arm are.
+    /// Addresses of the pages of the leader and the next arm.
     arms: [String; 2],
 }
 
@@ -118,7 +118,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     SiteFile::page(path.to_owned(), &page)
 }
 
-/// The answer of the whole site: what changed, who leads most suites, and how many are open.
+/// Returns the site's headline: recent changes, the arm that leads most suites, and the number of open suites.
 fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
     let mut parts = Vec::new();
     match overview.changes().as_slice() {
@@ -158,7 +158,7 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
     format!("{}.", parts.join("; "))
 }
 
-/// The arm that is ahead of all others, by the name that its suite's board has for it.
+/// Returns the winner among all arms, or else the leader, named as on the suite's board.
 fn leader(suite: &OverviewSuite) -> Option<String> {
     let winner = suite.board.evidence.as_ref().and_then(|evidence| evidence.winner.as_ref());
     let ahead = winner.or_else(|| suite.top.as_ref()?.arms.first().map(|compared| &compared.arm))?;
@@ -201,7 +201,7 @@ fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan
     }
 }
 
-/// `225 tasks, 69 arms`.
+/// Counts a suite's items and arms: `225 tasks, 69 arms`.
 fn about(suite: &OverviewSuite) -> String {
     let board = &suite.board;
     let word = board.entries.iter().find_map(|entry| entry.primary.as_ref()).map_or("items", |figure| figure.n_of);

@@ -1,4 +1,4 @@
-//! The pairs of a suite's arms that have a page.
+//! The list of a suite's pairs that have a page.
 
 use askama::Template;
 
@@ -16,7 +16,7 @@ use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, charts};
 
-/// With more arms, not every pair has a page.
+/// Maximum number of arms for which every pair has a page.
 const ALL_PAIRS: usize = 12;
 
 #[derive(Template)]
@@ -29,12 +29,12 @@ struct PairsPage {
     any: Option<String>,
     all: Option<AllPairs>,
     figure: Option<Figure>,
-    /// The links are told from what stands above them.
+    /// Whether the links have a heading, which separates them from the content above.
     has_heading: bool,
     links: Vec<Link>,
 }
 
-/// Lists a suite's pairs; nothing for a suite without any.
+/// Lists a suite's pairs, or returns `None` without any.
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     if !Tab::Pairs.is_there(suite) {
         return None;

@@ -1,4 +1,4 @@
-//! Small pictures of one kind side by side, an arm each, on one axis from 0 to 100%: nights, and repeated attempts.
+//! Small drawings of one kind side by side, one per arm, on one axis from 0 to 100%: nights, and repeated attempts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,31 +10,31 @@ use super::arm_name::{ArmName, linked};
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
-/// Nights of a pane, the newest.
+/// Maximum number of nights in a pane, the newest.
 const MOST_NIGHTS: usize = 60;
-/// Arms of a row of panes.
+/// Maximum number of arms in a row of panes.
 pub(super) const MOST_ARMS: usize = 5;
 
 /// A row of panes.
 pub(super) struct Panes {
     pub panes: Vec<Pane>,
-    /// Below the left and the right end of each.
+    /// Labels below the left and the right end of each pane.
     pub ends: [String; 2],
 }
 
-/// One arm's picture. Paths are in a square of 100 units.
+/// One arm's drawing. Paths are in a square of 100 units.
 pub(super) struct Pane {
     pub arm: ArmName,
-    /// What the picture shows, in words.
+    /// Description of the drawing.
     pub about: Text,
-    /// The newest value, or that of the last point.
+    /// The newest value, or the last point's.
     pub last: String,
-    /// `76 → 53`, where the level changed.
+    /// The change at the last change point, `76 → 53`, if there is one.
     pub change: Option<Text>,
     pub line: String,
     pub dashes: String,
     pub band: String,
-    /// Where the newest level began: left end and width.
+    /// The stretch since the last change point: left end and width.
     pub shaded: Option<(String, String)>,
     pub points: Vec<Point>,
 }
@@ -51,7 +51,7 @@ fn at(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
-/// A path through points of the unit square.
+/// Writes an SVG path through points of the unit square.
 fn path(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (number, (x, y)) in points.iter().enumerate() {
@@ -60,7 +60,7 @@ fn path(points: &[(f64, f64)]) -> String {
     path
 }
 
-/// The nights of the first `most` arms of the board that have two or more. `has_points`: each night leads to its run.
+/// Draws the nights of the first `most` arms of the board that have two or more. With `has_points`, each night links to its run.
 pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, plan: &Plan, root: &str, has_points: bool) -> Option<Panes> {
     let history = suite.history.as_ref()?;
     let name = linked(&suite.board, place, plan, root);
@@ -118,7 +118,7 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, pla
     (!panes.is_empty()).then(|| Panes { panes, ends: [first, last].map(|date| date.to_string()) })
 }
 
-/// How often all of k attempts pass, and any of them, for the first arms of the board.
+/// Draws the probability that all of k attempts pass, and that any passes, for the first arms of the board.
 pub(super) fn attempts(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<Panes> {
     let name = linked(&suite.board, place, plan, root);
     let entries = || suite.board.entries.iter().filter(|entry| entry.reliability.len() > 1).take(MOST_ARMS);

@@ -1,4 +1,4 @@
-//! The whole matrix in one picture: rows are goes at the suite, columns are items.
+//! The whole matrix in one picture: rows are attempts at the suite, columns are items.
 
 use crate::domain::ItemStatus;
 use crate::render::png::Picture;
@@ -9,18 +9,18 @@ use super::mark::shade;
 /// The picture's file name beside the matrix.
 pub(super) const NAME: &str = "matrix.png";
 
-/// Cells across and down; where there are more items or goes, one cell stands for several.
+/// Maximum cells across and down. With more items or attempts, one cell covers several.
 const MOST_COLUMNS: usize = 1_200;
 const MOST_ROWS: usize = 400;
-/// What the picture of a small matrix grows to, in pixels, and the side of a cell at most.
+/// Size in pixels to which the picture of a small matrix is enlarged, and the maximum side of a cell.
 const WIDTH: usize = 1_120;
 const HEIGHT: usize = 320;
 const LARGEST_CELL: usize = 20;
 /// Pixels between two arms.
 const GAP: usize = 3;
 
-/// Absent; no outcome; error or limit; then from nothing to everything passed. Passed is dark and not passed is light, so that the
-/// picture can be read without its colours.
+/// Colours of: absent; no outcome; error or limit; then pass rates from nothing to everything. Passed is dark and not passed is light, so
+/// that the picture is readable without colours.
 const COLOURS: [[u8; 3]; 10] = [
     [255, 255, 255],
     [0x9a, 0xa3, 0xae],
@@ -39,7 +39,7 @@ const BROKEN: u8 = 2;
 const NOTHING: u8 = 3;
 const EVERYTHING: u8 = 9;
 
-/// What an arm's rows of the picture show.
+/// Totals of an arm's rows of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strip {
     pub goes: u64,
@@ -52,11 +52,11 @@ pub(super) struct Strip {
 
 pub(super) struct Drawn {
     pub picture: Picture,
-    /// One per arm.
+    /// One strip per arm.
     pub strips: Vec<Strip>,
 }
 
-/// Draws a matrix that has items.
+/// Draws a matrix with at least one item.
 pub(super) fn of(matrix: &ItemMatrix) -> Drawn {
     let order = matrix.easiest();
     let across = order.len().div_ceil(MOST_COLUMNS);
@@ -83,7 +83,7 @@ pub(super) fn of(matrix: &ItemMatrix) -> Drawn {
     Drawn { picture: Picture { width, pixels, colours: COLOURS.to_vec() }, strips: by_arm.iter().map(|goes| strip(goes)).collect() }
 }
 
-/// The colour of some goes at some items.
+/// Returns the colour of the outcomes of some attempts on some items.
 fn colour(goes: &[&Go], items: &[usize]) -> u8 {
     let (mut passed, mut counted, mut broken, mut missing) = (0u32, 0u32, 0u32, 0u32);
     for status in goes.iter().flat_map(|go| items.iter().filter_map(|item| go.statuses[*item])) {

@@ -1,4 +1,4 @@
-//! Where every page stands: decided once for the whole site, so that links and files agree.
+//! Addresses of all pages, decided once for the whole site, so that links and files agree.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::item_places::ItemPlaces;
 use super::site_file::ANY_PAIR;
 use super::slug::segments;
 
-/// Longest segment; a pair's file name holds two arms.
+/// Maximum length of a segment. A pair's file name has two arms.
 const LONGEST: usize = 120;
 const LONGEST_ARM: usize = 56;
 
@@ -21,33 +21,33 @@ const LONGEST_ARM: usize = 56;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) assets: Assets,
-    /// One for each suite of the overview, in its order.
+    /// One place per suite of the overview, in its order.
     pub(super) suites: Vec<SuitePlace>,
     pub(super) arms: ArmPlaces,
-    /// By run id.
+    /// Places by run id.
     pub(super) runs: BTreeMap<String, RunPlace>,
 }
 
-/// Where a suite's pages stand.
+/// Addresses of a suite's pages.
 #[derive(Clone, Debug)]
 pub(super) struct SuitePlace {
     pub segment: String,
-    /// The suite's name, with its version where an older one stands beside the newest.
+    /// The suite's name, with the version if there is a newer one.
     pub label: String,
     arms: BTreeMap<Arm, String>,
-    /// Of the arms that have one.
+    /// Only arms that have a colour.
     colours: BTreeMap<Arm, u8>,
     pub items: ItemPlaces,
     pub criteria: ItemPlaces,
 }
 
-/// Where a run's pages stand.
+/// Addresses of a run's pages.
 #[derive(Clone, Debug)]
 pub(super) struct RunPlace {
     pub segment: String,
-    /// Index into the overview's suites.
+    /// Index in the overview's suites.
     pub suite: usize,
-    /// Which of the suite's runs it is.
+    /// Its night, and its number among the suite's runs.
     pub turn: RunTurn,
 }
 
@@ -87,22 +87,22 @@ impl Plan {
         Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), runs }
     }
 
-    /// Returns what a run's pages have in their addresses.
+    /// Returns a run's part of addresses.
     pub fn run_segment(&self, id: &str) -> Option<&str> {
         self.runs.get(id).map(|place| place.segment.as_str())
     }
 
-    /// Returns which of its suite's runs a run is: its page is titled by it.
+    /// Returns a run's night and its number, for its page's title.
     pub fn run_turn(&self, id: &str) -> Option<RunTurn> {
         self.runs.get(id).map(|place| place.turn)
     }
 
-    /// Returns the place in the overview of a run's suite.
+    /// Returns the index in the overview of a run's suite.
     pub fn suite_of_run(&self, id: &str) -> Option<usize> {
         self.runs.get(id).map(|place| place.suite)
     }
 
-    /// Returns the address of an arm's page from a page with this way to the root: every name of an arm leads there.
+    /// Returns the address of an arm's page, to which every name of the arm links. `root` is the relative path to the site's root.
     pub fn arm_href(&self, root: &str, arm: &Arm) -> String {
         format!("{root}{}", self.arms.path(arm))
     }
@@ -114,7 +114,7 @@ impl Plan {
 }
 
 impl SuitePlace {
-    /// Returns the path, without extension, of the suite's data of a kind.
+    /// Returns the path, without extension, of one kind of the suite's data.
     pub fn data(&self, kind: &str) -> String {
         format!("data/{kind}/{}", self.segment)
     }
@@ -123,18 +123,18 @@ impl SuitePlace {
         format!("suites/{}/index.html", self.segment)
     }
 
-    /// Returns what the pages of the suite's runs are made of: they link to the suite and its items, not to pairs of arms.
+    /// Returns the addresses on which pages of the suite's runs depend. They link to the suite and its items, but not to pairs of arms.
     pub fn for_runs(&self) -> impl Serialize + '_ {
         let Self { segment, label, arms: _, colours: _, items, criteria } = self;
         (segment, label, items, criteria)
     }
 
-    /// Returns what all pages of the suite have of it.
+    /// Returns the addresses on which all pages of the suite depend.
     pub fn for_suite(&self) -> impl Serialize + '_ {
         (self.for_runs(), self.arms.iter().collect::<Vec<_>>(), self.colours.values().collect::<Vec<_>>())
     }
 
-    /// The number of an arm's colour, the same on all pages of the site.
+    /// Returns the number of an arm's colour, which is the same on all pages of the site.
     pub fn colour(&self, arm: &Arm) -> Option<u8> {
         self.colours.get(arm).copied()
     }
@@ -176,7 +176,7 @@ impl SuitePlace {
         format!("compare/{}/{}", self.segment, ANY_PAIR)
     }
 
-    /// Returns the name, without extension, of what belongs to a pair.
+    /// Returns the path, without extension, of a pair's files.
     pub fn pair_stem(&self, pair: &Comparison) -> Option<String> {
         let [first, second] = pair.arms.as_slice() else { return None };
         Some(format!("compare/{}/{}--{}", self.segment, self.arms.get(&first.arm)?, self.arms.get(&second.arm)?))
@@ -187,7 +187,7 @@ impl SuitePlace {
     }
 }
 
-/// Names the boards: the newest of a suite by its name alone, so that its address stays; older versions with their version.
+/// Names the boards. The newest version of a suite has the suite's name alone, so that its address stays; older versions add their version.
 fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
     let mut labels = Vec::<String>::new();
     for (index, board) in boards.iter().enumerate() {

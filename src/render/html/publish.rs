@@ -1,4 +1,4 @@
-//! What other programs and pages take from a site: a small leaderboard, badges, and a feed of what changed.
+//! Files for other programs and pages: a small leaderboard, badges, and a feed of changes.
 
 use askama::Template;
 use serde::Serialize;
@@ -11,11 +11,11 @@ use super::SiteFile;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
-/// `leaderboard.json`: who leads, and the rates. The data below data/ have everything.
+/// Content of `leaderboard.json`: leaders and rates. The files below data/ have everything.
 #[derive(Serialize)]
 struct Leaderboards<'a> {
     title: &'a str,
-    /// Digest of the data that it was made from.
+    /// Digest of the data behind the file.
     data_digest: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     newest: Option<String>,
@@ -27,12 +27,12 @@ struct Standing<'a> {
     suite: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     suite_version: Option<&'a str>,
-    /// Absolute where the site's own address is known.
+    /// Absolute if the site's own address is known.
     page: String,
     badge: String,
     /// `leader`, `not_enough_evidence` or `nothing_to_compare`.
     verdict: &'static str,
-    /// The arm that beats every other.
+    /// The arm that wins against all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     leader: Option<&'a Arm>,
     arms: Vec<PublishedArm<'a>>,
@@ -61,7 +61,7 @@ struct Badge {
     label: Text,
     said: Text,
     about: Text,
-    /// `leads` or `open`.
+    /// CSS class: `leads` or `open`.
     class: &'static str,
     label_width: String,
     said_width: String,
@@ -91,7 +91,7 @@ struct Entry {
     said: Text,
 }
 
-/// Makes the files for others.
+/// Makes the leaderboard file, the badges and the feed.
 pub fn published_files(overview: &Published<Overview>, plan: &Plan, news: &Published<Vec<News>>) -> Vec<SiteFile> {
     let suites = || overview.suites.iter().zip(&plan.suites);
     let context = &overview.context;
@@ -143,10 +143,10 @@ fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(
     }
 }
 
-/// Between a text and the edge of its field.
+/// Pixels between a text and the edge of its field.
 const MARGIN: f64 = 6.0;
 const FONT: f64 = 11.0;
-/// Letters of a name on a badge.
+/// Maximum letters of a name on a badge.
 const LONGEST: usize = 40;
 
 fn badge(label: &str, board: &SuiteBoard) -> Badge {
@@ -154,7 +154,7 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
     let entry = winner.and_then(|winner| board.entries.iter().find(|entry| entry.arm == *winner));
     let (class, said) = match (entry, &board.evidence) {
         (Some(entry), _) => {
-            // Of the metric that it leads by.
+            // The figure of the metric by which the arm wins.
             let figure = entry.primary.as_ref().map_or_else(String::new, |figure| {
                 let percent = if board.primary.unit == crate::domain::Unit::Fraction { "%" } else { "" };
                 format!(" {}{percent}", words::figure_with_interval(&board.primary, figure))
@@ -191,16 +191,16 @@ fn short(text: &str) -> String {
     }
 }
 
-/// How wide a text is in common sans-serif letters, in thousandths of their size, from the blank to the tilde.
+/// Widths of the characters from space to tilde in common sans-serif fonts, in thousandths of the font size.
 const ADVANCES: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278,
     278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722,
     667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556,
     556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// Letters beyond those are taken as broad ones. The text is set to this width, so that no font can leave its field.
+/// Width of other letters, assumed to be wide. The badge sets the text's length to this width, so that no font can exceed its field.
 const BROAD: u16 = 1000;
-/// Room for fonts that run wider.
+/// Factor for wider fonts.
 const SLACK: f64 = 1.08;
 
 fn width(text: &str) -> f64 {
@@ -247,14 +247,14 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
     SiteFile::page("feed.xml".to_owned(), &feed)
 }
 
-/// The same for the same site.
+/// Returns the feed's id, which depends only on the site.
 fn feed_id(site: &str) -> String {
     use sha2::{Digest, Sha256};
     let digest = crate::domain::hex(&Sha256::digest(format!("evalreport feed\n{site}").as_bytes()));
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
 }
 
-/// An event as a headline and a sentence.
+/// Describes an event as a headline and a sentence.
 fn told(event: &Event) -> (String, String) {
     const NOBODY: &str = "no arm beats every other";
     match event {

@@ -1,4 +1,4 @@
-//! One run: its totals, where it comes from, and its items in pages.
+//! One run: totals, provenance, and items in pages.
 
 use askama::Template;
 
@@ -40,7 +40,7 @@ struct RunHtml {
     scores: Option<Grid>,
     stated: Option<Grid>,
     provenance: Vec<Fact>,
-    /// What is said about its transcripts, and where the run's own is.
+    /// A note on its transcripts, and the address of the run's own transcript.
     transcripts: Option<(String, Option<String>)>,
     items: Option<Grid>,
     items_heading: String,
@@ -58,7 +58,7 @@ struct ItemsHtml {
     pager: Option<Pager>,
 }
 
-/// A label and what it says.
+/// A label with its text.
 struct Fact {
     label: Text,
     text: Text,
@@ -81,7 +81,7 @@ fn name(page: u64) -> String {
     if page == 1 { "index.html".to_owned() } else { format!("items-{page:04}.html") }
 }
 
-/// Makes the run's page with its first items, and a page for each further part of them.
+/// Makes the run's page with its first items, and one page for each further part of its items.
 pub(super) fn pages(
     context: &SiteContext,
     plan: &Plan,
@@ -149,7 +149,7 @@ pub(super) fn pages(
     files
 }
 
-/// `Items 201 to 400 of 12,032`.
+/// Heading such as `Items 201 to 400 of 12,032`.
 fn heading(page: &ItemPage) -> String {
     if page.pages <= 1 {
         return format!("{} {}", format::integer(page.total), if page.total == 1 { "item" } else { "items" });
@@ -228,7 +228,7 @@ fn capital(label: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns an address that may be a link: http or https, without blanks or control characters.
+/// Returns the address if it is safe as a link: http or https, without blanks or control characters.
 fn external(value: &str) -> Option<String> {
     let lower = value.to_ascii_lowercase();
     let is_web = lower.starts_with("http://") || lower.starts_with("https://");
@@ -240,7 +240,7 @@ fn statuses(run: &RunPage) -> Option<Grid> {
         return None;
     }
     let mut grid = Grid::new("statuses-table", format!("{} outcomes", format::integer(run.outcomes))).fits();
-    // In the order in which statuses are explained elsewhere; an unknown one goes last.
+    // The usual order of statuses. Unknown ones come last.
     let known = ItemStatus::ALL.iter().filter_map(|status| Some((status.name(), *run.statuses.get(status.name())?)));
     let unknown =
         run.statuses.iter().filter(|(name, _)| ItemStatus::from_name(name).is_none()).map(|(name, count)| (name.as_str(), *count));
@@ -251,7 +251,7 @@ fn statuses(run: &RunPage) -> Option<Grid> {
     Some(grid)
 }
 
-/// Kinds of failures with their numbers; of single items the list of items says why.
+/// Lays out reasons for failures with their counts, or returns `None` if no reason occurs twice: the list of items has single ones.
 fn reasons(run: &RunPage) -> Option<Grid> {
     let rows = &run.reasons;
     if rows.iter().all(|reason| reason.count < 2) {
@@ -278,7 +278,7 @@ fn standing(status: &str) -> &'static str {
 }
 
 fn scores(run: &RunPage) -> Option<Grid> {
-    // The pass rate is among the totals, and what evaluators said has a section of its own.
+    // The pass rate is among the totals, and evaluators' scores have a section of their own.
     let is_told = |metric: &str| run.evaluators.iter().any(|score| score.evaluator == metric);
     let scores: Vec<&ScoreLineView> = run.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)).collect();
     if scores.is_empty() {
@@ -310,7 +310,7 @@ fn scores(run: &RunPage) -> Option<Grid> {
 
 const MOST_OF_A_PAGE: usize = 48_000;
 
-/// The items of a run as grids, one for each page, all with the same columns.
+/// Lays out a run's items, one grid per page. All grids have the same columns.
 fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, suite: &SuitePlace) -> Vec<Grid> {
     let rows: Vec<&ItemRow> = pages.iter().flat_map(|page| &page.rows).collect();
     let longest = pages.iter().map(|page| page.rows.len()).max().unwrap_or(0);
@@ -362,7 +362,7 @@ fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, s
     grids
 }
 
-/// Returns the beginning of a text that takes so many bytes when it is escaped, for a page has a budget.
+/// Returns the beginning of a text that takes at most about `most` bytes when escaped, because a page has a size budget.
 fn fitting(text: &str, most: usize) -> String {
     let shown = beginning(text, most);
     let bytes = escaped_length(&shown);

@@ -11,7 +11,7 @@ use super::grid::{Cell, Grid, Kind, Look, Sort};
 use super::plan::Plan;
 use super::shell::{Here, Shell};
 
-/// Runs on one page.
+/// Runs per page.
 const PER_PAGE: usize = 180;
 
 #[derive(Template)]
@@ -24,7 +24,7 @@ struct RunsPage {
     pager: Option<Pager>,
 }
 
-/// The way to the neighbouring pages.
+/// Links to the previous and the next page.
 #[derive(Clone, Debug)]
 pub(super) struct Pager {
     pub previous: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Pager {
 }
 
 impl Pager {
-    /// Nothing for a single page. `name` gives a page's address by its number.
+    /// Creates the links, or returns `None` for a single page. `name` returns a page's address by its number.
     pub fn new(page: u64, pages: u64, name: impl Fn(u64) -> String) -> Option<Self> {
         (pages > 1).then(|| Self {
             previous: (page > 1).then(|| name(page - 1)),
@@ -71,15 +71,15 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         .collect()
 }
 
-/// Which runs are listed.
+/// Scope of a list of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     OneSuite,
-    /// Each line names its suite.
+    /// Each row names its suite.
     AllSuites,
 }
 
-/// Lists runs with links to their pages and to those of their suites.
+/// Lists runs with links to their pages and their suites' pages.
 pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, root: &str, of: Of) -> Grid {
     let mut table = tables::runs(runs.iter().copied());
     if of == Of::OneSuite {
@@ -91,7 +91,7 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
         if let Some(head) = row.first_mut() {
             let link = plan.run_path(&run.id).map(|path| format!("{root}{path}"));
             *head = match plan.run_turn(&run.id) {
-                // A suite's own page, which may list hundreds, has no room for the ids.
+                // A suite's own page may list hundreds of runs and has no room for ids.
                 Some(turn) if of == Of::OneSuite => Cell::head(run_title(&run.arm, turn)).link(link),
                 Some(turn) => Cell::head(run_title(&run.arm, turn)).sub(short_id(&run.id)).link(link),
                 None => Cell::head(run.id.as_str()).link(link),

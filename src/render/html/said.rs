@@ -1,4 +1,4 @@
-//! What was asked and answered, and why items failed, as an index that the command palette loads: one part for each suite.
+//! Questions, answers and reasons for failures, as an index that the command palette loads in parts, one per suite.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,22 @@ use super::matrix::name;
 use super::plan::{Plan, SuitePlace};
 use super::shard;
 
-/// Suites whose texts the palette loads, and bytes of the texts of one.
+/// Maximum number of suites whose texts the palette loads, and maximum bytes of one suite's texts.
 const MOST_SUITES: usize = 40;
 const MOST_BYTES: usize = 400_000;
-/// Characters kept of a question, and of one answer or reason; and bytes of all that is kept of an item.
+/// Maximum characters of a question, and of one answer or reason; maximum bytes of all texts of an item.
 const LONGEST_ASKED: usize = 240;
 const LONGEST: usize = 80;
 const MOST_OF_AN_ITEM: usize = 600;
 
-/// What the palette reads first: where the index has its parts.
+/// The file that the palette loads first: the addresses of the index's parts.
 #[derive(Serialize)]
 struct Parts {
     names: Vec<String>,
     said: Vec<String>,
 }
 
-/// The texts of one suite's items: name, address below the folder, text.
+/// Texts of one suite's items: name, address below the folder, text.
 #[derive(Serialize)]
 struct Said<'a> {
     about: String,
@@ -37,15 +37,15 @@ struct Said<'a> {
     items: Vec<(String, &'a str, String)>,
 }
 
-/// Names the parts of the index. `names` are those of the search. Its own address never changes, so that no page has to be written
-/// anew when there are more parts.
+/// Lists the parts of the index; `names` are the search's own parts. The list's address never changes, so that pages need not be written
+/// again when there are more parts.
 pub(super) fn parts(plan: &Plan, names: &[String]) -> SiteFile {
     let said =
         plan.suites.iter().filter(|place| place.items.count() > 0).take(MOST_SUITES).map(|place| shard::path(&stem(place), 0)).collect();
     shard::file("palette", 0, &Parts { names: names.to_vec(), said })
 }
 
-/// Makes the index of one suite; nothing for a suite without items.
+/// Makes the index of one suite, or returns `None` for a suite without items.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     if suite.items.items.is_empty() {
         return None;
@@ -65,12 +65,12 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
     Some(shard::file(&stem(place), 0, &Said { about: visible(&place.label), folder, items }))
 }
 
-/// The address does not hang on the suite's place among others.
+/// Returns the stem of a suite's part. It does not depend on the suite's position.
 fn stem(place: &SuitePlace) -> String {
     format!("said-{}", place.segment)
 }
 
-/// The question, then answers and reasons, each text once.
+/// Joins the question, the answers and the reasons, each text once.
 fn told(story: &ItemStory) -> String {
     let mut parts = Vec::<String>::new();
     let mut known = BTreeSet::<String>::new();

@@ -1,4 +1,4 @@
-//! The numbers that a score was made of, as tables: their shape is the evaluator's own, and may be another tool's.
+//! The numbers behind a score, as tables. Their shape is the evaluator's own, which may belong to another tool.
 
 use serde_json::{Map, Value};
 
@@ -7,13 +7,13 @@ use crate::render::format;
 use super::cut::cut;
 use super::grid::{Cell, Column, Grid, Look, Sort};
 
-/// Rows of one table, and tables.
+/// Maximum rows of one table, and maximum tables.
 const MOST_ROWS: usize = 100;
 const MOST_TABLES: usize = 8;
-/// Columns of one table.
+/// Maximum columns of one table.
 const MOST_COLUMNS: usize = 12;
 
-/// A table for what is said once, and one for each list of records. `id` begins the ids of the tables.
+/// Makes one table of the single values, and one for each list of records. The tables' ids begin with `id`.
 pub(super) fn grids(details: &Value, id: &str) -> Vec<Grid> {
     let mut found = Found::default();
     found.walk("", details);
@@ -30,7 +30,7 @@ pub(super) fn grids(details: &Value, id: &str) -> Vec<Grid> {
     grids
 }
 
-/// What details hold: values by their path, and lists of records by theirs.
+/// Content of the details: single values and lists of records, by path.
 #[derive(Default)]
 struct Found<'a> {
     said: Vec<(String, &'a Value)>,
@@ -87,7 +87,7 @@ fn left_out(rows: usize) -> String {
     if more > 0 { format!("and {} more", format::integer(more as u64)) } else { String::new() }
 }
 
-/// A value in one cell. What has parts of its own there is JSON.
+/// Formats a value for one cell. Lists and objects become JSON.
 fn scalar(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Titles, and rows as people read them.
+    /// Returns captions, column names and rows as text.
     fn read(details: &Value) -> Vec<(String, Vec<String>, Vec<Vec<String>>)> {
         let text = |cell: &Cell| cell.text.to_string();
         let of = |grid: Grid| {

@@ -1,4 +1,4 @@
-//! The names of a site from A to Z, and the index that the search loads when it is used.
+//! The names of a site from A to Z, and the index that the search loads on first use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,26 +18,26 @@ use super::said;
 use super::shard::{self, literal};
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 
-/// Bytes of one list on the search page itself, and of all; further and longer ones have pages of their own.
+/// Maximum bytes of one list on the search page itself, and of all its lists. Others have pages of their own.
 const MOST_INLINE: usize = 20_000;
 const MOST_INLINE_OF_ALL: usize = 70_000;
-/// Bytes of a page of names, as they stand in it, and names on it.
+/// Maximum bytes of the names on a page, escaped, and maximum names on it.
 const MOST_BYTES: usize = 90_000;
 const MOST_NAMES: usize = 500;
-/// Characters of one name in a list.
+/// Maximum characters of a name in a list.
 const LONGEST: usize = 120;
-/// Bytes of one part of the index, parts, and names in the whole of it: whoever begins to type waits for all of them.
+/// Maximum bytes of one part of the index, parts, and names in all of them. Search waits for all parts.
 const MOST_OF_A_SHARD: usize = 1_000_000;
 const MOST_SHARDS: usize = 4;
 const MOST_INDEXED: usize = 50_000;
-/// What an entry takes beside its texts.
+/// Bytes of an entry without its texts.
 const FRAME: usize = 90;
 
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
     shell: Shell,
-    /// Addresses of the index's parts, by spaces.
+    /// Addresses of the index's parts, separated by spaces.
     shards: String,
     note: Option<String>,
     groups: Vec<Group>,
@@ -53,7 +53,7 @@ struct NamesPage {
     pager: Option<Pager>,
 }
 
-/// Names of one sort.
+/// Names of one kind.
 struct Group {
     anchor: String,
     heading: Text,
@@ -66,7 +66,7 @@ struct Link {
     about: Text,
 }
 
-/// What a name belongs to. The search puts them in this order.
+/// Kind of a name, in the order in which the search lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Sort {
@@ -85,21 +85,21 @@ struct Named {
     about: String,
 }
 
-/// One list: `stem` names its pages.
+/// One list. Its pages' names begin with `stem`.
 struct List {
     heading: String,
     stem: String,
     names: Vec<Named>,
 }
 
-/// One part of the index, as it is read by the script.
+/// One part of the index, in the script's format.
 #[derive(Serialize)]
 struct Shard<'a> {
     groups: Vec<(Sort, String, &'a str)>,
     names: Vec<(usize, String, &'a str)>,
 }
 
-/// What many names share, so that the index says it once: their sort, what they belong to, and the folder of their addresses.
+/// Values that the index stores once for many names: kind, context, and folder of the addresses.
 type Shared<'a> = (Sort, &'a str, &'a str);
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
@@ -137,7 +137,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     files
 }
 
-/// Gathers every name, each list from A to Z.
+/// Collects all names, each list from A to Z.
 fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let list = |heading: &str, stem: &str, names: Vec<Named>| {
         let order = |name: &Named| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone());
@@ -174,18 +174,18 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
         Some(Named { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
     };
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
-    // A suite's segment never begins with a dot: the stems of the others are nobody else's.
+    // A suite's segment never begins with a dot, so these stems collide with no suite.
     let mut lists = vec![list("Suites", "all-suites", suites), list("Arms", "all-arms", arms), list("Runs", "all-runs", runs)];
     lists.extend(of_suites);
     lists
 }
 
-/// Bytes of an entry in a page.
+/// Returns the bytes of an entry in a page.
 fn length(name: &Named) -> usize {
     escaped_length(&shown(&name.name)) + escaped_length(&shown(&name.about)) + escaped_length(&name.href) + FRAME
 }
 
-/// Splits a list so that each part fits on a page.
+/// Splits a list into parts that each fit on a page.
 fn parts(names: &[Named]) -> Vec<&[Named]> {
     let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (place, name) in names.iter().enumerate() {
@@ -204,7 +204,7 @@ fn file_name(list: &List, page: u64) -> String {
     format!("{}-{page:04}.html", list.stem)
 }
 
-/// A part of a list by its first and last name.
+/// Links a part of a list by its first and last name.
 fn range(list: &List, page: u64, part: &[Named]) -> Link {
     let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
     let name = Text::from(format!("{} … {}", ends[0], ends[1]));
@@ -234,12 +234,12 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]
 }
 
 fn link(name: &Named, root: &str) -> Link {
-    // A list of items or criteria names its suite once, in its heading.
+    // A list of items or criteria has its suite in its heading.
     let about = if matches!(name.sort, Sort::Criterion | Sort::Item) { String::new() } else { shown(&name.about) };
     Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
 }
 
-/// A link without a name would be nothing to hear or to touch.
+/// Replaces a blank name: screen readers and pointers need something to find.
 fn named(name: &str) -> &str {
     if name.trim().is_empty() { "(no name)" } else { name }
 }
@@ -248,7 +248,8 @@ fn shown(name: &str) -> String {
     beginning(name, LONGEST)
 }
 
-/// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk. Returns how many names it has.
+/// Makes the index as scripts that pass their data to the page, because a page opened from disk can load nothing else. Returns the number
+/// of names, too.
 fn shards(lists: &[List]) -> (Vec<SiteFile>, usize) {
     let (mut files, mut indexed) = (Vec::new(), 0);
     let (mut part, mut bytes) = (Vec::<&Named>::new(), 0);
@@ -271,10 +272,10 @@ fn shards(lists: &[List]) -> (Vec<SiteFile>, usize) {
     (files, indexed)
 }
 
-/// Returns what names of the same folder share, and what is left of the address.
+/// Returns the values that names of the same folder share, and the rest of the address.
 fn split(name: &Named) -> (Shared<'_>, &str) {
     let end = match name.sort {
-        // Every run has a folder of its own.
+        // Every run has a folder of its own, so only the folder above is shared.
         Sort::Run => name.href.find('/'),
         Sort::Suite | Sort::Arm | Sort::Criterion | Sort::Item => name.href.rfind('/'),
     };
@@ -282,11 +283,11 @@ fn split(name: &Named) -> (Shared<'_>, &str) {
     ((name.sort, &name.about, folder), rest)
 }
 
-/// Bytes of a name in the index, as escaped as they are there.
+/// Returns the bytes of a name in the index, with its escapes.
 fn row_length(name: &Named) -> usize {
     let escaped = |text: &str| literal(&literal(text)).len();
     let ((sort, about, folder), rest) = split(name);
-    // No two runs share what is said about them.
+    // Each run has a context of its own.
     let own = if sort == Sort::Run { escaped(&visible(about)) + escaped(folder) + 10 } else { 0 };
     escaped(&visible(&name.name)) + escaped(rest) + 10 + own
 }

@@ -1,4 +1,4 @@
-//! A part of data beside the pages, as a script that hands it over: nothing else can be loaded from a disk.
+//! A part of data beside the pages, as a script that passes it to the page: a page opened from disk can load nothing else.
 
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ pub(super) fn path(name: &str, number: usize) -> String {
 
 pub(super) fn file(name: &str, number: usize, content: &impl Serialize) -> SiteFile {
     let json = serde_json::to_string(content).expect("texts and numbers can be written");
-    // A JSON string is a string of the script too; read as JSON it is faster than a literal.
+    // A JSON string is also a valid string in scripts. Browsers parse JSON faster than a literal.
     let text = format!("evalreportShard(\"{name}\",{number},JSON.parse({}));\n", literal(&json));
     SiteFile { path: path(name, number), bytes: text.into_bytes() }
 }
 
-/// Writes a text as a string of a script. `<` could end the script or begin a comment.
+/// Writes a text as a string of a script. Escapes `<`, which could end the script or begin a comment.
 pub(super) fn literal(text: &str) -> String {
     let literal = serde_json::to_string(text).expect("a text can be written");
     literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")

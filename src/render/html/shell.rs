@@ -1,4 +1,4 @@
-//! What surrounds every page: head, navigation, footer; and foreign text made safe to show.
+//! Frame of every page: head, navigation, footer; and foreign text made safe to show.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl Text {
         Self(visible(text))
     }
 
-    /// Returns how long the text is in a page.
+    /// Returns the text's length in a page, in bytes.
     pub fn escaped_length(&self) -> usize {
         self.0.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
     }
@@ -47,11 +47,11 @@ impl fmt::Display for Text {
     }
 }
 
-/// Returns how many bytes a text takes in a page: a text of nothing but angle brackets is five times as long there.
+/// Returns the bytes of a text in a page. A text of angle brackets alone is five times as long there.
 pub(super) fn escaped_length(text: &str) -> usize {
     let bytes = |character: char| match character {
         '&' | '<' | '>' | '"' | '\'' => 5,
-        // Made visible as an escape.
+        // Shown as an escape.
         '\u{80}'..='\u{9f}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => 8,
         '\u{0}'..='\u{1f}' | '\u{7f}' => 3,
         other => other.len_utf8(),
@@ -59,7 +59,7 @@ pub(super) fn escaped_length(text: &str) -> usize {
     text.chars().map(bytes).sum()
 }
 
-/// Which entry of the navigation the page stands under.
+/// The navigation entry that is marked as current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Here {
     Overview,
@@ -72,7 +72,7 @@ pub(super) enum Here {
     Below,
 }
 
-/// One step of the way from the overview to the page.
+/// One link of the path from the overview to the page.
 #[derive(Clone, Debug)]
 pub(super) struct Crumb {
     pub href: String,
@@ -92,7 +92,7 @@ pub(super) struct Download {
     pub label: &'static str,
 }
 
-/// The bar that stays in sight on all pages of a suite: its name, its state and its pages.
+/// The bar that stays in view on all pages of a suite: name, state and links to its pages.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
     pub label: Text,
@@ -108,33 +108,33 @@ pub(super) struct Tab {
     pub is_here: bool,
 }
 
-/// Facts about the data as a whole. Pages of one suite leave them out: a run of another must not change them.
+/// Facts about all data. Pages of one suite lack them, because a run of another suite must not change them.
 #[derive(Clone, Debug)]
 pub(super) struct Foot {
     pub digest: Text,
-    /// For machines, and for people.
+    /// Time of the newest run, for machines and for people.
     pub newest: Option<(String, String)>,
     pub retracted: Option<String>,
     pub aliased: bool,
     pub problems: Option<String>,
-    /// What of the results goes with the site.
+    /// Which of the results are published with the site.
     pub results: Option<String>,
 }
 
-/// What surrounds a page.
+/// Frame of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Shell {
-    /// The way back to the site's root: empty, or ending in a slash.
+    /// Relative path to the site's root: empty, or ending in a slash.
     pub root: String,
     pub title: Text,
     pub description: Text,
-    /// The page's own address, where it is known where the site will be served.
+    /// The page's own address, if the site's address is known.
     pub canonical: Option<Text>,
     pub noindex: bool,
     pub site: Text,
     pub version: Text,
     pub assets: Assets,
-    /// What this page loads beside what all do.
+    /// Stylesheets and scripts of this page beyond those of all pages.
     pub extras: Vec<Extra>,
     pub here: Here,
     pub crumbs: Vec<Crumb>,
@@ -144,7 +144,7 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// Makes the surroundings of the page at `path`.
+    /// Makes the frame of the page at `path`.
     pub fn new(
         context: &SiteContext,
         assets: &Assets,
@@ -171,7 +171,7 @@ impl Shell {
         }
     }
 
-    /// Puts the page among those of a suite, with their own style sheet and script.
+    /// Adds a suite's bar, with the suite pages' stylesheet and script.
     pub fn of_suite(mut self, bar: Bar) -> Self {
         self.bar = Some(bar);
         let own = self.assets.suite.clone();
@@ -183,18 +183,18 @@ impl Shell {
         self
     }
 
-    /// Loads a sheet and a script that other pages do without.
+    /// Adds a stylesheet and a script that other pages do not load.
     pub fn with(mut self, extra: Extra) -> Self {
         self.extras.push(extra);
         self
     }
 
-    /// Loads the sheet of these alone: the script is for other pages.
+    /// Adds only the stylesheet of `extra`: its script is for other pages.
     pub fn styled(self, extra: &Extra) -> Self {
         self.with(Extra { js: String::new(), ..extra.clone() })
     }
 
-    /// Offers the page's numbers in every form: `stem` is their path without extension.
+    /// Links the page's numbers in every form. `stem` is their path without extension.
     pub fn downloads(self, stem: &str) -> Self {
         self.download(&format!("{stem}.json"), "JSON").download(&format!("{stem}.csv"), "CSV").download(&format!("{stem}.md"), "Markdown")
     }

@@ -1,4 +1,4 @@
-//! Both arms' answers to the items that they ended differently, word by word beside each other.
+//! Both arms' answers to items with different outcomes, side by side and compared word by word.
 
 use crate::domain::beginning;
 use crate::render::format;
@@ -11,16 +11,16 @@ use super::link::ItemLink;
 use super::plan::Plan;
 use super::shell::{Text, escaped_length};
 
-/// Characters of one text; the data beside the page have more.
+/// Maximum characters of one text. The data beside the page have more.
 const MOST_OF_A_TEXT: usize = 1_200;
-/// Bytes of all texts together as they stand in the page.
+/// Maximum bytes of all texts together, escaped.
 const MOST_OF_A_PAGE: usize = 60_000;
 
 /// The items of a page, in its order.
 pub(super) struct Sides {
     pub items: Vec<SidesOfItem>,
     pub notes: Vec<String>,
-    /// By item, where it stands.
+    /// The items' names, by position.
     places: Vec<ListedItem>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct SidesOfItem {
     pub sides: Vec<OneSide>,
 }
 
-/// What one arm did.
+/// One arm's outcome and answer.
 pub(super) struct OneSide {
     pub arm: Text,
     pub run: Text,
@@ -41,16 +41,16 @@ pub(super) struct OneSide {
     pub transcript: Option<String>,
     pub status: (&'static str, &'static str, Text),
     pub answer: Option<Text>,
-    /// What the other arm did not say is marked.
+    /// Words that the other arm's answer lacks are marked.
     pub reply: Vec<Piece>,
     pub reason: Option<Text>,
     pub judge: Option<Text>,
-    /// Names the text for those who cannot see where it stands.
+    /// Label of the text for screen readers.
     pub about: Text,
 }
 
 impl Sides {
-    /// Returns the address, on the page, of an item that stands on it.
+    /// Returns the anchor of an item, or `None` if it is not on the page.
     pub fn anchor(&self, item: &ListedItem) -> Option<String> {
         self.places.iter().position(|known| known == item).map(|place| format!("#{}", anchor(place)))
     }
@@ -60,7 +60,7 @@ fn anchor(place: usize) -> String {
     format!("side-{}", place + 1)
 }
 
-/// Lays a pair's items out; nothing where the store keeps no words of theirs.
+/// Lays a pair's items out, or returns `None` if the store has no texts of them.
 pub(super) fn of_pair(
     pair: &Comparison,
     labels: &[String],
@@ -131,7 +131,7 @@ fn texts(side: &Side) -> impl Iterator<Item = &String> {
     [&side.answer, &side.reply, &side.reason, &side.judge].into_iter().flatten()
 }
 
-/// What is not shown, and where it is.
+/// Says which items or texts are not shown, and where they are.
 fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let differing = pair.flips.as_ref().map_or(0, |flips| flips.only_first + flips.only_second);

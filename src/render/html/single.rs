@@ -1,7 +1,7 @@
-//! Overview, suites and comparisons as one file that can be sent and opens by itself.
+//! Overview, suites and comparisons as one self-contained file.
 //!
-//! It is put together from the pages as they are: each becomes a section, links among them become links within the file, and links to
-//! pages that are not in it – runs, items – become plain text. Its policy names the digests of the one style sheet and the one script in it.
+//! The file is assembled from the site's pages. Each becomes a section, links among them become links within the file, and links to other
+//! pages – runs, items – become plain text. Its content security policy names the digests of its only stylesheet and its only script.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,14 @@ struct Single {
     script: &'static str,
 }
 
-/// What stands between the parts of the frame. No text has control characters: they are made visible.
+/// Placeholders between the parts of the frame. No text contains them, because control characters are made visible.
 const STYLE: &str = "\u{1}style";
 const PAGES: &str = "\u{1}pages";
 const SCRIPT: &str = "\u{1}script";
 
-/// Makes the file. `results` is the element that holds them, or nothing.
+/// Makes the file. `results` is the element that holds the results, or empty.
 pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -> Vec<u8> {
-    // The search loads its index from beside it, and a page of any two arms their outcomes.
+    // The search loads its index from separate files, and the page for any two arms their outcomes.
     let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
     let is_left_out =
         |path: &str| path.starts_with("runs/") || path.starts_with("embed/") || is_loading(path) || super::items::is_item_page(path);
@@ -68,22 +68,22 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -
     [head, &style, middle, &sections, tail, &script, before, results, "</body>", after].concat().into_bytes()
 }
 
-/// SHA-256 in the form that a policy takes.
+/// Returns the SHA-256 in the form of a content security policy.
 fn digest(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// The main part of a page, with ids of its own and its headings one level down.
+/// Returns the main part of a page, with unique ids and its headings one level lower.
 fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let html = String::from_utf8_lossy(&page.bytes);
     let main = html.split_once("<main id=\"main\">").and_then(|(_, rest)| rest.split_once("</main>")).map_or("", |(main, _)| main);
-    // The pages of a suite lead to each other above their main part.
+    // The links between a suite's pages are above the main part.
     let bar = html.split_once("<nav class=\"bar\"").and_then(|(_, rest)| rest.split_once("</nav>"));
     let bar = bar.map_or_else(String::new, |(bar, _)| format!("<nav class=\"bar\"{bar}</nav>"));
     let mut shown = format!("<section id=\"p{number}\">\n");
     let whole = format!("{bar}{main}");
     let mut rest = whole.as_str();
-    // Text is escaped, so that what begins with `<` is a tag, and attributes are quoted.
+    // Text is escaped, so each `<` begins a tag, and attributes are quoted.
     while let Some(start) = rest.find('<') {
         shown.push_str(&rest[..start]);
         let end = tag_end(&rest[start..]).map_or(rest.len(), |length| start + length);
@@ -95,7 +95,7 @@ fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> S
     shown
 }
 
-/// Returns how long a tag is: up to the first `>` outside of quotes.
+/// Returns the length of a tag: up to the first `>` outside of quotes.
 fn tag_end(text: &str) -> Option<usize> {
     let mut is_quoted = false;
     for (place, letter) in text.char_indices() {
@@ -119,7 +119,7 @@ fn tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) ->
     attributes(tag, path, number, numbers)
 }
 
-/// Rewrites the attributes that name a place: quoted values stand at every second `"`.
+/// Rewrites the attributes that contain an address or id. Every second part between `"` is a quoted value.
 fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let mut shown = String::with_capacity(tag.len());
     let mut parts = tag.split('"').peekable();
@@ -137,14 +137,14 @@ fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usi
         };
         match value {
             Some(value) => shown.push_str(&format!("{before}\"{value}\"")),
-            // An address that leads nowhere here is left out, and its text stays.
+            // If the target is not in the file, drop the attribute and keep the text.
             None => shown.push_str(before.trim_end_matches(format!("{name}=").as_str()).trim_end()),
         }
     }
     shown
 }
 
-/// Where a link leads within the file; nothing for a page that is not in it.
+/// Returns the link's target within the file, or `None` if the file lacks that page.
 fn address(href: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> Option<String> {
     if href.starts_with("https://") || href.starts_with("http://") {
         return Some(href.to_owned());
@@ -165,7 +165,7 @@ fn address(href: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize
     Some(id.map_or_else(|| format!("#p{number}"), |id| format!("#p{number}-{id}")))
 }
 
-/// Says whether a page could be mistaken for the frame: nobody's text may end the style or the script.
+/// Says whether a text could end the style or the script early.
 #[cfg(test)]
 fn ends_early(text: &str) -> bool {
     text.contains("</") || text.contains("<!--")

@@ -1,4 +1,4 @@
-//! One file of the site, and some made one after the other.
+//! A file of the site, and a sequence of files.
 
 use askama::Template;
 
@@ -20,8 +20,8 @@ impl SiteFile {
 /// Files that are made one after the other.
 pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
-/// How the names of pages end.
+/// Extension of pages.
 pub(super) const PAGE_ENDING: &str = ".html";
 
-/// The page of a suite that compares any two of its arms.
+/// File name of the page that compares any two arms of a suite.
 pub(super) const ANY_PAIR: &str = "any.html";

@@ -1,19 +1,20 @@
-//! Names into path segments that every file system and server takes.
+//! Turns names into path segments that all file systems and servers accept.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-/// Device names that Windows reserves, whatever follows the first dot.
+/// Device names that Windows reserves, with anything after the first dot.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Hash digits tried in turn until all segments of a folder differ; all 64 always do.
+/// Numbers of hash digits, tried in turn until all segments of a folder differ. With all 64 they always do.
 const DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
 
-/// Gives each name a segment of at most `longest` bytes: lower-case ASCII, unique whatever the case, never `..` or a reserved name.
+/// Gives each name a segment of at most `longest` bytes: lower-case ASCII, unique even if case is ignored, and never `..` or a reserved
+/// name.
 ///
-/// A name that loses characters gets a part of its hash, and so do all names that would meet in one segment: which one a name gets does
-/// not depend on the order of the others.
+/// A name that loses characters gets a part of its hash, and so do all names that would share a segment. So a name's segment does not
+/// depend on the order of the names.
 pub(in crate::render) fn segments<'a>(names: impl IntoIterator<Item = &'a str>, longest: usize) -> BTreeMap<&'a str, String> {
     let mut levels: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 0)).collect();
     loop {
@@ -43,7 +44,7 @@ fn segment(name: &str, digits: usize, longest: usize) -> String {
         match character {
             'a'..='z' | '0'..='9' | '_' => plain.push(character),
             'A'..='Z' => plain.push(character.to_ascii_lowercase()),
-            // A dot only between other characters: neither hidden, nor `..`, nor lost by Windows at the end.
+            // Keep a dot only after a letter or digit: no hidden names, no `..`, and no final dot, which Windows drops.
             '.' if plain.ends_with(|before: char| before.is_ascii_alphanumeric()) => plain.push('.'),
             ' '..='~' => {
                 let kept = plain.trim_end_matches(['-', '.']).len();
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(hashed["bar"], "bar");
         assert_ne!(hashed["Foo"], hashed["foo"]);
         assert_eq!(hashed, segments(["bar", "foo", "Foo"], 120));
-        // A name that looks like another one's hashed segment.
+        // A name that equals another name's hashed segment.
         let imitation = hashed.remove("foo").unwrap_or_default();
         let given = segments(["Foo", "foo", imitation.as_str()], 120);
         let distinct: std::collections::BTreeSet<&String> = given.values().collect();

@@ -1,8 +1,8 @@
-//! How the state of a suite is shown: a word, a shape and the class that colours it.
+//! Display of a suite's state: a word, a shape and a CSS class.
 
 use crate::views::SuiteState;
 
-/// As it stands in a row, and in small letters on a chip.
+/// Returns the word for a row. A chip shows it in small letters.
 pub(super) fn word(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "changed",
@@ -14,7 +14,7 @@ pub(super) fn word(state: SuiteState) -> &'static str {
     }
 }
 
-/// The class that colours it.
+/// Returns the CSS class that colours the state.
 pub(super) fn class(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "is-changed",
@@ -26,7 +26,7 @@ pub(super) fn class(state: SuiteState) -> &'static str {
     }
 }
 
-/// Its colour on white, where no style sheet gives it one.
+/// Returns the state's colour on white, for files without the stylesheet.
 pub(super) fn colour(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "#b3261e",
@@ -38,7 +38,7 @@ pub(super) fn colour(state: SuiteState) -> &'static str {
     }
 }
 
-/// Its shape in a square of 12 units, so that no colour has to be seen.
+/// Returns the state's shape in a square of 12 units, which identifies it without colour.
 pub(super) fn shape(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "M6 0l6 6-6 6-6-6z",
@@ -50,7 +50,7 @@ pub(super) fn shape(state: SuiteState) -> &'static str {
     }
 }
 
-/// The sign before a verdict in sentences.
+/// Returns the sign before a verdict in sentences.
 pub(super) fn mark(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "◆",
@@ -62,13 +62,13 @@ pub(super) fn mark(state: SuiteState) -> &'static str {
     }
 }
 
-/// A state on a page: its word, the class that colours it, and its shape.
+/// A state on a page: word, CSS class and shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sign {
     pub word: &'static str,
     pub class: &'static str,
     pub shape: &'static str,
-    /// Its place among the states.
+    /// Its position among the states.
     pub order: usize,
 }
 

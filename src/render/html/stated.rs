@@ -1,4 +1,4 @@
-//! What sources published about themselves beside what their own counts give.
+//! Published figures beside figures from the sources' own counts.
 
 use crate::render::{format, words};
 use crate::views::{OverviewSuite, RunStated, StatedLine};
@@ -7,13 +7,13 @@ use super::arm_links::link_arms;
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::plan::Plan;
 
-/// Figures on a suite's page, and on one whose leaderboard fills it; the data have all.
+/// Maximum figures on a suite's page, and on one that the leaderboard fills. The data have all.
 const MOST_FIGURES: usize = 24;
 const FEW_FIGURES: usize = 3;
-/// Arms from which on the leaderboard fills the page.
+/// Number of arms from which on the leaderboard fills the page.
 const MANY_ARMS: usize = 31;
 
-/// The figures of one run.
+/// Lays out the figures of one run.
 pub(super) fn of_run(lines: &[StatedLine]) -> Option<Grid> {
     if lines.is_empty() {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn of_run(lines: &[StatedLine]) -> Option<Grid> {
     Some(grid)
 }
 
-/// The figures of a suite's runs, those that disagree first.
+/// Lays out the figures of a suite's runs, disagreements first.
 pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option<Grid> {
     let runs = &suite.stated;
     if runs.is_empty() {

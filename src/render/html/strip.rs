@@ -1,19 +1,19 @@
-//! Drawings in a row of a table, as wide as their column: marks stand at shares of the width, so nothing has to be measured.
+//! Drawings in a table's row, as wide as their column. Positions are shares of the width, so nothing has to be measured.
 
 use crate::render::format;
 use crate::views::Interval;
 
-/// Air beyond the outermost mark, as a share of what is drawn.
+/// Space beyond the outermost mark, as a share of the drawn range.
 const AIR: f64 = 0.06;
 
-/// A stretch of numbers that a drawing shows.
+/// The range of numbers that a drawing shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     pub low: f64,
     pub high: f64,
 }
 
-/// A value with its interval, at shares of the width in per cent.
+/// A value with its interval, in percent of the width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub x: String,
@@ -21,7 +21,8 @@ pub(super) struct Mark {
 }
 
 impl Axis {
-    /// An axis that holds all the numbers with some air, out to round ones; inside `within`, where there is nothing beyond.
+    /// Returns an axis that includes all numbers with some space and ends at round numbers, limited to `within`. `None` without finite
+    /// numbers.
     pub fn around(numbers: &[f64], within: Option<(f64, f64)>) -> Option<Self> {
         let finite = || numbers.iter().copied().filter(|number| number.is_finite());
         let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
@@ -35,10 +36,10 @@ impl Axis {
         })
     }
 
-    /// Round numbers at even distances from one end to the other.
+    /// Returns evenly spaced round numbers from one end to the other.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
-        // Steps that come out even, as few as that takes.
+        // The fewest steps that give round numbers.
         let is_round = |count: &u32| {
             let step = span / f64::from(*count);
             (round_step(step * (1.0 + 1e-9)) - step).abs() <= 1e-6 * step
@@ -47,12 +48,12 @@ impl Axis {
         (0..=count).map(|number| self.low + span * f64::from(number) / f64::from(count)).collect()
     }
 
-    /// Where a number stands, as a share of the width.
+    /// Returns a number's position, as a share of the width.
     pub fn share(&self, number: f64) -> f64 {
         ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// The same in per cent.
+    /// Returns a number's position in percent of the width.
     pub fn at(&self, number: f64) -> String {
         percent(self.share(number))
     }
@@ -62,12 +63,12 @@ impl Axis {
     }
 }
 
-/// A share of the width in per cent.
+/// Formats a share of the width in percent.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.2}", 100.0 * share)
 }
 
-/// A stretch of amounts above zero, on which equal distances are equal factors.
+/// A range of positive amounts on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LogAxis {
     pub low: f64,
@@ -75,7 +76,7 @@ pub(super) struct LogAxis {
 }
 
 impl LogAxis {
-    /// An axis that holds all amounts with some air; amounts that are not above zero have no place on it.
+    /// Returns an axis that includes all positive amounts with some space, or `None` without any.
     pub fn around(amounts: &[f64]) -> Option<Self> {
         let above = || amounts.iter().copied().filter(|amount| amount.is_finite() && *amount > 0.0);
         let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
@@ -83,12 +84,12 @@ impl LogAxis {
         Some(Self { low: low / air, high: high * air })
     }
 
-    /// Where an amount stands, as a share of the width.
+    /// Returns an amount's position, as a share of the width.
     pub fn share(&self, amount: f64) -> f64 {
         ((amount / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 
-    /// 1, 2 and 5 times the powers of ten on it; of many, the powers alone.
+    /// Returns 1, 2 and 5 times the powers of ten on the axis. If these are too many, returns the powers alone.
     pub fn ticks(&self) -> Vec<f64> {
         let of = |digits: &[f64]| -> Vec<f64> {
             let all = (-9..=9).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
@@ -99,13 +100,13 @@ impl LogAxis {
     }
 }
 
-/// The end of an axis, with as many decimals as it has, two at most.
+/// Formats the end of an axis with the decimals that it needs, at most two.
 pub(super) fn end(number: f64) -> String {
     let text = format::fixed(number, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The largest of 1, 2, 2.5 and 5 times a power of ten that is not beyond `most`.
+/// Returns the largest of 1, 2, 2.5 and 5 times a power of ten up to `most`.
 fn round_step(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
     [5.0, 2.5, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most * (1.0 + 1e-9)).unwrap_or(power)
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(ends(&[0.831, 0.916, 0.816], Some((0.0, 1.0))), ["0.8000", "0.9250"]);
         assert_eq!(ends(&[0.639, 1.0], Some((0.0, 1.0))), ["0.6000", "1.0000"]);
         assert_eq!(ends(&[0.0, 0.135, 0.19], None), ["-0.0500", "0.2500"]);
-        // One number alone has an axis, too.
+        // A single number has an axis, too.
         let one = Axis::around(&[0.5], Some((0.0, 1.0))).expect("a number");
         assert!(one.low < 0.5 && one.high > 0.5);
         assert_eq!(Axis::around(&[f64::NAN], None), None);

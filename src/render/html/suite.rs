@@ -1,4 +1,4 @@
-//! A suite's first page: the answer, its arms drawn side by side, and what else there is to know of the suite.
+//! A suite's first page: the answer, its arms drawn side by side, and summaries of its other pages.
 
 use askama::Template;
 
@@ -17,7 +17,7 @@ use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, board, criteria};
 
-/// With more arms, categories have a page of their own alone.
+/// Maximum number of arms for which categories are drawn here. With more, only their own page draws them.
 const MOST_SHADED: usize = 12;
 
 #[derive(Template)]
@@ -25,7 +25,7 @@ const MOST_SHADED: usize = 12;
 struct SuitePage {
     shell: Shell,
     label: Text,
-    /// The answer in a sentence, and all that is said of it.
+    /// The answer in one sentence; `sentences` has all.
     answer: Text,
     mark: &'static str,
     sentences: Vec<Text>,
@@ -46,15 +46,15 @@ struct SuitePage {
     facts: Vec<Fact>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
-    /// Address of the item matrix, what it says, and the items that stand out in it.
+    /// Address of the item matrix, its summary, and the items that stand out in it.
     items: Option<String>,
     items_said: Vec<Text>,
     shortlists: Vec<Shortlist>,
-    /// Address of the criteria, what they say, and those on which arms part.
+    /// Address of the criteria, their summary, and links to criteria on which arms differ.
     criteria: Option<(String, Text, Vec<Link>)>,
 }
 
-/// A label and what it says.
+/// A label with its text.
 struct Fact {
     label: &'static str,
     text: Text,

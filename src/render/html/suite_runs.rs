@@ -12,7 +12,7 @@ use super::runs::{Of, run_grid};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 
-/// More runs than this stand on the list of all runs only.
+/// Maximum number of runs here. The list of all runs has the others.
 const MOST: usize = 100;
 
 #[derive(Template)]

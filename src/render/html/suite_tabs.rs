@@ -1,4 +1,4 @@
-//! The pages of a suite: which of them there are, and the bar that leads from one to the other.
+//! The pages of a suite, and the bar that links them.
 
 use crate::views::{OverviewSuite, SuiteState};
 
@@ -61,7 +61,7 @@ impl Tab {
         }
     }
 
-    /// Whether the suite has anything for the page.
+    /// Says whether the suite has data for the page.
     pub fn is_there(self, suite: &OverviewSuite) -> bool {
         let charts = &suite.charts;
         match self {
@@ -79,7 +79,7 @@ impl Tab {
     }
 }
 
-/// Leads to the suite's other pages from one with this way to the site's root.
+/// Makes the bar that links a suite's pages. `root` is the relative path to the site's root.
 pub(super) fn bar(suite: &OverviewSuite, place: &SuitePlace, root: &str, here: Tab) -> Bar {
     let (state, settled) = (SuiteState::of(suite), SuiteState::settled(suite));
     let tab = |tab: Tab| shell::Tab { word: tab.word(), href: format!("{root}{}", tab.path(place)), is_here: tab == here };

@@ -1,4 +1,4 @@
-//! The whole site of made-up results, some of them hostile.
+//! The whole site for made-up results, some of them hostile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use super::*;
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
                    require-trusted-types-for 'script'; trusted-types evshard";
 
-/// Names that would do harm if they were taken for anything but text.
+/// Names that would do harm if anything took them for more than text.
 const HOSTILE: [&str; 8] = [
     "</script><script>window.pwned=1</script>",
     "<img src=x onerror=alert(1)>",
@@ -111,7 +111,7 @@ fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: Metri
     Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
 }
 
-/// All pairs of the arms with one verdict.
+/// Makes evidence with the same verdict for all pairs of the arms.
 fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence {
     let pair = |first, second| PairEvidence {
         first,
@@ -151,7 +151,7 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
     }
 }
 
-/// Nothing can be told apart.
+/// Makes evidence without significant differences.
 fn board_evidence(arms: u64) -> BoardEvidence {
     let pairs = arms * (arms - 1) / 2;
     BoardEvidence {
@@ -283,7 +283,7 @@ fn listed(item: &str) -> ListedItem {
     ListedItem { kind: ItemKind::Question, item: item.to_owned(), evaluator: "answers".to_owned() }
 }
 
-/// What two arms said, long enough to be cut.
+/// Makes both arms' answers, long enough to be cut.
 fn sides(hostile: &str) -> Vec<SideBySide> {
     let side = |status: &str, said: &str| Side {
         transcript: None,
@@ -400,7 +400,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
     }
 }
 
-/// Names that fold into one another, and those that would do harm.
+/// Names that would share a segment, and harmful names.
 fn item_names() -> Vec<String> {
     let plain = ["q-1", "Q-1", "q 1", "con", "../../x", "漢字", "__proto__"].map(str::to_owned);
     plain.into_iter().chain(HOSTILE.map(str::to_owned)).chain(["n".repeat(300), "N".repeat(300)]).collect()
@@ -496,7 +496,7 @@ fn verdict(text: &str) -> CriterionVerdict {
     CriterionVerdict { run: text.to_owned(), attempt: 2, revision: 1, status: "fail".to_owned(), reason: Some(text.to_owned()) }
 }
 
-/// Something for every chart.
+/// Makes data for every chart.
 fn charts(arms: &[Arm]) -> SuiteCharts {
     let coverage = Coverage { known: 3, runs: 3 };
     let point = |(index, arm): (usize, &Arm)| ParetoPoint {
@@ -734,7 +734,7 @@ fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
     items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
-/// A transcript whose every text is this one.
+/// Makes a transcript in which every text is `text`.
 fn transcripts(text: &str) -> RunTranscripts {
     let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned(), spent: None };
     let entry = ItemTranscript {
@@ -749,7 +749,7 @@ fn transcripts(text: &str) -> RunTranscripts {
     RunTranscripts { pages: vec![vec![entry]], links, shown: 1, ..RunTranscripts::default() }
 }
 
-/// Every file of the made-up site; hostile text in every field of its runs.
+/// Makes every file of the made-up site, with hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
     let overview = Published::of_test(made_up());
     let plan = Plan::new(&overview);
@@ -773,7 +773,7 @@ fn pages(files: &[SiteFile]) -> impl Iterator<Item = (&str, &str)> {
     files.iter().filter(is_page).map(|file| (file.path.as_str(), std::str::from_utf8(&file.bytes).expect("templates write text")))
 }
 
-/// The start tags of a page.
+/// Returns the start tags of a page.
 fn tags(html: &str) -> impl Iterator<Item = &str> {
     html.split('<')
         .skip(1)
@@ -781,7 +781,7 @@ fn tags(html: &str) -> impl Iterator<Item = &str> {
         .map(|tag| &tag[..tag.find('>').unwrap_or(tag.len())])
 }
 
-/// The values of an attribute, unescaped as far as addresses need it.
+/// Returns the values of an attribute, unescaped as far as addresses need it.
 fn attribute<'a>(html: &'a str, name: &'a str) -> impl Iterator<Item = String> + 'a {
     let opening = format!(" {name}=\"");
     tags(html).filter_map(move |tag| {
@@ -860,7 +860,7 @@ fn hostile_text_stays_text() {
             assert!(!tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
             assert!(!tag.starts_with("script") || tag.starts_with(KNOWN[0]), "{path}: <{tag}>");
         }
-        // The script of all pages, and those that pages of this kind alone have; none in what others embed.
+        // One script of all pages, and one or two more of this kind of page. Pages for embedding have none.
         let ours = tags(html).filter(|tag| tag.starts_with(KNOWN[0])).count();
         assert_eq!(html.matches("<script").count(), ours, "{path}");
         assert!(if path.starts_with("embed/") { ours == 0 } else { (1..=3).contains(&ours) }, "{path} has {ours} scripts");
@@ -911,7 +911,7 @@ fn nothing_is_coloured_as_won_without_evidence() {
     for word in ["not enough evidence", "unknown", "open: 500 questions"] {
         assert!(html.contains(word), "{word}");
     }
-    // Single items are marked below, as passed or not.
+    // Single items below are marked as passed or failed.
     let verdicts = html.split("id=\"outcomes\"").next().unwrap_or_default();
     assert!(!html.contains("class=\"better\"") && !verdicts.contains("s-pass"));
 }

@@ -1,4 +1,4 @@
-//! A run's transcripts, some on a page: each folded, with a rail of its steps and what was expected beside what was answered.
+//! A run's transcripts, several per page: each folded, with a rail of its steps, and with the expected answer beside the given one.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ struct TranscriptHtml {
 struct Entry {
     anchor: String,
     name: Text,
-    /// The only one of its page is unfolded.
+    /// Whether it is unfolded, because it is the only one on its page.
     is_open: bool,
     steps: String,
     about: String,
@@ -40,11 +40,11 @@ struct Entry {
     same_as: Option<String>,
     outcome: Option<Outcome>,
     parts: Vec<Part>,
-    /// Steps that the rail has no room for.
+    /// Note on steps that the rail has no room for.
     more: Option<String>,
 }
 
-/// How the item ended, as far as the run's outcomes say.
+/// The item's outcome, as far as the run has it.
 struct Outcome {
     class: &'static str,
     mark: &'static str,
@@ -53,12 +53,12 @@ struct Outcome {
     expected: Text,
     answered: Text,
     facts: Vec<(&'static str, String)>,
-    /// The item's page, on which the other arms stand.
+    /// Address of the item's page, which has the other arms.
     href: Option<String>,
 }
 
 impl Outcome {
-    /// `answered Green instead of Blue`; nothing if one of the two is unknown.
+    /// Formats both answers: `answered Green instead of Blue`. Empty if one is unknown.
     fn said(&self) -> Text {
         if self.expected.is_blank() || self.answered.is_blank() {
             return Text::default();
@@ -73,12 +73,12 @@ impl Outcome {
 
 /// One message, tool call or result.
 struct Part {
-    /// Its number among the steps, and who speaks; nothing for a remark of ours.
+    /// Its number among the steps, and the speaker. `None` for a note of ours.
     step: Option<(usize, Text)>,
     is_on_rail: bool,
     spent: String,
     lines: Vec<Text>,
-    /// A long text of a tool is folded below its first line.
+    /// A tool's long text, folded below its first line.
     fold: Option<Fold>,
 }
 
@@ -87,17 +87,17 @@ struct Fold {
     more: String,
 }
 
-/// A line longer than this is broken, so that no browser has to measure a megabyte of one.
+/// Maximum letters of a line. Longer ones are broken, because browsers are slow with a line of a megabyte.
 const LONGEST_LINE: usize = 2_000;
-/// Texts of tools with more lines than this, or more letters, are folded.
+/// Maximum lines and letters of a tool's text that is not folded.
 const UNFOLDED_LINES: usize = 4;
 const UNFOLDED_LETTERS: usize = 400;
-/// Letters of a folded text's first line.
+/// Maximum letters of a folded text's first line.
 const FIRST_LINE: usize = 120;
-/// Steps of one rail.
+/// Maximum number of steps on a rail.
 const MOST_STEPS: usize = 150;
 
-/// What the entries of a page are made from.
+/// Context shared by the entries of a page.
 struct Of<'a> {
     plan: &'a Plan,
     place: &'a RunPlace,
@@ -149,14 +149,14 @@ pub(super) fn pages(
     (1..).zip(&transcripts.pages).map(page).collect()
 }
 
-/// What happened, if the page tells of one item and that is known.
+/// Describes the outcome if the page has one item with a known outcome.
 fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
     let [Entry { name, outcome: Some(outcome), .. }] = entries else { return None };
     let said = outcome.said();
     (!said.is_blank()).then(|| Text::from(format!("{name}: {arm} {said}")))
 }
 
-/// What the run's page says about its transcripts; nothing where there are none.
+/// Returns the run page's note on its transcripts, or `None` if there are none.
 pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
     if transcripts.shown + transcripts.left_out == 0 {
         return None;
@@ -235,7 +235,7 @@ fn part(part: &TranscriptPart, steps: &mut usize) -> Part {
     Part { is_on_rail: step.is_some() && *steps <= MOST_STEPS, step, spent: part.spent.map_or_else(String::new, spent), lines, fold }
 }
 
-/// `212 tokens · $0.004`.
+/// Formats tokens and cost: `212 tokens · $0.004`.
 fn spent(spent: Spent) -> String {
     let tokens = spent.output_tokens.map(|tokens| words::count_of(tokens, "tokens"));
     [tokens, spent.cost_usd.map(format::money)].into_iter().flatten().collect::<Vec<String>>().join(" · ")

@@ -1,9 +1,9 @@
-//! Dot-and-whisker marks: where they stand on a scale from 0 to 100 %.
+//! Dot-and-whisker marks: positions on a scale from 0 to 100%.
 
 use crate::render::{format, words};
 use crate::views::Estimate;
 
-/// The drawing is 200 units wide, with room for half a dot at each end.
+/// Left end and width of the scale. The drawing is 200 units wide, with room for half a dot at each end.
 const LEFT: f64 = 4.0;
 const WIDTH: f64 = 192.0;
 
@@ -13,7 +13,7 @@ pub(super) struct Whisker {
     pub title: String,
     pub about: String,
     pub x: String,
-    /// The ends of the interval; absent for a rate without one.
+    /// The ends of the interval. `None` for a rate without an interval.
     pub ends: Option<(String, String)>,
 }
 
