@@ -227,7 +227,7 @@ macro_rules! values_are {
 
 pub(in crate::import) use {others_are, values_are};
 
-/// Buffers the reader, because the parser requests single bytes.
+/// Replaces `NaN` and infinities, and buffers the result, because the parser requests single bytes.
 fn plain<R: Read>(reader: R) -> BufReader<Plain<R>> {
     BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader))
 }

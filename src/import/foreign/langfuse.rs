@@ -211,7 +211,7 @@ impl Reading {
     }
 }
 
-/// Returns whether the scored trace passed, or skipped if the score does not tell.
+/// Returns the status of the scored trace: skipped if the score does not say yes or no.
 fn status(score: &Score) -> ItemStatus {
     let is_boolean = score.data_type == "BOOLEAN";
     let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned)).map(|label| label.trim().to_lowercase());

@@ -8,7 +8,7 @@ pub(super) const EVALUATOR: &str = "tests";
 
 pub(super) const CASE_RESULTS: &str = ".aider.results.json";
 
-/// Reads when a run began from its name, `2026-01-02-03-04-05--name`, and returns it as a date and time.
+/// Reads a run's start from its name, `2026-01-02-03-04-05--name`, and returns it as a date and time.
 pub(super) fn began(name: &str) -> Option<String> {
     let stamp = name.split_once("--")?.0;
     let parts: Vec<&str> = stamp.split('-').collect();

@@ -241,7 +241,7 @@ fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
     ScoreRecord { n, evaluator: Some(EVALUATOR.to_owned()), ..ScoreRecord::new(metric, value, Unit::Fraction, Direction::Up) }
 }
 
-/// Returns the submission's folder: the run's own, unless the run's id names it, else the one above.
+/// Returns the submission's folder: the nearest one whose name does not contain the run's id.
 fn submission(source: &ForeignSource, id: &str) -> Option<String> {
     let path = std::path::Path::new(&source.shown);
     let folders = path.ancestors().filter_map(|path| path.file_name()?.to_str());
