@@ -22,7 +22,7 @@ const FUNCTIONAL_TESTS: &str = "functional_tests";
 
 /// Part of a source that rows come from.
 pub(super) struct Place<'a> {
-    /// The part as messages name it.
+    /// Name of the part in messages.
     pub label: &'a str,
     /// The source's file name.
     pub file: &'a str,

@@ -1,4 +1,5 @@
-//! Langfuse: scores as its API returns them page by page and as its pages export them: an object with `data`, a list, or one per line.
+//! Langfuse: scores as its API returns them page by page and as its pages export them: an object with `data`, a list, or one score per
+//! line.
 //!
 //! Scores of one dataset run, or of one trace name, are a run. An item is a trace or one of its observations. Only yes-or-no scores can
 //! pass: no threshold is known for numbers.

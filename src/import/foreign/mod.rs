@@ -2,8 +2,8 @@
 //!
 //! Each format's module has private structs for its files, in which every field is optional, and a constant `FORMAT` with the facts of the
 //! format and two functions. `claim` decides from a first look whether a file is of the format and which files belong together. `read`
-//! passes a source's content to a [`Sink`]. The registry has one line per format. The sink keeps account of refused, odd, repeated and
-//! missing records, and compares published figures with recomputed ones.
+//! passes a source's content to a [`Sink`]. The registry has one line per format. The sink keeps account of refusals, oddities, and
+//! present and missing fields, and compares published figures with recomputed ones.
 
 mod agent_skills;
 mod aider;

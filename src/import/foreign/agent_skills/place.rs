@@ -58,7 +58,7 @@ pub(super) fn levels_above_eval(peek: &Peek) -> usize {
     if peek.folder_name(1) == Some(EVALS_FOLDER) { 3 } else { 2 }
 }
 
-/// Returns whether the file lies where a grading does, even if its content is damaged.
+/// Returns whether the file lies where a grading does. Its content may be damaged.
 pub(super) fn is_below_configuration(peek: &Peek) -> bool {
     peek.folder_name(levels_above_run(peek) - 3).is_some_and(|folder| CONFIGURATIONS.contains(&folder))
 }

@@ -43,7 +43,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Takes facts of the run. If a report has several runs, the whole report's facts belong to none of them and are ignored.
+    /// Takes facts of the run. If a report has several runs, the whole report's time and totals belong to none of them
+    /// and are ignored.
     pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
         match told {
             Told::Suite { start, depth, is_whole } => {

@@ -1,4 +1,4 @@
-//! lm-evaluation-harness: files with one time stamp: the results of an evaluation, and the samples of each of its tasks.
+//! lm-evaluation-harness: the results of one evaluation and the samples of each of its tasks, in files with one time stamp.
 //!
 //! Every task is a run: it has its own version, its own figures and, if samples were logged, its own file of them. A group of tasks only
 //! has figures, which are recomputed from its tasks' figures. Samples have one line per filter of an answer. The first filter and the first

@@ -43,7 +43,7 @@ pub(super) struct Named {
     pub row_id: String,
 }
 
-/// Column and row that a row belongs to.
+/// Column of a row, and the row's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub column: u64,
