@@ -181,7 +181,7 @@ impl StoredRuns {
     }
 
     /// Returns the current runs that have another current version, each with the version to keep. Only an interrupted import leaves such
-    /// runs. The version that replaces others is kept; if there are several, the one with most outcomes.
+    /// runs. The version that no other replaces is kept; if there are several, the one with most outcomes.
     pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for (first, versions) in &self.versions {
