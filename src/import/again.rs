@@ -1,4 +1,4 @@
-//! Importing again, the same for tables, rubrics and the formats of tools: what a source holds of runs that are in the store already.
+//! Imports sources again, alike for tables, rubrics and formats of other tools: decides about runs that the store already has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -11,8 +11,8 @@ use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
 use super::stored::{Read, Relation, StoredRuns};
 
-/// Decides on each run that is stored already, and tells the report. Returns new ids for the runs that are to be stored again, by the ids
-/// that they get when they are first imported.
+/// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first
+/// id.
 pub(super) fn settle(
     stored: &StoredRuns,
     store: &Store,
@@ -50,7 +50,7 @@ pub(super) fn settle(
     ids
 }
 
-/// Notes in the provenance of runs which run each of them replaces, so that an import that is interrupted can be completed.
+/// Notes in each run's provenance which run it replaces, so that an interrupted import can be completed.
 pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
     for run in runs {
         let replaced = report.runs_replaced.iter().find(|replaced| replaced.by == run.id);
@@ -64,14 +64,15 @@ fn named(run: &Run) -> String {
     visible(&format!("{} · {}", run.approach, run.model))
 }
 
-/// Returns an id that no run has, the same for the same content.
+/// Returns an unused id. The same run with the same content gets the same id.
 fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
     let sum = held.sum();
     let mut numbered = (1_u32..).map(|number| Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()]));
     numbered.find(|id| !stored.contains(id)).unwrap_or_else(|| first.clone())
 }
 
-/// Returns the key under which a source is to be sealed. None where it is sealed already, or was met earlier in the command.
+/// Returns the key for sealing a source, or `None` if the source is already sealed or was met earlier in the command. If sources are
+/// imported anew, a sealed source gets a numbered key.
 pub(super) fn free_key(stored: &StoredRuns, store: &Store, keys: &mut BTreeSet<String>, key: &str) -> Option<String> {
     if !keys.insert(key.to_owned()) {
         return None;
@@ -83,7 +84,7 @@ pub(super) fn free_key(stored: &StoredRuns, store: &Store, keys: &mut BTreeSet<S
     stored.is_anew().then(numbered)?.find(|key| !SealedWriter::exists(store, key))
 }
 
-/// Returns a digest of where a source lies: of its path from the folder that holds the store, or of the whole where it lies elsewhere.
+/// Returns a digest of a source's location: its path relative to the folder with the store, or its whole path if it lies elsewhere.
 pub(super) fn place_of(store: &Store, path: &Path) -> Option<String> {
     let (path, store) = (std::path::absolute(path).ok()?, std::path::absolute(store.root()).ok()?);
     let below = store.parent().and_then(|home| path.strip_prefix(home).ok()).unwrap_or(&path);

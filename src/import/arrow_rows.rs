@@ -1,4 +1,4 @@
-//! Rows of Parquet and Arrow files: batch by batch, the wanted columns alone. The fields of a struct are columns with a dot in their name.
+//! Reads rows of Parquet and Arrow files in batches, wanted columns only. A struct's field is a column with a dot in its name.
 
 use std::cell::Cell as Switch;
 use std::fs::File;
@@ -24,12 +24,12 @@ use crate::domain::{Problem, visible};
 use super::cell::{Cell, CellKind};
 use super::rows::{Rows, Stop};
 
-/// Rows of a batch.
+/// Rows per batch.
 const BATCH_ROWS: usize = 4096;
-/// Structs in structs go no deeper.
+/// Deepest nesting of structs whose fields become columns.
 const MOST_DEPTH: usize = 8;
 
-/// Reads a Parquet file. `ready` is asked once the columns are known and may stop the reading.
+/// Reads a Parquet file. Calls `ready` when the columns are known; a problem that it returns stops the reading.
 pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
     let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(builder.schema(), rows)?;
@@ -42,7 +42,7 @@ pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&
     wanted.read(reader, rows)
 }
 
-/// Reads an Arrow file, which is also what Feather is.
+/// Reads an Arrow file. Feather is the same format.
 pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
     let reader = caught(|| FileReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(&reader.schema(), rows)?;
@@ -53,7 +53,7 @@ pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&R
     wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
 }
 
-/// Decoders of columns trust what a file says of itself: where its parts contradict each other some of them panic.
+/// Runs a decoder and turns its panic into a problem: some decoders of columns panic if parts of a file contradict each other.
 fn caught<T>(decode: impl FnOnce() -> T, rows: &Rows<'_>) -> Result<T, Stop> {
     IS_DECODING.set(true);
     let decoded = catch_unwind(AssertUnwindSafe(decode));
@@ -65,7 +65,7 @@ thread_local! {
     static IS_DECODING: Switch<bool> = const { Switch::new(false) };
 }
 
-/// Says whether this thread is decoding the columns of a foreign file: a panic there is told as a problem of the file.
+/// Returns whether this thread is decoding columns of a foreign file. A panic there is reported as a problem of the file.
 pub fn is_decoding() -> bool {
     IS_DECODING.get()
 }
@@ -75,11 +75,11 @@ fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
     rows.unreadable(None, format!("is damaged after row {}: {why}", rows.count())).with_hint("fetch the file again").into()
 }
 
-/// Where the wanted columns are in the file.
+/// Places of the wanted columns in the file.
 struct Wanted {
-    /// Columns of the file that any of them is in, in order.
+    /// Top-level columns of the file that hold a wanted column, in order.
     roots: Vec<usize>,
-    /// For each wanted column the names from the file's column to the field.
+    /// For each wanted column, the names from the top-level column down to the field.
     paths: Vec<Option<Vec<String>>>,
 }
 
@@ -92,7 +92,7 @@ impl Wanted {
         let names: Vec<String> = leaves.iter().map(|(_, path)| path.join(".")).collect();
         let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(None, message))?;
         let mut roots: Vec<usize> = places.iter().flatten().map(|place| leaves[*place].0).collect();
-        // Rows are counted by some column, wanted or not.
+        // Counting rows needs at least one column, even if none is wanted.
         if roots.is_empty() && !leaves.is_empty() {
             roots.push(0);
         }
@@ -135,10 +135,10 @@ fn add_leaves(root: usize, kind: &DataType, path: Vec<String>, leaves: &mut Vec<
 
 /// One column of a batch.
 struct Values {
-    /// The structs that it is in: a field of nothing is nothing.
+    /// Structs around the column. If one is null, the field is null.
     around: Vec<ArrayRef>,
     array: ArrayRef,
-    /// For a dictionary, where each row's value is.
+    /// For a dictionary: its keys, and each row's place among the values.
     keys: Option<(ArrayRef, Vec<usize>)>,
 }
 

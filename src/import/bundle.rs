@@ -1,4 +1,4 @@
-//! Takes bundles of another store into this one, or into the cache.
+//! Imports bundles of another store into this store or into the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,11 +14,10 @@ use super::source::{digest_of, hex_digest};
 use super::stored::StoredRuns;
 use super::table::Mode;
 
-/// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `signers` are those of files
-/// whose signatures were checked; `progress` is told how many more bytes
-/// of a file were read.
+/// Imports each file as one bundle. Runs in `existing` are kept as they are. `signers` has the signers of files whose signatures were
+/// checked. `progress` is called with the number of further bytes read.
 ///
-/// A bundle that is damaged anywhere is reported and keeps no other from being imported.
+/// A damaged bundle is reported; the others are imported all the same.
 pub fn import_bundles(
     store: &Store,
     files: &[impl AsRef<Path>],
@@ -37,7 +36,7 @@ pub fn import_bundles(
     report
 }
 
-/// Imports one bundle: into the store beside the runs that are `taken`, or whole into a store of its own in the cache.
+/// Imports one bundle: into the store, next to the `taken` runs, or whole into its own store in the cache.
 pub(super) fn import_bundle(
     place: Destination<'_>,
     path: &Path,

@@ -1,10 +1,10 @@
-//! One value of a foreign row, and what its text may mean.
+//! One value of a foreign row, and the ways to read its text.
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::document::quote;
 
-/// What a reader found in a place. The text is as the source wrote it.
+/// Kind of a value, as the reader found it. The text stays as the source wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CellKind {
     /// The row does not have the column.
@@ -48,11 +48,11 @@ impl Cell {
     }
 }
 
-/// Why a row was refused. Rows refused for the same `reason` are counted together, so no value of a row is in it.
+/// Reason why a row was refused. Rows with the same `reason` are counted together, so `reason` holds no value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub reason: String,
-    /// What this row has instead, shown with the examples.
+    /// This row's value or other detail, shown with the examples.
     pub detail: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Refused {
     }
 }
 
-/// Says whether two texts are the same value: equal, or both numbers of equal size (`0`, `0.0`, `0.0000`).
+/// Returns whether two texts are the same value: equal texts, or numbers of equal size (`0`, `0.0`, `0.0000`).
 pub(super) fn same_value(left: &str, right: &str) -> bool {
     if left == right {
         return true;
@@ -79,7 +79,7 @@ pub(super) fn same_value(left: &str, right: &str) -> bool {
     if !looks_numeric(left) || !looks_numeric(right) {
         return false;
     }
-    // Long integers (ids) first: as floats, neighbours beyond 2^53 would be equal.
+    // Compare long integers (ids) as integers: as floats, neighbours beyond 2^53 would be equal.
     if let (Ok(left), Ok(right)) = (left.parse::<i128>(), right.parse::<i128>()) {
         return left == right;
     }
@@ -90,7 +90,7 @@ pub(super) fn same_value(left: &str, right: &str) -> bool {
     }
 }
 
-/// What a number may be.
+/// Allowed range of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Range {
     Any,
@@ -126,7 +126,7 @@ pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
     Ok(value as u64)
 }
 
-/// The end of the year 9999: later times cannot be written in four digits, and records that hold one cannot be read back.
+/// End of the year 9999. Years of later times have more than four digits, and records with such a time cannot be read back.
 const MOST_SECONDS: f64 = 253_402_300_799.0;
 
 /// Returns the time if its year, in UTC, has four digits.
@@ -135,7 +135,7 @@ fn writable(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>
     if is_writable { Ok(time) } else { Err(Refused::with_value(format!("{name} is not in the years 0 to 9999"), text)) }
 }
 
-/// Reads a point in time off its seconds since 1970, to the microsecond. None before 1970 and after the year 9999.
+/// Converts seconds since 1970 into a time, to the microsecond. Returns `None` before 1970 and after the year 9999.
 pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
         return None;
@@ -144,7 +144,7 @@ pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
 }
 
-/// Reads a time: RFC 3339, or a date or date and time without a zone, which is taken as UTC.
+/// Parses a time: RFC 3339, a date, or a date and time without a zone, which is taken as UTC.
 pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return writable(name, text, time.to_utc());
@@ -157,9 +157,9 @@ pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     writable(name, text, local.and_utc())
 }
 
-/// Reads a time that is written in a way of its own, as `strftime` has it; without a zone it is taken as UTC.
+/// Parses a time in a `strftime` pattern. A time without a zone is taken as UTC.
 pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<Utc>, Refused> {
-    // A cell of a workbook is a time whatever the map says of those that are text.
+    // A date cell of a workbook has the standard form, whatever pattern the map gives for texts.
     if let Ok(time) = time(name, text) {
         return Ok(time);
     }
@@ -172,13 +172,13 @@ pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<
     writable(name, text, time)
 }
 
-/// Reads a time in parts of seconds since 1970: milliseconds are 1000 parts.
+/// Parses a time in parts of seconds since 1970, for example milliseconds with 1000 parts.
 pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<DateTime<Utc>, Refused> {
     let seconds = number(name, text, Range::NotNegative)? / parts;
     unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
 }
 
-/// Counts the digits after the decimal point as printed.
+/// Returns the number of digits after the decimal point, as printed.
 pub(super) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());

@@ -1,4 +1,4 @@
-//! Which columns a map reads, and which a source turned out to have.
+//! Columns that a map reads, and columns that a source turned out to have.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use crate::domain::Problem;
 
 use super::cell::Cell;
 
-/// So many different column names of a source are remembered for messages; a hostile file could have a new one in every row.
+/// Maximum number of column names remembered for messages. A hostile file could have a new name in every row.
 const MOST_KNOWN: usize = 200;
 
 /// The columns of one source. A column is named as in a CSV header, or by a dot path into nested objects.
 pub(super) struct Columns {
     wanted: Vec<String>,
-    /// Whether any row had the column, one for each wanted.
+    /// For each wanted column, whether any row had it.
     seen: Vec<bool>,
     known: BTreeSet<String>,
     tree: Branch,
-    /// Whatever the header has is wanted.
+    /// Every column of the header is wanted.
     takes_all: bool,
 }
 
-/// Where the wanted columns are in an object.
+/// Tree of object keys that lead to the wanted columns.
 #[derive(Default)]
 pub(super) struct Branch {
     keys: Vec<(String, Self)>,
@@ -50,7 +50,7 @@ impl Columns {
     pub fn of(wanted: Vec<String>) -> Self {
         let mut tree = Branch::default();
         for (slot, name) in wanted.iter().enumerate() {
-            // A key that itself has dots is found too.
+            // Also find a key that itself contains dots.
             tree.child(name).slot = Some(slot);
             let mut branch = &mut tree;
             for key in name.split('.') {
@@ -61,7 +61,7 @@ impl Columns {
         Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree, takes_all: false }
     }
 
-    /// The columns of a source that nobody has looked at yet: those of its header, and of JSON the element itself.
+    /// Takes all columns of a source that has no map yet: every column of the header, or for JSON the element itself.
     pub fn all() -> Self {
         Self { takes_all: true, ..Self::of(Vec::new()) }
     }
@@ -98,13 +98,13 @@ impl Columns {
         }
     }
 
-    /// Finds the wanted columns in a header: for each wanted column its place. An ambiguous header is an error.
+    /// Returns for each wanted column its place in the header. An ambiguous header is an error.
     pub fn in_header(&mut self, header: &[String]) -> Result<Vec<Option<usize>>, String> {
         for name in header {
             self.add_known(name);
         }
         if self.takes_all {
-            // A name that is there twice is nobody's: a map cannot say which is meant.
+            // Skip a name that occurs twice: a map cannot say which column it means.
             let is_single = |name: &String| header.iter().filter(|other| *other == name).count() == 1;
             *self = Self { takes_all: true, ..Self::of(header.iter().filter(|name| is_single(name)).cloned().collect()) };
         }
@@ -126,7 +126,7 @@ impl Columns {
         self.wanted.iter().zip(&self.seen).filter(|(_, seen)| !**seen).map(|(name, _)| name.as_str())
     }
 
-    /// Returns the columns that rows had and the map does not read.
+    /// Returns the columns that rows had but the map does not read.
     pub fn unused(&self) -> Vec<String> {
         self.known.iter().filter(|name| self.tree.get(name).is_none()).cloned().collect()
     }
@@ -136,7 +136,7 @@ impl Columns {
         nearest_hint(name, self.known.iter().map(String::as_str))
     }
 
-    /// Returns one problem naming all columns that are essential and that no row had.
+    /// Returns one problem that names all essential columns that no row had.
     pub fn missing_essential(&self, is_essential: impl Fn(&str) -> bool, file: &str) -> Option<Problem> {
         let missing: Vec<&str> = self.lacking().filter(|name| is_essential(name)).collect();
         let first = missing.first()?;

@@ -1,4 +1,4 @@
-//! What a source holds of a run, as provenance keeps it: how many outcomes, and a sum of how they were judged.
+//! Content of a run in its source, as provenance keeps it: the number of outcomes, and a sum of their digests.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::domain::{ImportedContent, ItemOutcome, Run, hex};
 
 use super::source::digest;
 
-/// Sums up the outcomes of a run, in whatever order they come.
+/// Sums up the outcomes of a run, in any order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentSum {
     outcomes: u64,
@@ -23,7 +23,7 @@ impl ContentSum {
         self.sum = add_digest(self.sum, &digest);
     }
 
-    /// Returns what the run's source holds. Of a run without outcomes its figures are what can change.
+    /// Returns the run's content. For a run without outcomes, the sum covers its figures, which are all that can change.
     pub fn of(&self, run: &Run) -> ImportedContent {
         let sum = if self.outcomes > 0 {
             format!("{:032x}", self.sum)

@@ -9,11 +9,11 @@ use crate::domain::{Problem, visible};
 use super::cell::{CellKind, Refused};
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 
-/// The reader hands over this many bytes at a time, so a record may be longer than the bound by as much.
+/// Read size of the CSV reader. A record may exceed the limit by this much.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Reads a CSV file whose header is the `header`-th line that is not blank. `ready` is asked once the header is known and may stop the
-/// reading.
+/// Reads a CSV file whose header is the `header`-th line that is not blank. Calls `ready` when the header is known; a problem that it
+/// returns stops the reading.
 pub(super) fn read_csv(
     input: impl Read,
     delimiter: u8,
@@ -34,7 +34,7 @@ pub(super) fn read_csv(
         let line = reader.position().line();
         match reader.read_byte_record(record) {
             Ok(false) => Ok(None),
-            // The reader ends a record at the return and counts the line with the newline, which is then still to come.
+            // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
             Ok(true) => {
                 Ok(Some(record.position().map_or(line, csv::Position::line) + u64::from(after_header && has_returns.get() == Some(true))))
             }
@@ -87,7 +87,7 @@ pub(super) fn read_csv(
     Ok(())
 }
 
-/// Names a delimiter in a message.
+/// Parses a delimiter from the word in a map: `tab` or one ASCII character.
 pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
     match word.as_bytes() {
         _ if word == "tab" => Ok(b'\t'),
@@ -96,11 +96,11 @@ pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
     }
 }
 
-/// Ends the reading when more than the bound is asked for without a record in between.
+/// Input that fails if a record is longer than the limit.
 struct Bounded<R> {
     input: R,
     left: Rc<Shared<u64>>,
-    /// Whether the first line ends in a return and a newline.
+    /// Whether the first line ends in CR LF. `None` until the first newline.
     has_returns: Rc<Shared<Option<bool>>>,
 }
 

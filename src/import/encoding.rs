@@ -1,8 +1,8 @@
-//! Text in other encodings than UTF-8, which spreadsheets write: UTF-16, and Windows-1252.
+//! Decodes text that spreadsheets write in other encodings than UTF-8: UTF-16 and Windows-1252.
 
 use std::io::{self, Read};
 
-/// How a text file is encoded where no mark at its beginning says so.
+/// Encoding of a text file without a byte order mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Encoding {
     #[default]
@@ -14,7 +14,7 @@ impl Encoding {
     pub const ALL: [(&'static str, Self); 2] = [("utf-8", Self::Utf8), ("windows-1252", Self::Windows1252)];
 }
 
-/// What the bytes that come next are.
+/// Encoding of the bytes to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Units {
     LittleEndian,
@@ -28,11 +28,11 @@ const WINDOWS_1252: [char; 32] = [
     '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Reads the bytes of another encoding as UTF-8. What is no character becomes U+FFFD.
+/// Reads bytes of another encoding as UTF-8. Invalid characters become U+FFFD.
 pub(super) struct Transcoded<R> {
     reader: R,
     units: Units,
-    /// Bytes that are not read as characters yet: part of a unit, or the first half of a pair.
+    /// Bytes not decoded yet: part of a code unit, or the first half of a surrogate pair.
     rest: Vec<u8>,
     ready: Vec<u8>,
     place: usize,
@@ -43,7 +43,7 @@ impl<R> Transcoded<R> {
         Self { reader, units, rest: Vec::new(), ready: Vec::new(), place: 0 }
     }
 
-    /// Turns what was read into UTF-8; `is_end` says that nothing follows.
+    /// Decodes the bytes read so far into UTF-8. `is_end` means that nothing follows.
     fn turn(&mut self, is_end: bool) {
         self.ready.clear();
         self.place = 0;
@@ -59,7 +59,7 @@ impl<R> Transcoded<R> {
                 Units::LittleEndian | Units::Windows1252 => u16::from_le_bytes([pair[0], pair[1]]),
             };
             let mut whole = self.rest.len() / 2 * 2;
-            // The first half of a pair waits for the second.
+            // The first half of a surrogate pair waits for the second.
             if !is_end && whole >= 2 && (0xd800..0xdc00).contains(&unit(&self.rest[whole - 2..whole])) {
                 whole -= 2;
             }

@@ -1,4 +1,5 @@
-//! How one field of a record is found in a foreign row. A closed set that always ends: sums, differences and scales, and nothing to execute.
+//! How a map finds a field's value in a foreign row. The rules are a closed set that always ends: sums, differences and scales, nothing to
+//! execute.
 
 use std::borrow::Cow;
 
@@ -10,15 +11,15 @@ use super::cell::{Cell, CellKind, Range, Refused, number, same_value, time, whol
 use super::notation::{Counted, Notation, Scale};
 use super::source::hex_digest;
 
-/// A row with what is known about where it stands.
+/// A row with its number and its source.
 pub(super) struct View<'a> {
     pub cells: &'a [Cell],
     pub notation: &'a Notation,
-    /// Counts from 1 within the part.
+    /// Row number within the part, from 1.
     pub number: u64,
     /// The source's file name.
     pub file: &'a str,
-    /// The name inside an archive.
+    /// The file's name inside an archive.
     pub member: Option<&'a str>,
 }
 
@@ -40,9 +41,9 @@ pub(super) enum Origin {
 pub(super) enum Rule {
     Constant(String),
     Cell(Origin),
-    /// Several values with `/` between; not measured unless all are.
+    /// Several values with `/` between them. Not measured if one of them is not.
     Joined(Vec<Origin>),
-    /// Exactly these values stand for something; a target of `None` is "not measured".
+    /// Maps exactly these values to texts. A target of `None` means not measured.
     Values {
         origin: Origin,
         values: Vec<(String, Option<String>)>,
@@ -53,13 +54,13 @@ pub(super) enum Rule {
         pattern: Regex,
         group: usize,
     },
-    /// The numbers of several columns added up; not measured unless all are.
+    /// Sum of several columns. Not measured if one of them is not.
     Sum(Vec<Origin>),
-    /// The first less the second: of numbers, or of times, in seconds.
+    /// The first minus the second: of numbers, or of times in seconds.
     Difference(Origin, Origin),
 }
 
-/// What becomes of a value that a value map does not list.
+/// Treatment of a value that a value map does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Otherwise {
     Refuse,
@@ -71,14 +72,14 @@ pub(super) enum Otherwise {
 
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    /// The column (or the like) as a message names it.
+    /// The column or other origin, as messages name it.
     pub label: String,
     pub rule: Rule,
     pub scale: Scale,
 }
 
 impl Origin {
-    /// Returns the trimmed text of a measured value: absent, null and empty are not, nor is what the map says to be missing.
+    /// Returns the trimmed text, or `None` if the value is not measured: absent, null, empty, or a text that the map calls missing.
     pub fn text<'a>(self, label: &str, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         let text = match self {
             Self::Row => return Ok(Some(Cow::Owned(row.number.to_string()))),
@@ -115,7 +116,7 @@ impl Field {
         Self { label, rule, scale: Scale::NONE }
     }
 
-    /// Returns the field's text in this row; `None` is "not measured". Where the map scales the field, the text is the scaled number.
+    /// Returns the field's text in this row, or `None` if it is not measured. If the map scales the field, the text is the scaled number.
     pub fn text<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         if self.scale == Scale::NONE {
             return self.written(row);
@@ -123,7 +124,7 @@ impl Field {
         Ok(self.number(row, Range::Any)?.map(|number| Cow::Owned(number.to_string())))
     }
 
-    /// Returns the text as the source has it, not scaled.
+    /// Returns the text as the source has it, unscaled.
     fn written<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         match &self.rule {
             Rule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
@@ -194,7 +195,7 @@ impl Field {
         Ok(Some(self.scale.of(value)))
     }
 
-    /// Returns the number's text as programs write it, not scaled.
+    /// Returns the number's text in the notation of programs, unscaled.
     pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         let Some(text) = self.written(row)? else { return Ok(None) };
         Ok(Some(match row.notation.plain(&text, self.scale.counted) {
@@ -218,7 +219,7 @@ impl Field {
         found.map(Some).ok_or_else(|| Refused::with_value(format!("{} is not a whole number once it is scaled", self.label), &text))
     }
 
-    /// Returns a name of bounded length: a longer one, such as the text of a question, ends in its digest.
+    /// Returns a name of bounded length. A longer one, such as a question's text, is cut and ends in its digest.
     pub fn name<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         const LONGEST: usize = 1024;
         const KEPT: usize = 200;
@@ -231,12 +232,12 @@ impl Field {
         }))
     }
 
-    /// Returns a name that must be there.
+    /// Returns a name. An empty one is an error.
     pub fn required_name<'a>(&'a self, row: &View<'a>) -> Result<Cow<'a, str>, Refused> {
         self.name(row)?.ok_or_else(|| Refused::because(format!("{} is empty", self.label)))
     }
 
-    /// Returns the texts that the map itself gives, to be checked before any row is read.
+    /// Returns the texts that the map itself supplies. They are checked before any row is read.
     pub fn own_texts(&self) -> Vec<&str> {
         match &self.rule {
             Rule::Constant(text) => vec![text],

@@ -1,4 +1,4 @@
-//! Rows into runs: what is kept while a source streams by, which is something for each run and each distinct item and nothing for a row.
+//! Folds rows into runs while a source streams by. Memory grows with runs and distinct items, not with rows.
 
 use std::collections::HashMap;
 
@@ -16,28 +16,28 @@ use super::rows::Row;
 use super::seen::{Attempts, Dictionary};
 use super::spent::{Spent, Sum};
 
-/// Whose tests count as a run's own, as the store's examination has it.
+/// Evaluator whose tests are the run's own, as in the store's examination.
 const OWN_TESTS: &str = "own_tests";
 const FUNCTIONAL_TESTS: &str = "functional_tests";
 
-/// Where rows come from.
+/// Part of a source that rows come from.
 pub(super) struct Place<'a> {
-    /// The part as messages name it.
+    /// Name of the part in messages.
     pub label: &'a str,
     /// The source's file name.
     pub file: &'a str,
     pub member: Option<&'a str>,
 }
 
-/// What the store, or an earlier file of the command, has of a run.
+/// Whether the store, or an earlier file of the command, has a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Not,
-    /// By an earlier file of the command.
+    /// In an earlier file of the command.
     Before,
-    /// By the store: the run is summed up, to be compared.
+    /// In the store. The run is summed up for comparison.
     Stored,
-    /// To be stored again under another id.
+    /// To be stored again under this id.
     Again(RunId),
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Fold<'a> {
     by_names: HashMap<String, usize>,
     by_id: HashMap<RunId, usize>,
     items: Dictionary,
-    /// The row before this one: rows of a run mostly follow each other.
+    /// Run of the previous row. Rows of one run mostly follow each other.
     last: Option<usize>,
     names: RunNames,
     last_names: RunNames,
@@ -57,7 +57,7 @@ pub(super) struct Fold<'a> {
     outcome: ItemOutcome,
     details: ItemDetails,
     pub rows_read: u64,
-    /// Totals and notes, which the map says are no rows.
+    /// Rows that the map skips, such as totals and notes.
     pub rows_skipped: u64,
     pub rows_accepted: u64,
     pub items_written: u64,
@@ -68,9 +68,9 @@ struct RunState {
     run: Run,
     source: ImportedRun,
     is_repeated: bool,
-    /// What the source holds of it, where that is to be compared.
+    /// Sums of the run's content, if it is to be compared with the store.
     sums: Option<Sums>,
-    /// The id that it has by its names, where it is stored under another.
+    /// The id made of the run's names, if the run is stored under another id.
     first: Option<RunId>,
     attempts: Attempts,
     shared: Counted,
@@ -85,13 +85,13 @@ struct Counted {
     total: u64,
 }
 
-/// Everything that a source gave, in an order that does not depend on the order of its rows.
+/// Everything read from a source, in an order that does not depend on the order of its rows.
 #[derive(Default)]
 pub(super) struct Folded {
     pub runs: Vec<Run>,
     pub new: Vec<ImportedRun>,
     pub repeated: Vec<ImportedRun>,
-    /// What the source holds of those of the repeated runs that the store has.
+    /// Repeated runs that the store has, with their content in this source.
     pub held: Vec<(Run, Held)>,
     pub stated: StatedReport,
 }
@@ -136,7 +136,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Takes one row; the outcome of an item of a new run goes to `write`.
+    /// Takes one row. If it is an outcome of a new run, passes it to `write`.
     pub fn take(
         &mut self,
         row: &Row<'_>,
@@ -185,7 +185,7 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// Takes the outcome of an item and returns the place of its run.
+    /// Takes an item's outcome and returns the index of its run.
     fn take_item(&mut self, fields: &ItemFields, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<usize, Refused> {
         record::run_names(self.map, view, &mut self.names)?;
         record::outcome_of(fields, view, &mut self.outcome)?;
@@ -196,7 +196,7 @@ impl<'a> Fold<'a> {
             names_key(&self.names, &mut self.key);
             self.by_names.get(&self.key).copied()
         });
-        // Made before anything is noted, so that a refused row leaves nothing behind.
+        // Made before any state changes, so that a refused row leaves nothing behind.
         let figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
         if known.is_none() && figures.as_ref().is_some_and(|run| self.by_id.contains_key(&run.id)) {
             return Err(Refused::because("rows of one run disagree about its approach, model or index"));
@@ -265,7 +265,7 @@ impl<'a> Fold<'a> {
         self.runs.len() - 1
     }
 
-    /// Ends the source: completes each run from its items and checks what the source says about itself.
+    /// Ends the source: completes each run from its items and checks the published figures.
     pub fn finish(self, provenance: &Provenance) -> (Folded, Refusals) {
         let mut states = self.runs;
         let names = |state: &RunState| {
@@ -310,7 +310,7 @@ impl RunState {
         }
     }
 
-    /// Gives the run what its items add up to.
+    /// Sets the run's totals from its items.
     fn complete(&mut self, item: &ItemFields) {
         let counts = |counted: &Counted| if counted.total > 0 { (Some(counted.passed), Some(counted.total)) } else { (None, None) };
         (self.run.shared_tests_passed, self.run.shared_tests_total) = counts(&self.shared);
@@ -326,8 +326,7 @@ impl RunState {
             self.run.scores.push(ScoreRecord {
                 range: score.range.map(|range| range.in_unit(score.unit)),
                 n: Some(self.score.n),
-                // Without a standard error: attempts at one item are not independent; the interval is a matter of the outcomes, which are
-                // stored.
+                // No standard error: attempts at one item are not independent. Intervals come from the stored outcomes.
                 ..ScoreRecord::new(score.metric.clone(), mean, score.unit.unit, score.direction)
             });
         }
@@ -341,7 +340,7 @@ fn is_there(attempts: &Attempts, fields: &ItemFields, item: u32, outcome: &ItemO
     }
 }
 
-/// Notes the attempt, numbering it first if the map says so.
+/// Notes the attempt. If the map says so, numbers it first.
 fn note_attempt(attempts: &mut Attempts, fields: &ItemFields, item: u32, outcome: &mut ItemOutcome) {
     match fields.attempt {
         Attempt::Occurrence => outcome.attempt = attempts.next(item),
@@ -349,7 +348,7 @@ fn note_attempt(attempts: &mut Attempts, fields: &ItemFields, item: u32, outcome
     }
 }
 
-/// Writes a text that only these names have.
+/// Writes a key that only these names have.
 fn names_key(names: &RunNames, key: &mut String) {
     key.clear();
     let index = names.index.map(|index| index.to_string()).unwrap_or_default();
@@ -366,7 +365,7 @@ fn item_key(outcome: &ItemOutcome, key: &mut String) {
     key.push_str(&outcome.item);
 }
 
-/// Appends a text and its length, so that what follows cannot be mistaken for a part of it.
+/// Appends a text with its length, so that following texts cannot be mistaken for part of it.
 fn push_framed(key: &mut String, text: &str) {
     use std::fmt::Write;
     // Writing to a string cannot fail.

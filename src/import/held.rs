@@ -1,4 +1,4 @@
-//! Everything that is held of a run, summed up: by a source that is read, and by the store's own record of it.
+//! Content of a run, summed up: from a source that is read, and from the store's own record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
@@ -10,24 +10,24 @@ use crate::results::{ItemLine, SealedPair, SealedReader, Store, details_of, for_
 use super::content::{ContentSum, add_digest};
 use super::source::digest;
 
-/// The tag of a run that another of the same command replaces.
+/// Tag of a run that another run of the same task replaces. Its value is the other run's id.
 pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
 
-/// Sums over the outcomes of a run, in whatever order they come.
+/// Sums over the outcomes of a run, in any order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     content: ContentSum,
     lines: u128,
 }
 
-/// What is held of a run.
+/// Content of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
-    /// The outcomes and how they were judged.
+    /// The outcomes and their results.
     pub content: ImportedContent,
-    /// Over all that is kept with them.
+    /// Sum over the outcomes with all their details.
     lines: u128,
-    /// What the run says beside its outcomes, without what tells imports apart.
+    /// The run's own facts, without its id and provenance.
     figures: Run,
 }
 
@@ -41,9 +41,9 @@ impl Sums {
         self.lines = add_digest(self.lines, &digest);
     }
 
-    /// Ends the sums with the run, which is complete.
+    /// Completes the sums with the finished run.
     pub fn of(&self, run: &Run) -> Held {
-        // As it is after it was written and read: what a record cannot hold makes no difference.
+        // Written and read back, so that values which a record cannot hold make no difference.
         let read = parse_header(to_json(run).as_bytes(), "", None, None).unwrap_or_else(|_| run.clone());
         let figures = Run { id: nobody(), provenance: None, carried: None, ..read };
         Held { content: self.content.of(run), lines: self.lines, figures }
@@ -55,7 +55,7 @@ fn nobody() -> RunId {
 }
 
 impl Held {
-    /// Says whether the two hold the same in every field. That another run supersedes one is no part of what its source says.
+    /// Returns whether both have equal content in every field. Whether a run is superseded is ignored, because its source does not say it.
     pub fn is_same(&self, other: &Self) -> bool {
         let is_superseded = [self, other].iter().any(|held| held.figures.tags.contains_key(SUPERSEDED_TAG));
         let bare = |held: &Self| {
@@ -69,23 +69,23 @@ impl Held {
         self.lines == other.lines && self.content == other.content && bare(self) == bare(other)
     }
 
-    /// Returns a text that differs where what is held does.
+    /// Returns a text that differs if the content differs.
     pub fn sum(&self) -> String {
         let figures = digest(&[to_json(&self.figures).as_bytes()], false);
         format!("{}{:032x}{}", self.content.sum, self.lines, crate::domain::hex(&figures[..16]))
     }
 }
 
-/// The store's own records of the runs that were imported into it.
+/// The store's own records of imported runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
-    /// The pairs whose runs are known.
+    /// Pairs whose runs are known.
     known: BTreeSet<PathBuf>,
     pair_of: BTreeMap<RunId, SealedPair>,
 }
 
 impl Records {
-    /// Reads the records of these runs. What cannot be read is left out: whoever opened the store was told of it.
+    /// Reads the records of these runs. Omits unreadable ones: opening the store already reported them.
     pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> BTreeMap<RunId, Held> {
         if ids.is_empty() {
             return BTreeMap::new();

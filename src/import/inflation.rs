@@ -1,4 +1,4 @@
-//! Bounds for what is read: of a compressed file in all, and of one record; and names in archives that no honest archive has.
+//! Limits for reading: the inflated size of a compressed file, and the size of one record. Also finds hostile names in archives.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -8,11 +8,11 @@ use crate::domain::visible;
 
 use super::rows::MOST_RECORD_BYTES;
 
-/// A file inflates to so many times its size, and [`FREE_BYTES`]; logs of many equal samples reach a hundred.
+/// Maximum inflated size as a multiple of the file's size, plus [`FREE_BYTES`]. Logs of many equal samples reach a hundred.
 const MOST_TIMES: u64 = 512;
 const FREE_BYTES: u64 = 64 << 20;
 
-/// How much may still be read, by all who share it.
+/// Remaining bytes that may be read, shared by several readers.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
     left: Rc<Cell<u64>>,
@@ -26,12 +26,12 @@ enum Of {
 }
 
 impl Allowance {
-    /// Allows as much as a compressed file of the size should hold.
+    /// Allows as much as a compressed file of this size may hold.
     pub fn of_file(bytes: u64) -> Self {
         Self { left: Rc::new(Cell::new(bytes.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES))), of: Of::File }
     }
 
-    /// Allows as much as one record should hold, until it is renewed for the next.
+    /// Allows one record, until [`Self::renew`] allows the next.
     pub fn of_record() -> Self {
         Self { left: Rc::new(Cell::new(MOST_RECORD_BYTES)), of: Of::Record }
     }
@@ -53,7 +53,7 @@ impl Allowance {
     }
 }
 
-/// Fails once more was read than is allowed.
+/// A reader that fails once it has read more than is allowed.
 pub(super) struct Bounded<R> {
     reader: R,
     left: Allowance,
@@ -73,8 +73,8 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Says whether a member's name, taken for a path, would lead out of the folder that an archive is unpacked into. Nothing is unpacked
-/// here; who writes such a name means harm to those who do.
+/// Returns whether a member's name, used as a path, would lead out of the folder of the unpacked archive. Nothing is unpacked here, but
+/// such a name is an attack on programs that unpack.
 pub(super) fn leads_out(name: &str) -> bool {
     let mut depth = 0usize;
     let is_above = name.split('/').any(|part| match part {
@@ -92,7 +92,7 @@ pub(super) fn leads_out(name: &str) -> bool {
     is_above || name.starts_with('/') || name.contains('\0')
 }
 
-/// Says that an archive is refused for the name of a member.
+/// Returns the message for an archive that is refused because of a member's name.
 pub(super) fn leading_out(name: &str) -> String {
     let shown: String = visible(name).chars().take(200).collect();
     format!("has a member whose name leads out of the archive: `{shown}`")

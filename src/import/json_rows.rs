@@ -1,6 +1,6 @@
-//! Rows of JSON: the elements of a list, wherever it is in the file, objects one after another, or one object a line.
+//! Reads rows of JSON: the elements of a list anywhere in the file, objects one after another, or one object per line.
 //!
-//! Each element is parsed alone, so that one which is not valid JSON costs that row and no other.
+//! Each element is parsed separately, so that an invalid element costs only its own row.
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -15,10 +15,10 @@ use super::columns::Branch;
 use super::json_scanner::Scanner;
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 
-/// So many rows are asked for the names of all their columns; later ones only for the wanted.
+/// Number of rows whose columns are all noted by name. In later rows only the wanted columns are.
 const ROWS_ASKED_FOR_NAMES: u64 = 1000;
 
-/// Reads the list at `path`, or the list or the objects that the file consists of.
+/// Reads the list at `path`, or without a path the file's list or sequence of objects.
 pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
     let mut scanner = Scanner::of(input);
     let mut cells = rows.columns.cells();
@@ -31,7 +31,7 @@ pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows
     }
 }
 
-/// Reads one object a line. A line that is not valid JSON, the last one too, is refused alone.
+/// Reads one object per line. An invalid line is refused; a last line that is cut off makes the file unreadable.
 pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result<(), Stop> {
     let mut cells = rows.columns.cells();
     let (mut line, mut number) = (Vec::new(), 0);
@@ -45,7 +45,7 @@ pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result
         if !fits {
             rows.refuse(Some(number), too_long())?;
         } else if !text.ends_with(b"\n") && is_cut_off(text) {
-            // Storing the whole lines would make short runs, which the whole file could not replace later.
+            // Storing the whole lines would make short runs, which the complete file could not replace later.
             return Err(rows
                 .unreadable(Some(number), "is cut off in the middle of the JSON")
                 .with_hint("fetch the file again; nothing of it was stored")
@@ -56,7 +56,7 @@ pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result
     }
 }
 
-/// Reads up to and with the next line end. Beyond the bound the line is read over and not kept.
+/// Reads up to and including the next line end. A line beyond the limit is skipped and not kept.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     line.clear();
     let mut total = 0;
@@ -125,7 +125,7 @@ fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
     if error.is_eof() {
         return Refused::because("cut off in the middle of the JSON");
     }
-    // The place is inside the element, which says little; the row's own line is in the message already.
+    // The position inside the element says little, and the message already has the row's line.
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
     let near = bytes.get(error.column().saturating_sub(2)..).unwrap_or_default();
@@ -136,7 +136,7 @@ fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
     Refused::with_detail("not valid JSON", detail)
 }
 
-/// Picks the wanted cells of an object. Gives `false` for a value that is not an object.
+/// Picks the wanted cells of an object. Returns `false` for a value that is not an object.
 struct Object<'a> {
     branch: &'a Branch,
     cells: &'a mut [Cell],
@@ -151,7 +151,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     }
 }
 
-/// Takes a value into its cell, and the wanted values below it into theirs.
+/// Puts a value into its cell, and wanted values below it into theirs.
 struct Pick<'a> {
     branch: &'a Branch,
     cells: &'a mut [Cell],
@@ -235,7 +235,7 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 }
 
-/// Looks a key up without keeping it.
+/// Looks up a key without allocating it.
 struct Key<'a, 'n> {
     branch: &'a Branch,
     names: Option<&'n mut Vec<String>>,
@@ -264,9 +264,9 @@ impl<'a> Visitor<'_> for Key<'a, '_> {
     }
 }
 
-/// Why scanning ended.
+/// Reason why scanning ended.
 enum Halt {
-    /// The input cannot be read, or ended inside of a value.
+    /// The input cannot be read, or ended inside a value.
     Io(io::Error),
     Wrong(String),
     Stop(Stop),
@@ -315,7 +315,7 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
     }
 }
 
-/// Goes to the value of `key` in the object that comes next.
+/// Goes to the value of `key` in the next object.
 fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
     let path = visible(path);
     match scanner.next()? {
@@ -400,7 +400,7 @@ mod tests {
     use super::*;
 
     fn check(json: &[u8], path: Option<&str>, expected: &[&str], problem: Option<&str>) {
-        // Tiny buffers put every boundary everywhere.
+        // Tiny buffers put a block boundary at every place.
         for capacity in [1, 2, 3, 7, 64, 4096] {
             let (rows, found) =
                 rows_of(&["id", "info.cost", "ok"], |rows| read_json(BufReader::with_capacity(capacity.max(3), json), path, rows));

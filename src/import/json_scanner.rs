@@ -1,7 +1,7 @@
-//! Where JSON values begin and end, by their brackets and quotes alone, in input of any length.
+//! Finds where JSON values begin and end, by their brackets and quotes only, in input of any length.
 //!
-//! A parser that is given a value whole is several times as fast as one that asks for one byte after another, and a value that is not valid
-//! costs no other. So lists are taken apart here, and no more of them is in memory than the longest element and a block.
+//! Parsing a whole value from memory is several times as fast as parsing byte by byte, and an invalid value does not affect others. So
+//! lists are split here. Only a block and the current element are in memory.
 
 use std::io::{self, BufRead};
 
@@ -9,7 +9,7 @@ use memchr::{memchr_iter, memchr2};
 
 use super::rows::MOST_RECORD_BYTES;
 
-/// Knows where JSON values end.
+/// Finds the end of each JSON value.
 pub(super) struct Scanner<R> {
     input: R,
     /// The line of the next byte, from 1.
@@ -21,7 +21,7 @@ impl<R: BufRead> Scanner<R> {
         Self { input, line: 1 }
     }
 
-    /// Passes over a byte order mark.
+    /// Skips a byte order mark.
     pub fn skip_mark(&mut self) -> io::Result<()> {
         if self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
             self.input.consume(3);
@@ -46,23 +46,23 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// Takes the byte that [`Self::next`] returned.
+    /// Consumes the byte that [`Self::next`] returned.
     pub fn take(&mut self) {
         self.input.consume(1);
     }
 
-    /// Reads over the value that begins at the next byte, into `record` if given. Says whether it fits there.
+    /// Consumes the value that begins at the next byte, and copies it into `record` if given. Returns whether it fits there.
     ///
     /// # Errors
     ///
-    /// Fails where the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] where it ends inside of the value.
+    /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the value.
     pub fn value(&mut self, mut record: Option<&mut Vec<u8>>) -> io::Result<bool> {
         let mut state = Nesting::default();
         let mut fits = true;
         loop {
             let buffer = self.input.fill_buf()?;
             if buffer.is_empty() {
-                // A word ends with the input.
+                // A word may end with the input.
                 return if state.in_word && state.depth == 0 { Ok(fits) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
             }
             let (used, is_complete) = state.advance(buffer);
@@ -81,18 +81,18 @@ impl<R: BufRead> Scanner<R> {
     }
 }
 
-/// Where in a value the scanner is.
+/// Position of the scanner within a value.
 #[derive(Default)]
 struct Nesting {
     depth: u64,
     in_string: bool,
     is_escaped: bool,
-    /// Inside a number, `true`, `false`, `null`, or something that is none of them.
+    /// Inside a number, `true`, `false`, `null` or an invalid word.
     in_word: bool,
 }
 
 impl Nesting {
-    /// Returns how many bytes belong to the value and whether it is complete with them.
+    /// Returns how many bytes belong to the value, and whether they complete it.
     fn advance(&mut self, buffer: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while at < buffer.len() {

@@ -1,4 +1,4 @@
-//! How the rows of a file are laid out in it, and reading them whatever the file is written in.
+//! Layout of a file's rows, and reading them from any kind of file.
 
 use crate::domain::Problem;
 
@@ -14,16 +14,16 @@ use super::tree::Tree;
 use super::workbook::read_workbook;
 use super::yaml_rows::{read_document, read_yaml};
 
-/// Where the rows of a file are.
+/// Layout of a file's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The path to the list inside a document.
+    /// Path of the list inside a document.
     pub list: Option<String>,
-    /// Between the cells of CSV, where it is not the usual one.
+    /// Delimiter of CSV cells, unless it is the usual one.
     pub delimiter: Option<u8>,
-    /// Where the header is among the lines that are not blank, from 1.
+    /// Position of the header among non-blank lines, from 1.
     pub header: u64,
-    /// The sheet of a workbook; the first where none is named.
+    /// Sheet of a workbook. `None` means the first.
     pub sheet: Option<String>,
     pub encoding: Encoding,
 }
@@ -35,12 +35,12 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// Says whether rows are found by their place in the document, and not only in a list.
+    /// Returns whether finding the rows or their columns needs the whole document, not just one list.
     fn is_nested(&self, rows: &Rows<'_>) -> bool {
         self.list.as_deref().is_some_and(is_nested) || rows.columns.names().iter().any(|column| is_enclosing(column))
     }
 
-    /// Reads the rows of one part. `ready` is asked once the columns of a table are known and may stop the reading.
+    /// Reads the rows of one part. Calls `ready` when the columns of a table are known; a problem that it returns stops the reading.
     pub fn read(
         &self,
         format: Format,

@@ -1,27 +1,27 @@
-//! Where the rows are inside a document: `data.results`, `runs[].results`, `tasks{}`.
+//! Paths to the rows inside a document: `data.results`, `runs[].results`, `tasks{}`.
 //!
-//! A path is a chain of keys. `[]` after a key goes into each element of the list there, `{}` into each entry of the object there; both may stand
-//! alone. The last list need not be marked: its elements are the rows. A column that begins with `$.` is not of the row but of what the row
-//! is in: `$.model`, `$.runs[].model`; one that ends in `{}` is the key of the entry, one that ends in `[]` the place in the list, from 1.
-//! The column `.` is the row itself, where that is one value.
-//! The path `()` is of a document that is written column by column.
+//! A path is a chain of keys. After a key, `[]` goes into each element of the list there, and `{}` into each entry of the object there.
+//! Both may occur without a key. The last list need not be marked: its elements are the rows.
+//! A column that begins with `$.` belongs to the values around the row: `$.model`, `$.runs[].model`. If it ends in `{}` it is the entry's
+//! key, if it ends in `[]` the place in the list, from 1. The column `.` is the row itself, if it is a single value.
+//! The path `()` means a document that is written column by column.
 
 use super::tree::Tree;
 
-/// Begins the name of a column that is outside of the row.
+/// Prefix of a column outside the row.
 pub(super) const ENCLOSING: &str = "$.";
-/// The row itself.
+/// Column for the row itself.
 pub(super) const ITSELF: &str = ".";
 
-/// The document holds columns: its rows are what stands at the same place in each.
+/// Path of a document of columns. Each row consists of the values at one place of each column.
 pub(super) const BY_COLUMNS: &str = "()";
 
-/// Says whether a path leads into several lists or into objects by their keys.
+/// Returns whether a path leads into several lists or into objects by their keys.
 pub(super) fn is_nested(path: &str) -> bool {
     path.contains("[]") || path.contains("{}") || path == BY_COLUMNS
 }
 
-/// Says whether a column needs to know what its row is in.
+/// Returns whether a column needs the values around its row.
 pub(super) fn is_enclosing(column: &str) -> bool {
     column == ITSELF || column.starts_with(ENCLOSING)
 }
@@ -34,7 +34,7 @@ pub(super) enum Step {
     Entries,
 }
 
-/// Returns the steps of a path.
+/// Parses a path into steps.
 pub(super) fn steps(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
@@ -59,20 +59,20 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
     steps
 }
 
-/// What a row is in, from the document inwards.
+/// A value around a row. Frames are listed from the document inwards.
 #[derive(Debug)]
 pub(super) struct Frame<'t> {
-    /// The path so far.
+    /// Path to the value.
     pub path: String,
     pub value: &'t Tree,
-    /// The key of the entry, or the place in the list, that was gone into last.
+    /// Key of the entry, or place in the list, if the last step was one.
     pub key: Option<String>,
 }
 
-/// Takes a row with what it is in.
+/// Callback that takes the frames around a row, and the row.
 type OnRow<'a, 't, E> = dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E> + 'a;
 
-/// Finds the rows of a document. `on_row` gets each with what it is in; an error is why there are none.
+/// Calls `on_row` with each row of a document. The inner error is the reason why there are no rows.
 pub(super) fn each_row<'t, E>(tree: &'t Tree, path: Option<&str>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
     let mut steps = steps(path.unwrap_or_default());
     if !matches!(steps.last(), Some(Step::Each | Step::Entries)) {
@@ -104,7 +104,7 @@ fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'
                 frames.push(Frame { path: format!("{path}[]"), value: item, key: Some((index + 1).to_string()) });
                 let walked = walk(rest, frames, on_row)?;
                 frames.pop();
-                // A part that lacks the list costs itself, unless it is the first.
+                // A later part without the list is skipped; if the first lacks it, the path is wrong.
                 if let (Err(why), 0) = (walked, index) {
                     return Ok(Err(why));
                 }
@@ -127,7 +127,7 @@ fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'
     }
 }
 
-/// Finds what a column means for a row: in the row, or in what it is in.
+/// Finds a column's value for a row: in the row, or in the values around it.
 pub(super) fn value_of<'t>(column: &str, frames: &[Frame<'t>], row: &'t Tree) -> Option<Found<'t>> {
     if column == ITSELF {
         return Some(Found::Value(row));
@@ -144,7 +144,7 @@ pub(super) fn value_of<'t>(column: &str, frames: &[Frame<'t>], row: &'t Tree) ->
     frames.iter().rev().find_map(below).map(Found::Value)
 }
 
-/// A value of the document, or a key or place in it.
+/// A value of the document, or a key or place in the document.
 pub(super) enum Found<'t> {
     Value(&'t Tree),
     Key(String),

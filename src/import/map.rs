@@ -1,6 +1,6 @@
-//! The map file: which column of a foreign table is which field of our records.
+//! The map file: assigns columns of a foreign table to fields of our records.
 //!
-//! `docs/import/tables.md` is its reference. A map is data and not a program: [`Rule`](super::field::Rule) lists everything a field can say.
+//! `docs/import/tables.md` is its reference. A map is data, not a program: [`Rule`](super::field::Rule) lists every way to fill a field.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::shape::Shape;
 
 pub(super) const FORMAT: &str = "evalreport/map/1";
 
-/// What one row of the source is.
+/// What one row of the source describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsAre {
     /// The outcome of one attempt at one item.
@@ -22,14 +22,14 @@ pub enum RowsAre {
     Runs,
 }
 
-/// A map, checked: every problem that can be found without a source has been.
+/// A checked map. All problems that can be found without a source have been reported.
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// Names the kind of source; runs of differently named maps never are the same run.
+    /// Name of the kind of source. Runs of maps with different names are never the same run.
     pub name: String,
     /// The map's file name, without folders.
     pub file: String,
-    /// SHA-256 of the map's text and of what was set on the command line.
+    /// SHA-256 of the map's text and of the values set on the command line.
     pub sha256: String,
     pub url: Option<String>,
     pub licence: Option<String>,
@@ -38,7 +38,7 @@ pub struct Map {
     pub(super) notation: Notation,
     pub(super) shape: Shape,
     pub(super) columns: Vec<MapColumn>,
-    /// The same bytes under another name are another source.
+    /// The map reads file names, so the same bytes under another name are another source.
     pub(super) reads_file_name: bool,
     pub(super) run: RunFields,
     pub(super) item: Option<ItemFields>,
@@ -49,9 +49,9 @@ pub struct Map {
 #[derive(Clone, Debug)]
 pub(super) struct MapColumn {
     pub name: String,
-    /// No record can be made without it.
+    /// Without this column no record can be made.
     pub is_essential: bool,
-    /// The fields that read it, as paths in the map.
+    /// Paths in the map of the fields that read the column.
     pub fields: Vec<String>,
 }
 
@@ -61,10 +61,10 @@ pub(super) struct RunFields {
     pub approach: Field,
     pub model: Field,
     pub index: Option<Counter>,
-    /// What tells runs of one suite apart, instead of approach, model and index.
+    /// Fields that identify the runs of a suite, instead of approach, model and index.
     pub identity: Vec<Field>,
     pub timestamp: Option<Field>,
-    /// How the time is written, where that is not as programs write it.
+    /// How the time is written, unless in a standard form.
     pub timestamp_format: Option<TimeFormat>,
     pub duration_seconds: Option<Field>,
     pub total_calls: Option<Field>,
@@ -75,7 +75,7 @@ pub(super) struct RunFields {
     pub files_generated: Option<Field>,
     pub lines_generated: Option<Field>,
     pub counts: Option<Counts>,
-    /// What is counted, where it is not tests of one artefact.
+    /// Kind of the counted items, unless they are tests of one artefact.
     pub counted: Option<ItemKind>,
     pub status: Option<Field>,
     pub error: Option<Field>,
@@ -94,7 +94,7 @@ pub(super) struct ItemFields {
     pub attempt: Attempt,
     pub status: StatusField,
     pub score: Option<ItemScore>,
-    /// Scores beside the one that counts, by name.
+    /// Further scores besides the deciding one, by name.
     pub scores: BTreeMap<String, Field>,
     pub duration_seconds: Option<Field>,
     pub cost_usd: Option<Field>,
@@ -103,7 +103,7 @@ pub(super) struct ItemFields {
     pub texts: ItemTexts,
 }
 
-/// What is kept with an outcome for people to read.
+/// Texts that are kept with an outcome for people to read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemTexts {
     pub question: Option<Field>,
@@ -112,26 +112,26 @@ pub(super) struct ItemTexts {
     pub reason: Option<Field>,
 }
 
-/// How a time is written.
+/// Notation of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TimeFormat {
     /// Seconds since 1970.
     Unix,
     /// Milliseconds since 1970.
     UnixMilliseconds,
-    /// As `strftime` has it: `%d.%m.%Y %H:%M`.
+    /// A `strftime` pattern, such as `%d.%m.%Y %H:%M`.
     Pattern(String),
 }
 
 impl ItemFields {
-    /// Says whether more is kept of an outcome than how it came out.
+    /// Returns whether outcomes have details: texts or further scores.
     pub fn has_details(&self) -> bool {
         let ItemTexts { question, answer, expected, reason } = &self.texts;
         [question, answer, expected, reason].into_iter().any(Option::is_some) || !self.scores.is_empty()
     }
 }
 
-/// A number that counts from `base` in the source and from 1 here.
+/// A number that counts from `base` in the source, and from 1 in our records.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub field: Field,
@@ -142,16 +142,16 @@ pub(super) struct Counter {
 pub(super) enum Attempt {
     /// Every item has one attempt.
     Only,
-    /// The n-th row of an item is its n-th attempt.
+    /// The nth row of an item is its nth attempt.
     Occurrence,
     Counted(Counter),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum StatusField {
-    /// The name of a status, or true and false.
+    /// The name of a status, or a boolean.
     Named(Field),
-    /// Passes when what was given is what was expected. Nothing given is wrong.
+    /// Passes if the given answer equals the expected one. A missing answer is wrong.
     Equal {
         expected: Field,
         given: Field,
@@ -160,26 +160,26 @@ pub(super) enum StatusField {
         field: Field,
         bound: f64,
     },
-    /// Where the first field has a value, that is the status; elsewhere the other form decides.
+    /// If the first field has a value, it is the status. Otherwise the other form decides.
     Unless {
         ended: Field,
         otherwise: Box<StatusField>,
     },
-    /// The source has scores and says nothing of passing: what has a score stands outside of pass rates, the rest was not evaluated.
+    /// The source has scores but no passes. Items with a score stay out of pass rates, the others were not evaluated.
     Scored,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ItemScore {
     pub field: Field,
-    /// What the mean over the run is called.
+    /// Name of the mean over the run.
     pub metric: String,
     pub unit: Measure,
     pub direction: Direction,
     pub range: Option<Bounds>,
 }
 
-/// The least and the most that a score can be, in the unit of the source.
+/// The least and the greatest possible score, in the source's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     pub least: f64,
@@ -187,13 +187,13 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Returns both in our unit.
+    /// Returns both bounds in our unit.
     pub fn in_unit(self, unit: Measure) -> [f64; 2] {
         [self.least / unit.divisor, self.most / unit.divisor]
     }
 }
 
-/// Passed of total, where `failed` may be known instead of passed.
+/// Passed or failed items of a total.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     pub part: CountedPart,
@@ -206,11 +206,11 @@ pub(super) enum CountedPart {
     Failed(Field),
 }
 
-/// A unit of the source, and what one of it is in ours.
+/// A unit of the source, with its conversion to ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measure {
     pub unit: Unit,
-    /// Ours = theirs / divisor. A division, because 61.7 / 100 is the nearest float and 61.7 × 0.01 is not.
+    /// Our value is the source's value divided by `divisor`: 61.7 / 100 is the nearest float, 61.7 × 0.01 is not.
     pub divisor: f64,
 }
 
@@ -223,7 +223,7 @@ pub(super) struct ScoreField {
     pub range: Option<Bounds>,
     pub n: Option<Field>,
     pub standard_error: Option<Field>,
-    /// The score is left out where this has a value: better evidence for the same is there.
+    /// If this field has a value, the score is omitted, because there is better evidence.
     pub unless: Option<Field>,
 }
 
@@ -233,7 +233,7 @@ pub(super) struct StatedField {
     pub value: Field,
     pub unit: Measure,
     pub counts: Option<Counts>,
-    /// Digits after the point, where the printed text does not keep trailing zeros.
+    /// Digits after the decimal point, if the printed text drops trailing zeros.
     pub decimals: Option<u32>,
 }
 

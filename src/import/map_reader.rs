@@ -1,4 +1,4 @@
-//! Reading a map file: every key it may have, with every mistake in it named by file, line and column.
+//! Reads a map file, and reports every mistake with file, line and column.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ use super::notation::{Decimal, Notation, Scale};
 use super::shape::Shape;
 use super::source::hex_digest;
 
-/// A map is a page of text; a file beyond this is something else.
+/// Maximum size of a map. A map is a page of text.
 const MOST_MAP_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Map {
     }
 }
 
-/// Says whether the command line may give a field of the run.
+/// Returns whether the command line may set a field of the run.
 pub(super) fn is_settable(key: &str) -> bool {
     ["suite", "approach", "model", "suite_version", "agent"].contains(&key)
         || key.strip_prefix("tags.").is_some_and(|name| !name.trim().is_empty())
@@ -84,7 +84,7 @@ pub(super) fn is_settable(key: &str) -> bool {
 pub(super) struct MapReader<'s> {
     columns: Vec<MapColumn>,
     reads_file_name: bool,
-    /// What replaces the map's suite, approach and model.
+    /// Constants that replace fields of the map's run.
     set: &'s BTreeMap<String, String>,
 }
 
@@ -134,7 +134,7 @@ impl<'s> MapReader<'s> {
         let item = match (rows, top.fields("item")) {
             (Some(RowsAre::Items), Some(item)) => self.item_fields(item),
             (_, item) => {
-                // The keys of a section that should not be there are not looked at.
+                // Keys of a section that should not exist are not checked.
                 drop(item);
                 None
             }
@@ -425,7 +425,7 @@ impl<'s> MapReader<'s> {
         identity
     }
 
-    /// A field that the command line may have set.
+    /// Reads a field that the command line may replace.
     fn settable(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
         match self.set.get(key) {
             Some(text) => {
@@ -443,7 +443,7 @@ impl<'s> MapReader<'s> {
         self.needed(fields, key, Need::Essential)
     }
 
-    /// A field that the map must have; its columns may be lacking in a source if `need` says so.
+    /// Reads a required field. `need` tells whether a source may lack its columns.
     fn needed(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Field> {
         let Some(node) = fields.child(key) else {
             fields.reject_missing(key);
@@ -485,7 +485,7 @@ impl<'s> MapReader<'s> {
         Field::of(quote(name), Rule::Cell(self.column(name, path, need)))
     }
 
-    /// Reads how a field is found. `more` takes the keys that only this field has.
+    /// Reads how a field is filled. `more` reads the keys that only this field has.
     pub(super) fn spec(
         &mut self,
         file: &str,
@@ -506,7 +506,7 @@ impl<'s> MapReader<'s> {
                 None
             }
             Value::List(_) => {
-                // A wrapper gives the list's items the same checks as any list of texts.
+                // Each part of the list gets the same checks as any list of texts.
                 let parts = joined_columns(file, node, path, problems)?;
                 let label = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("/");
                 let origins = parts.iter().map(|part| self.column(part, path, need)).collect();
@@ -627,7 +627,7 @@ impl<'s> MapReader<'s> {
     }
 }
 
-/// Reads what a number of the source is multiplied or divided by.
+/// Reads the factors of a scaled number.
 fn scale(fields: &mut Fields<'_, '_>) -> Scale {
     let mut factor = |key: &str| match fields.number(key) {
         Some(factor) if factor > 0.0 => factor,
@@ -690,7 +690,7 @@ fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
     fields.one_of("unit", &choices)
 }
 
-/// Reads the least and the most that a score can be.
+/// Reads the least and the greatest possible score.
 fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
     let nodes = fields.list("range")?;
     let number = |node: &Node| match &node.value {
@@ -711,7 +711,7 @@ fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
     fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction)))
 }
 
-/// Checks the names that the map itself gives for a closed set. `key` may lead into the entry: `status.unless`.
+/// Checks the names that the map itself supplies for a closed set. `key` may lead into the entry: `status.unless`.
 fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, names: &[&str]) {
     let Some(field) = field else { return };
     for text in field.own_texts() {

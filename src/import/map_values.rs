@@ -1,4 +1,4 @@
-//! What a map says of the values of its source: which rows are none, what stands side by side, and units.
+//! Reads a map's facts about its source's values: rows to skip, columns side by side, and units.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::notation::{Counted, Currency, Scale};
 use super::shape::{Skip, Wide, WideGroup};
 
 impl MapReader<'_> {
-    /// The rows that are passed over, such as totals.
+    /// Reads which rows to skip, such as totals.
     pub(super) fn skip(&mut self, top: &mut Fields<'_, '_>) -> Option<Skip> {
         let mut fields = top.fields("skip")?;
         let column = fields.required_text("column");
@@ -23,7 +23,7 @@ impl MapReader<'_> {
         Some(Skip { slot: self.slot(&column?, "skip", Need::Optional), values })
     }
 
-    /// The columns that hold outcomes of several approaches, or at several items, side by side.
+    /// Reads which columns hold outcomes of several approaches or items side by side.
     pub(super) fn wide(&mut self, top: &mut Fields<'_, '_>) -> Option<Wide> {
         let mut fields = top.fields("wide")?;
         let name = fields.required_text("name");
@@ -89,7 +89,7 @@ impl MapReader<'_> {
         (field, format)
     }
 
-    /// A field in seconds or dollars that the source may have in another unit.
+    /// Reads a field in seconds or dollars that the source may have in another unit.
     pub(super) fn in_unit(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));

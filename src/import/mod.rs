@@ -1,10 +1,11 @@
-//! Other tools' files into the same records through the same store.
+//! Imports other tools' files into the same records, through the same store.
 //!
-//! [`import_foreign`] recognises what known tools write by its content. For other tables a [`Map`] says which column is which field:
-//! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements.
-//! [`import_bundles`] takes runs from another store as they were there. Each other source is sealed into
-//! one pair of the store with where it came from. A row that cannot be understood is refused with a reason and counted; a file that cannot
-//! be read as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
+//! [`import_foreign`] recognises files of known tools by their content. For other tables, a [`Map`] assigns columns to fields, and
+//! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. [`import_bundles`] takes
+//! runs from another store unchanged. Every other source is sealed into one pair of the store, with its provenance.
+//!
+//! A row that cannot be understood is refused with a reason and counted. A file that cannot be read as a whole stores nothing. Everything
+//! in a file is data: no name in it becomes a path, and nothing in it is executed.
 
 mod again;
 mod arrow_rows;

@@ -1,24 +1,24 @@
-//! Names that the command line gives a run, and the prices that the configuration gives its tokens.
+//! Names of a run from the command line, and prices of tokens from the configuration.
 
 use crate::domain::PriceTable;
 
-/// What a run is called where that is not for the file to say.
+/// Names of a run that replace the file's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GivenNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
-    /// The files are runs of one arm, as those on one side of a gate: reports of test runners, which know no models, are not told apart by
-    /// where they lie.
+    /// The files are runs of one arm, as the new runs or the baseline of a gate. Reports of test runners name no model, and are then not
+    /// told apart by their files.
     pub are_one_arm: bool,
-    /// What tokens cost where a file has tokens and no cost. They are part of no run's identity.
+    /// Prices for files with tokens but no cost. They are not part of a run's identity.
     pub prices: PriceTable,
 }
 
 impl GivenNames {
-    /// Returns what tells these names from others in a digest.
+    /// Returns parts for a digest that identifies these names.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
-        // What is not given is not the same as nothing given.
+        // A missing name differs from an empty one.
         let part = |name: &'_ Option<String>| -> &'static [u8] { if name.is_some() { b"1" } else { b"0" } };
         [&self.suite, &self.approach, &self.model]
             .into_iter()
@@ -26,7 +26,7 @@ impl GivenNames {
             .collect()
     }
 
-    /// Says whether the command line names nothing.
+    /// Returns whether the command line gives no name.
     pub fn is_empty(&self) -> bool {
         [&self.suite, &self.approach, &self.model].iter().all(|name| name.is_none())
     }

@@ -1,5 +1,5 @@
-//! Rows that are deeper in a JSON or YAML document than in one list: in lists of lists, or objects by their keys. The document is
-//! whole in memory, and bounded.
+//! Reads rows that lie deeper in a JSON or YAML document than in one list: in lists of lists, or in objects by their keys. The whole
+//! document is in memory, within a limit.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use super::list_path::{BY_COLUMNS, Found, each_row, value_of};
 use super::rows::{Rows, Stop};
 use super::tree::Tree;
 
-/// Rows nested in a document are found by going through the whole of it.
+/// Maximum size of a document with nested rows, which is held in memory.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// Reads a JSON document, or JSON lines as a list of documents.

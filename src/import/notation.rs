@@ -1,32 +1,32 @@
-//! How a source writes its numbers, and what it writes where nothing was measured.
+//! Notation of a source's numbers and of values that were not measured.
 
 use std::borrow::Cow;
 
-/// The mark between whole and fraction.
+/// The decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decimal {
     Point,
     Comma,
 }
 
-/// What a map says of the values of its source.
+/// A map's facts about the notation of its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Notation {
-    /// With it, numbers may have thousands marks, a sign for dollars or percent, and a minus as printers set it. Without it a number is
-    /// written as programs write it.
+    /// Decimal mark. If set, numbers may have thousands separators, a sign for dollars or percent, and a typographic minus. Otherwise
+    /// numbers are written as in programs.
     pub decimal: Option<Decimal>,
-    /// Texts that stand for "not measured", in lower case.
+    /// Texts that mean not measured, in lower case.
     pub missing: Vec<String>,
 }
 
-/// What a number of a field counts.
+/// Kind of a field's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Whatever the field is about.
+    /// A plain number.
     Itself,
-    /// A time, which may have its unit beside it: `350 ms`, `1m 30s`, `00:01:30`.
+    /// A time, possibly with its unit: `350 ms`, `1m 30s`, `00:01:30`.
     Time,
-    /// Money of one currency, which may have that currency's sign beside it.
+    /// An amount of one currency, possibly with the currency's sign.
     Money(Currency),
 }
 
@@ -40,8 +40,8 @@ pub(super) enum Currency {
     Yen,
 }
 
-/// From the number as it is written to ours: times `multiply`, divided by `divide`. Both, because 61.7 / 100 is the nearest float and
-/// 61.7 × 0.01 is not.
+/// Conversion of a written number to ours: times `multiply`, divided by `divide`. There are both, because 61.7 / 100 is the nearest float
+/// and 61.7 × 0.01 is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     pub counted: Counted,
@@ -52,7 +52,7 @@ pub(super) struct Scale {
 impl Scale {
     pub const NONE: Self = Self { counted: Counted::Itself, multiply: 1.0, divide: 1.0 };
 
-    /// Units that a field in seconds or dollars may be written in.
+    /// Units of fields in seconds or dollars.
     pub const UNITS: [(&'static str, Self); 11] = [
         ("ms", Self { counted: Counted::Time, multiply: 1.0, divide: 1000.0 }),
         ("s", Self { counted: Counted::Time, multiply: 1.0, divide: 1.0 }),
@@ -75,7 +75,7 @@ impl Scale {
 impl Currency {
     pub const ALL: [Self; 6] = [Self::Dollar, Self::Cent, Self::Euro, Self::Pound, Self::Franc, Self::Yen];
 
-    /// The signs and codes that may stand before or after an amount.
+    /// Returns the signs and codes that may stand before or after an amount.
     pub fn signs(self) -> &'static [&'static str] {
         match self {
             Self::Dollar => &["US$", "USD", "$"],
@@ -87,7 +87,7 @@ impl Currency {
         }
     }
 
-    /// Returns the currency whose sign stands beside the amount.
+    /// Returns the currency whose sign is beside the amount.
     pub fn beside(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| without_sign(text.trim(), one.signs()).is_some())
     }
@@ -99,7 +99,7 @@ impl Notation {
         !self.missing.is_empty() && text.len() <= LONGEST && self.missing.contains(&text.to_lowercase())
     }
 
-    /// Returns the number as programs write it; a text that is none as it is.
+    /// Returns the number in a program's notation. Returns a text that is not a number unchanged.
     pub fn plain<'a>(&self, text: &'a str, counted: Counted) -> Cow<'a, str> {
         let signs = match counted {
             Counted::Money(currency) => currency.signs(),
@@ -112,7 +112,7 @@ impl Notation {
         }
     }
 
-    /// Reads a time: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, or a number in the field's own unit. In seconds.
+    /// Parses a time into seconds: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, or a number in the field's own unit.
     pub fn seconds(&self, text: &str, unit: Scale) -> Option<f64> {
         let number = |text: &str| self.plain(text.trim(), Counted::Time).parse::<f64>().ok().filter(|value| value.is_finite());
         if text.contains(':') {
@@ -155,7 +155,7 @@ fn without_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
     rest.bytes().any(|byte| byte.is_ascii_digit()).then_some(rest)
 }
 
-/// Reads a number as people write it. `None` where it is none: also where the thousands marks do not part thousands.
+/// Parses a number in people's notation. Returns `None` if it is none, or if a separator does not separate thousands.
 pub(super) fn plain_number(text: &str, decimal: Decimal, signs: &[&str]) -> Option<String> {
     let text = text.trim();
     let (sign, rest) = match text.strip_prefix(['-', '−', '–']) {

@@ -1,4 +1,4 @@
-//! From files that no format claims to one map for them all, with the first rows as it reads them.
+//! Proposes one map for files that no format claims, with the first rows as the map reads them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use super::sample::{Sample, samples_of};
 use super::source::{Source, hex_digest, may_be_table};
 use super::table::{columns_of, read_source};
 
-/// Rows that are shown as they will be read.
+/// Number of rows shown in a proposal.
 const SHOWN_ROWS: u64 = 5;
-/// Folders of tables are not deeper.
+/// Maximum depth of folders with tables.
 const MOST_DEPTH: usize = 8;
 
 /// A map for tables that had none.
@@ -26,36 +26,36 @@ const MOST_DEPTH: usize = 8;
 pub struct Proposal {
     pub files: Vec<PathBuf>,
     pub map: Map,
-    /// The map as it can be kept in a file.
+    /// The map's text, as it can be saved in a file.
     pub text: String,
-    /// What was assumed, left out or passed over.
+    /// Assumptions, unread columns and skipped rows.
     pub notes: Vec<String>,
     pub rows: Vec<ProposedRow>,
-    /// Names what the files hold and how it is read.
+    /// Key of the files' content and of the map.
     pub key: String,
 }
 
-/// One of the first rows as the map reads it.
+/// One of the first rows, as the map reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProposedRow {
     pub suite: String,
     pub approach: String,
     pub model: String,
-    /// Absent where rows are runs.
+    /// The item and its status. `None` if rows are runs.
     pub item: Option<(String, ItemStatus)>,
-    /// The score, or of a run the first figure.
+    /// The item's score, or the run's first figure.
     pub score: Option<f64>,
-    /// Passed and counted, of a run.
+    /// Passed and total of a run.
     pub counts: Option<(u64, u64)>,
 }
 
-/// Why there is no proposal.
+/// Reason why there is no proposal.
 #[derive(Debug)]
 pub enum NoProposal {
     Unreadable(Vec<Problem>),
     /// No part of the files is a table.
     NoTable,
-    /// The table can be read in more ways than one, or in none.
+    /// The table can be read in several ways or in none.
     Open(Vec<Question>),
 }
 
@@ -65,14 +65,14 @@ impl From<Problem> for NoProposal {
     }
 }
 
-/// Says whether there are files at the paths that may hold tables, and nothing else that is read.
+/// Returns whether the paths have files that may hold tables, and no other known files.
 pub fn are_tables(paths: &[PathBuf]) -> bool {
     let may_be = |path: &PathBuf| path.file_name().is_some_and(|name| may_be_table(&name.to_string_lossy()));
     let files = table_files(paths);
     !files.is_empty() && files.iter().all(may_be) && is_nothing_known(paths)
 }
 
-/// Returns the files below the paths that may hold tables, by their names; a file that is named is one.
+/// Returns the files at the paths that may hold tables, sorted by name. A file that is named itself is always included.
 fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
@@ -82,7 +82,7 @@ fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
         let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
         let below = WalkDir::new(path).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_shown).filter_map(Result::ok);
-        // Of a folder, notes are not asked for.
+        // Ignore notes (`txt`, `dat`) in folders.
         let is_note = |name: &str| name.rsplit('.').next().is_some_and(|ending| ["txt", "dat"].contains(&ending));
         let is_table = |name: &str| may_be_table(name) && !is_note(name);
         files.extend(
@@ -94,7 +94,7 @@ fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     files
 }
 
-/// Proposes one map for all the files, which must be of one layout.
+/// Proposes one map for all files, which must share one layout.
 pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoProposal> {
     let files = table_files(paths);
     let mut sources = Vec::new();
@@ -129,14 +129,14 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     Ok(Proposal { files, map, text: reading.map, notes: reading.notes, rows, key })
 }
 
-/// Adds the rows of tables of the same layout. Says whether there was any.
+/// Adds the rows of tables with the same layout. Returns whether there were any.
 fn extend(samples: &mut [Sample], found: Vec<Sample>) -> bool {
     let mut is_any = false;
     for other in found {
         let names: BTreeSet<&String> = other.columns.iter().collect();
         let is_same = |sample: &&mut Sample| {
             let shared = sample.columns.iter().filter(|name| names.contains(name)).count();
-            // A key that is missing where it has no value is not another layout.
+            // A key that some rows omit does not make another layout.
             sample.layout == other.layout && shared * 10 >= sample.columns.len().max(names.len()) * 6
         };
         if let Some(sample) = samples.iter_mut().find(is_same) {
@@ -147,7 +147,7 @@ fn extend(samples: &mut [Sample], found: Vec<Sample>) -> bool {
     is_any
 }
 
-/// A table without a suite is one of the folder's that was named, or its own.
+/// Returns the suite's name for a table without one: the named folder's or the file's name.
 fn suite_of(paths: &[PathBuf], files: &[PathBuf]) -> String {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = match (paths, files) {

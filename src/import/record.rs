@@ -1,4 +1,4 @@
-//! One row into the record that the map makes of it.
+//! Turns one row into the record that the map describes.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::map::{
 };
 use super::texts::{MOST_TEXT_CHARS, clip};
 
-/// What tells the run of a row from other runs.
+/// Names that identify the run of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunNames {
     pub suite: String,
@@ -22,7 +22,7 @@ pub(super) struct RunNames {
     pub identity: Vec<String>,
 }
 
-/// Reads the names into `names`, whose buffers are reused.
+/// Reads the names into `names`, reusing its buffers.
 pub(super) fn run_names(map: &Map, row: &View<'_>, names: &mut RunNames) -> Result<(), Refused> {
     set(&mut names.suite, &map.run.suite.required_name(row)?);
     set(&mut names.approach, &map.run.approach.required_name(row)?);
@@ -46,7 +46,7 @@ pub(super) fn run_id(map: &Map, names: &RunNames) -> RunId {
     Store::imported_run_id("table", &parts)
 }
 
-/// Makes the run that the row is about or belongs to.
+/// Creates the run that the row describes or belongs to.
 pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run, Refused> {
     let fields = &map.run;
     let amount = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.amount(row));
@@ -125,7 +125,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     Ok(run)
 }
 
-/// Says whether rows of items tell anything about their run beyond its names.
+/// Returns whether rows of items have facts about their run besides its names.
 pub(super) fn has_run_figures(map: &Map) -> bool {
     let run = &map.run;
     let figures = [
@@ -146,7 +146,7 @@ pub(super) fn has_run_figures(map: &Map) -> bool {
     figures.iter().any(|field| field.is_some()) || !run.tags.is_empty() || !map.scores.is_empty() || !map.stated.is_empty()
 }
 
-/// Fills in what `known` lacks from another row of the same run. The latest time wins; any other difference refuses the row.
+/// Fills gaps of `known` from another row of the same run. The latest time counts; any other difference refuses the row.
 pub(super) fn merge(known: &mut Run, other: Run) -> Result<(), Refused> {
     let differs = |name: &str| Refused::because(format!("rows of one run disagree about its {name}"));
     macro_rules! each_figure {
@@ -195,8 +195,7 @@ pub(super) fn merge(known: &mut Run, other: Run) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Reads an outcome into `outcome`, whose buffers are reused. Run and occurrence are left to the caller; the score comes as the source
-/// has it.
+/// Reads an outcome into `outcome`, reusing its buffers. The caller sets the run, and the attempt if rows number the attempts.
 pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut ItemOutcome) -> Result<(), Refused> {
     set(&mut outcome.item, &fields.id.required_name(row)?);
     set(&mut outcome.evaluator, &fields.evaluator.required_name(row)?);
@@ -226,7 +225,7 @@ pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut Item
     Ok(())
 }
 
-/// Reads what is kept with the outcome for people to read.
+/// Reads the outcome's details: texts for people and further scores.
 pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDetails, Refused> {
     let ItemTexts { question, answer, expected, reason } = &fields.texts;
     let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
@@ -257,7 +256,7 @@ fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<
             None => status_of(otherwise, score, row),
         },
         StatusField::Equal { expected, given } => {
-            // Without the right answer nothing can be wrong; without a given one it is.
+            // Without the expected answer, no answer can be judged. A missing given answer is wrong.
             let right = expected.text(row)?.ok_or_else(|| Refused::because(format!("{}, which is expected, is empty", expected.label)))?;
             Ok(passes(given.text(row)?.is_some_and(|given| same_value(&right, &given))))
         }
@@ -268,7 +267,7 @@ fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<
     }
 }
 
-/// Reads the name of a status, or true and false. Returns `None` if the field has no value.
+/// Reads a status by name or boolean. Returns `None` if the field has no value.
 fn named(field: &Field, row: &View<'_>) -> Result<Option<ItemStatus>, Refused> {
     let Some(name) = field.text(row)? else { return Ok(None) };
     let known = match &*name {
@@ -283,7 +282,7 @@ fn unknown_name(field: &Field, name: &str) -> Refused {
     Refused::with_value(format!("{} is not a name this field knows; a value map can translate it", field.label), name)
 }
 
-/// Reads a number that counts from the counter's base and returns it counted from 1.
+/// Reads a number that counts from the counter's base, and returns it counted from 1.
 fn counted(counter: &Counter, row: &View<'_>) -> Result<Option<u32>, Refused> {
     let Some(value) = counter.field.whole(row)? else { return Ok(None) };
     let from_one = value.checked_sub(counter.base).and_then(|value| u32::try_from(value).ok()?.checked_add(1));
@@ -312,7 +311,7 @@ fn measured(field: &Field, unit: Measure, range: Option<Bounds>, row: &View<'_>)
     in_unit(&field.label, value, unit, &text).map(Some)
 }
 
-/// Returns the value in our unit, if it can be one of that unit.
+/// Returns the value in our unit, or an error if it is impossible in that unit.
 fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Refused> {
     let value = value / unit.divisor;
     match unit.unit {
@@ -326,7 +325,7 @@ fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Re
     }
 }
 
-/// Says where a run's cost came from: a source that has one reported it.
+/// Completes the run: a cost from a source is a reported one, and total tokens are added up if they are missing.
 pub(super) fn settle(run: &mut Run) {
     run.cost_source = if run.cost_usd.is_some() { CostSource::Reported } else { CostSource::Unknown };
     run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));

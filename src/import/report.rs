@@ -1,4 +1,4 @@
-//! What an import found and did, as plain data; the command line prints it.
+//! Findings and results of an import, as plain data for the command line.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use crate::domain::{Problem, RunId, StatedFigure, Unit};
 use super::cell::Refused;
 use super::rows::Row;
 
-/// So many rows are shown for each reason.
+/// Maximum number of rows shown per reason.
 const MOST_EXAMPLES: usize = 3;
 
-/// The outcome of one import command: one report for each file, in the order given.
+/// Result of one import command: one report per file, in the given order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
     pub sources: Vec<SourceReport>,
     /// Nothing was written.
     pub dry_run: bool,
-    /// Files that no format was recognised in, or none that is read.
+    /// Files of unknown or unsupported formats.
     pub unrecognised: Vec<Unrecognised>,
-    /// Files in the walked folders that were not looked into: their names say that they hold no results.
+    /// Files in the walked folders that were not opened, because their names show that they hold no results.
     pub passed_over: u64,
 }
 
@@ -26,27 +26,27 @@ pub struct ImportReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrecognised {
     pub file: String,
-    /// The tool that wrote it, where that is known, and what to do.
+    /// The tool that wrote it, if known, and a remedy.
     pub tool: Option<&'static str>,
     pub hint: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceOutcome {
-    /// New runs were stored, or would be.
+    /// New runs were stored, or would be in a dry run.
     Imported,
-    /// The same file with the same map was imported before; it was not read again.
+    /// The same file with the same map was imported before, and was not read again.
     AlreadyImported,
-    /// Every run of it is in the store already.
+    /// All its runs are stored already.
     NothingNew,
     /// No row was accepted.
     NothingAccepted,
-    /// The file as a whole cannot be read; nothing of it was stored.
+    /// The file cannot be read as a whole; nothing was stored.
     Unreadable,
 }
 
 impl SourceOutcome {
-    /// Says whether a store holds what the source does.
+    /// Returns whether a store has the source's content.
     pub fn is_there(self) -> bool {
         matches!(self, Self::Imported | Self::AlreadyImported)
     }
@@ -57,49 +57,49 @@ pub struct SourceReport {
     /// The file as the user named it.
     pub file: String,
     pub sha256: Option<String>,
-    /// What the sealed pair is named by, where the source is of a known format.
+    /// Key of the sealed pair, if the source is of a known format.
     pub key: Option<String>,
     pub outcome: SourceOutcome,
-    /// Why the file cannot be read, or has nothing to read.
+    /// Problems that make the file unreadable or empty.
     pub problems: Vec<Problem>,
     pub rows_read: u64,
     pub rows_accepted: u64,
-    /// Totals and notes, which the map says are no rows of the table.
+    /// Rows that the map skips, such as totals and notes.
     pub rows_skipped: u64,
-    /// In the order of their first row.
+    /// Ordered by their first row.
     pub refusals: Vec<Refusal>,
     pub runs_new: Vec<ImportedRun>,
-    /// Runs that were in the store, or in an earlier file of the same command; theirs were kept.
+    /// Runs that the store or an earlier file of the command already had, and keeps.
     pub runs_repeated: Vec<ImportedRun>,
-    /// New runs that replace what the store has of them: their sources grew or were changed.
+    /// New runs that replace stored ones, because their sources grew or changed.
     pub runs_replaced: Vec<ReplacedRun>,
-    /// What the user should know of runs that were not taken, or came back.
+    /// Notes on runs that were not taken, or were restored.
     pub notes: Vec<String>,
     /// Item outcomes stored with the new runs.
     pub items: u64,
     pub stated: StatedReport,
-    /// Columns that the map reads and no row had, where records can be made without them.
+    /// Columns that the map reads but no row had, if records can be made without them.
     pub columns_lacking: Vec<LackingColumn>,
-    /// Columns that the rows have and the map does not read.
+    /// Columns of the rows that the map does not read.
     pub columns_unused: Vec<String>,
-    /// What is known of a source that another tool wrote; nothing for tables and rubrics.
+    /// Facts about a source of another tool. `None` for tables and rubrics.
     pub foreign: Option<ForeignReport>,
 }
 
-/// What a source of a known format holds and lacks.
+/// Content and gaps of a source of a known format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForeignReport {
     /// The format's name.
     pub format: &'static str,
-    /// The version that the file names: of the tool or of the format.
+    /// Version of the tool or the format, as the file names it.
     pub version: Option<String>,
-    /// The files that the source consists of.
+    /// Number of the source's files.
     pub files: usize,
-    /// For each of our fields, how many runs or outcomes have it.
+    /// For each of our fields, the number of runs or outcomes that have it.
     pub fields: Vec<FieldHeld>,
-    /// What was odd and how it was read, with how often; in the order they were met.
+    /// Oddities and how they were read, with their counts, in the order of their first occurrence.
     pub quirks: Vec<(String, u64)>,
-    /// What the file says about itself beside the same recomputed.
+    /// Published figures beside the recomputed ones.
     pub stated: Vec<StatedLine>,
 }
 
@@ -124,12 +124,12 @@ pub struct Refusal {
     pub examples: Vec<Problem>,
 }
 
-/// A stored run whose source holds something else now.
+/// A stored run whose source has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedRun {
     pub run: RunId,
     pub by: RunId,
-    /// Outcomes before, where that is known, and now.
+    /// Number of outcomes before, if known, and now.
     pub stored: Option<u64>,
     pub found: u64,
 }
@@ -140,18 +140,18 @@ pub struct ImportedRun {
     pub suite: String,
     pub approach: String,
     pub model: String,
-    /// What the map names to tell runs apart, where it does.
+    /// Identity of the run in its source, if the source or the map has one.
     pub identity: Option<String>,
     pub file: String,
     pub line: Option<usize>,
 }
 
-/// Published figures beside the same recomputed from the source's own counts.
+/// Published figures, compared with figures recomputed from the source's own counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatedReport {
     pub checked: u64,
     pub agree: u64,
-    /// Stated figures with no counts to check them by.
+    /// Published figures without counts to check them.
     pub unchecked: u64,
     pub disagreements: Vec<Disagreement>,
 }
@@ -170,7 +170,7 @@ pub struct LackingColumn {
     pub column: String,
     /// The map's fields that read it.
     pub fields: Vec<String>,
-    /// The nearest column that is there.
+    /// The most similar existing column.
     pub hint: Option<String>,
 }
 
@@ -204,7 +204,7 @@ impl SourceReport {
 }
 
 impl StatedReport {
-    /// Compares what a run states about itself with what was recomputed.
+    /// Compares a run's published figures with the recomputed ones.
     pub(super) fn check(&mut self, stated: &[StatedFigure], source: &ImportedRun) {
         for figure in stated {
             let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
@@ -240,7 +240,7 @@ impl Refusals {
         self.add_at(refused, label, &format!("row {}", row.number), line);
     }
 
-    /// Notes something refused; `name` says what it is within the file.
+    /// Notes a refused part; `name` names it within the file.
     pub fn add_at(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
         let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {
             self.found.push(Refusal { reason: refused.reason.clone(), rows: 0, examples: Vec::new() });

@@ -1,4 +1,4 @@
-//! What every reader of rows has in common: where rows go, and how reading ends early.
+//! Common parts of all readers of rows: the target of rows, and early ends of reading.
 
 use std::io;
 
@@ -8,21 +8,21 @@ use crate::results::StoreError;
 use super::cell::{Cell, Refused};
 use super::columns::Columns;
 
-/// One record (line, list element) may not be longer. No honest row is, and a file without line ends must not fill the memory.
+/// Maximum size of one record (line, list element). Real rows are smaller, and a file without line ends must not fill the memory.
 pub(super) const MOST_RECORD_BYTES: u64 = 64 << 20;
 
-/// One row of a source: its wanted cells, or why it has none.
+/// One row of a source: its wanted cells, or the reason why it was refused.
 pub(super) struct Row<'a> {
-    /// Counts from 1 within the part.
+    /// Row number within the part, from 1.
     pub number: u64,
     pub line: Option<u64>,
     pub cells: Result<&'a [Cell], Refused>,
 }
 
-/// Why reading ended before the end.
+/// Reason why reading ended early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The source as a whole cannot be read. Without a problem: enough of it was seen.
+    /// The source as a whole cannot be read. Without a problem, enough of it was read.
     Unreadable(Vec<Problem>),
     /// The store cannot be written.
     Store(StoreError),
@@ -42,13 +42,13 @@ impl From<StoreError> for Stop {
 
 type OnRow<'a> = dyn FnMut(&Row<'_>) -> Result<(), StoreError> + 'a;
 
-/// Takes the rows of one part (a file, or a member of an archive).
+/// Takes the rows of one part: a file, or a member of an archive.
 pub(super) struct Rows<'a> {
-    /// The part as messages name it.
+    /// Name of the part in messages.
     pub label: &'a str,
     pub columns: &'a mut Columns,
     count: u64,
-    /// Reading ends after so many rows.
+    /// Maximum number of rows to read.
     most: u64,
     on_row: &'a mut OnRow<'a>,
 }
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
         Self { label, columns, count: 0, most: u64::MAX, on_row }
     }
 
-    /// Ends the reading after so many rows: with no problem, and yet not at the end.
+    /// Ends the reading after `most` rows, with [`Stop::Unreadable`] without a problem.
     pub fn up_to(mut self, most: u64) -> Self {
         self.most = most;
         self
@@ -84,12 +84,12 @@ impl<'a> Rows<'a> {
         self.enough()
     }
 
-    /// Makes the end of a source that cannot be read on.
+    /// Returns the problem of a source that cannot be read further.
     pub fn unreadable(&self, line: Option<u64>, message: impl Into<String>) -> Problem {
         Problem { line: line.and_then(|line| usize::try_from(line).ok()), ..Problem::in_file(self.label, message) }
     }
 
-    /// Names a failure of reading, with how far it got.
+    /// Returns the error for a failed read, with the number of rows so far.
     pub fn io(&self, line: Option<u64>, error: &io::Error) -> Stop {
         let message = match error.kind() {
             io::ErrorKind::UnexpectedEof => format!("is cut off after row {}", self.count),
@@ -100,12 +100,12 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Reads from text that is in memory, for the tests of the readers.
+/// Reads from text in memory, to test the readers.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
 
-    /// One line for each row: `line: cell|cell` or `line! reason (detail)`, and the end as a problem.
+    /// Returns one line per row, `line: cell|cell` or `line! reason (detail)`, and the problem that ended the reading.
     pub fn rows_of(columns: &[&str], read: impl FnOnce(&mut Rows<'_>) -> Result<(), Stop>) -> (Vec<String>, Option<Problem>) {
         let mut found = Vec::new();
         let mut columns = Columns::of(columns.iter().map(|name| (*name).to_owned()).collect());

@@ -1,7 +1,7 @@
-//! Imports graded rubrics: trees of weighted requirements whose leaves somebody graded.
+//! Imports graded rubrics: trees of weighted requirements with graded leaves.
 //!
-//! Each leaf becomes the outcome of one criterion; each inner node's score is computed anew from the leaves below it and compared with
-//! what the file states. A file with one mistake in it stores nothing, and all its mistakes are named.
+//! Each leaf becomes the outcome of one criterion. Each inner node's score is recomputed from the leaves below it and compared with the
+//! published score. A file with any mistake stores nothing, and all its mistakes are reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -30,19 +30,19 @@ use super::table::{Mode, examined};
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
 const RUBRIC: &str = "rubric";
-/// Goes up by one when the same bytes give other records: what was imported before is then read again, and replaced where it differs.
+/// Goes up by one when the same bytes give other records. Sources imported before are then read again and replaced if they differ.
 pub(super) const VERSION: u32 = 2;
-/// Larger than any rubric a person has graded.
+/// Maximum size of a rubric. Rubrics that people graded are smaller.
 const MOST_BYTES: u64 = 64 << 20;
-/// Characters of a requirement where it names a figure.
+/// Maximum length of a requirement in the name of a figure.
 const MOST_OF_A_NAME: usize = 100;
 const ROUNDING: f64 = 1e-9;
 
-/// Imports each file as one graded rubric, an archive as one for each member. `existing` are the runs of the store; `progress` is told
-/// how many more bytes of a file were read.
+/// Imports each file as one graded rubric, and each member of an archive as one. `existing` are the runs of the store. `progress` is called
+/// with the number of further bytes read.
 ///
-/// The report counts the nodes of a tree as rows and its leaves as items. A file that is no rubric is reported and keeps no other from
-/// being imported. The error is one of writing to the store.
+/// The report counts the nodes of a tree as rows and its leaves as items. A file that is not a rubric is reported; the others are imported
+/// all the same. Returns an error only if writing to the store fails.
 pub fn import_rubrics(
     store: &Store,
     files: &[impl AsRef<Path>],
@@ -105,7 +105,7 @@ fn import_file(
         place: place_of(store, path),
         ..Provenance::default()
     };
-    // Of several in one file nothing tells which was which.
+    // If a file has several rubrics, none can be matched with an earlier version.
     if let [rubric] = graded.as_mut_slice() {
         rubric.know_again(existing, taken, provenance.place.as_deref());
     }
@@ -143,7 +143,7 @@ fn import_file(
     Ok(report)
 }
 
-/// Names the pair: the same bytes under the same names are the same import.
+/// Returns the key of the pair: the same bytes with the same names are the same import.
 fn key_of(source: &Source, names: &GivenNames) -> String {
     let reading = format!("reading {VERSION}");
     let mut parts = vec![reading.as_bytes(), RUBRIC.as_bytes(), source.sha256.as_bytes()];
@@ -151,11 +151,11 @@ fn key_of(source: &Source, names: &GivenNames) -> String {
     hex_digest(&parts, true)
 }
 
-/// One tree that was read, and what it becomes.
+/// One tree that was read, and the records made from it.
 struct Graded {
     tree: Task,
     source: ImportedRun,
-    /// The id that the run has by its names and grades, where it is stored under another because it replaces what was read before.
+    /// The id made of the run's names and grades, if the run is stored under another id because it replaces an earlier version.
     first: Option<RunId>,
     leaves: Vec<ItemOutcome>,
 }
@@ -176,11 +176,11 @@ impl Graded {
             return Err(problem(format!("is longer than {} MiB", MOST_BYTES >> 20)));
         }
         let text = String::from_utf8(text).map_err(|_| problem("is not UTF-8".to_owned()))?;
-        // The tree that is read next is about as large as this one.
+        // The parsed tree is about as large as this value.
         if heap::from_slice::<Value>(text.as_bytes()).is_err_and(|error| heap::is_too_much(&error)) {
             return Err(problem(TOO_MUCH.to_owned()));
         }
-        // The name says that it is JSON, whatever its compression is called; the problems are those of the label.
+        // The fixed name makes the parser read JSON, whatever the file's extension. Problems get the part's label.
         let root = parse("rubric.json", &text)
             .map_err(|problems| Stop::Unreadable(problems.into_iter().map(|found| Problem { file: label.clone(), ..found }).collect()))?;
 
@@ -208,7 +208,7 @@ impl Graded {
         let mut parts = Vec::new();
         tree.write(0, &mut parts);
         let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        // The grades tell one go from another: the format has no name for it, and several goes at one rubric are usual.
+        // The grades identify the run: the format has no name for it, and several runs of one rubric are usual.
         let digest = hex_digest(&parts, true);
         let id = Store::imported_run_id(RUBRIC, &[&suite, &approach, &model, &digest]);
         let leaves = tree.leaves(&id, &label, &mut problems);
@@ -219,7 +219,7 @@ impl Graded {
         Ok(Self { tree, source, first: None, leaves })
     }
 
-    /// Takes the id of the run that the file gave before, where nothing but its place tells that it is the same.
+    /// Takes the id of the run that the file gave before, if only its place shows that it is the same.
     fn know_again(&mut self, existing: &StoredRuns, taken: &BTreeSet<RunId>, place: Option<&str>) {
         let ImportedRun { id, suite, approach, model, .. } = &self.source;
         if taken.contains(id) {
@@ -232,7 +232,7 @@ impl Graded {
         }
     }
 
-    /// Takes another id than that under which the run was first imported.
+    /// Takes another id than the one under which the run was first imported.
     fn rename(&mut self, id: RunId) {
         self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&id));
         self.first = Some(std::mem::replace(&mut self.source.id, id));
@@ -261,14 +261,14 @@ impl Graded {
             revision: 0,
         });
         let root = self.tree.figure(RUBRIC_SCORE.to_owned());
-        // A branch that does not follow from its leaves is part of what the source says about itself.
+        // A branch whose score does not follow from its leaves is kept as a published figure.
         let branches = self.tree.inner().into_iter().skip(1).filter_map(|task| task.figure(task.name()));
         run.stated = root.into_iter().chain(branches.filter(|figure| figure.disagrees() == Some(true))).collect();
         run.provenance = Some(Provenance { first: self.first.clone(), ..provenance.clone() });
         run
     }
 
-    /// Compares every inner node's stated score with what its leaves give.
+    /// Compares every inner node's published score with the score recomputed from its leaves.
     fn check(&self, report: &mut StatedReport) {
         for task in self.tree.inner() {
             let Some(figure) = task.figure(task.name()) else { continue };
@@ -292,12 +292,12 @@ impl Graded {
     }
 }
 
-/// A requirement: a leaf that was graded, or the weighted mean of those below it.
+/// A requirement: a graded leaf, or a node whose score is the weighted mean of the requirements below it.
 struct Task {
     id: Option<String>,
     requirement: String,
     weight: f64,
-    /// What the file says; absent where it says that the grade is none.
+    /// Published score. `None` if the file marks the grade as invalid.
     stated: Option<f64>,
     below: Vec<Task>,
     line: usize,
@@ -313,7 +313,7 @@ impl Task {
         let requirement = fields.required_text("requirements").map(|text| text.trim().to_owned());
         let weight = fields.amount("weight");
         if fields.child("weight").is_none() && !is_root {
-            // A weight that is not there is not known to be 1.
+            // A missing weight is not known to be 1.
             fields.reject_missing("weight");
         }
         let score = fields.number("score");
@@ -321,7 +321,7 @@ impl Task {
             let message = format!("{} must be from 0 to 1, but is `{score}`", quote(&fields.path_of("score")));
             fields.reject("score", message, None);
         }
-        // Weighted means may miss 1 by their rounding.
+        // Rounding may put a weighted mean slightly outside 0 to 1.
         let score = score.map(|score| score.clamp(0.0, 1.0));
         let is_valid = is_valid(&mut fields);
         let (list, list_path) = (fields.list("sub_tasks").unwrap_or_default(), fields.path_of("sub_tasks"));
@@ -339,7 +339,7 @@ impl Task {
         })
     }
 
-    /// The weighted mean of the leaves below, level by level; undefined where one with a weight was not graded, or none has a weight.
+    /// Returns the weighted mean of the leaves below, level by level, or `None` if a weighted leaf was not graded or all weights are 0.
     fn computed(&self) -> Option<f64> {
         if self.below.is_empty() {
             return self.stated;
@@ -369,7 +369,7 @@ impl Task {
         1 + self.below.iter().map(Self::size).sum::<u64>()
     }
 
-    /// This and all below it that are no leaves, from the top.
+    /// Returns this node and all nodes below it that are not leaves, from the top.
     fn inner(&self) -> Vec<&Self> {
         let own = (!self.below.is_empty()).then_some(self);
         own.into_iter().chain(self.below.iter().flat_map(Self::inner)).collect()
@@ -379,20 +379,20 @@ impl Task {
         if self.below.is_empty() { vec![self] } else { self.below.iter().flat_map(Self::ends).collect() }
     }
 
-    /// The outcomes of the leaves, in their order, each in the category of its branch below the root.
+    /// Returns the outcomes of the leaves in order, each with its branch below the root as category.
     fn leaves(&self, run: &RunId, file: &str, problems: &mut Vec<Problem>) -> Vec<ItemOutcome> {
         let ends = self.ends();
         let items = unique_names(&ends, file, problems);
         let is_only = |branch: &Self| self.below.iter().filter(|other| other.requirement == branch.requirement).count() == 1;
         let name = |branch: &Self| if is_only(branch) { clip(&branch.requirement) } else { branch.name() };
         let branches: Vec<String> = self.below.iter().flat_map(|branch| vec![name(branch); branch.ends().len()]).collect();
-        // A root without anything below it is the only leaf, and of no branch.
+        // A root without requirements below it is the only leaf, and has no branch.
         let branches = branches.into_iter().map(Some).chain(std::iter::repeat(None));
         let outcome = |((task, item), branch): ((&&Self, String), Option<String>)| ItemOutcome {
             run: run.clone(),
             kind: ItemKind::Criterion,
             item,
-            // A rubric's branches are the headings of one list, and no draws from a population of branches.
+            // A rubric's branches are headings of one list, not a sample from a population of branches.
             cluster: None,
             category: branch,
             attempt: 1,
@@ -412,7 +412,7 @@ impl Task {
         ends.iter().zip(items).zip(branches).map(outcome).collect()
     }
 
-    /// Writes what makes the tree this one, each part to be framed.
+    /// Appends the parts that identify the tree.
     fn write(&self, depth: u64, parts: &mut Vec<Vec<u8>>) {
         parts.push(depth.to_le_bytes().to_vec());
         parts.push(self.id.clone().unwrap_or_default().into_bytes());
@@ -425,7 +425,7 @@ impl Task {
     }
 }
 
-/// Says whether a grade is one. Tools that pass by tables write 1.0 for true.
+/// Returns whether a grade is valid. Tools that use tables write 1.0 for true.
 fn is_valid(fields: &mut Fields<'_, '_>) -> bool {
     let kind = fields.child("valid_score").and_then(|node| match &node.value {
         document::Value::Scalar(scalar) => Some(scalar.kind),
@@ -446,7 +446,7 @@ fn clip(text: &str) -> String {
     }
 }
 
-/// Names each leaf by its requirement, and by its id too where others require the same.
+/// Names each leaf by its requirement, with its id if other leaves have the same requirement.
 fn unique_names(ends: &[&Task], file: &str, problems: &mut Vec<Problem>) -> Vec<String> {
     let mut uses = BTreeMap::<&str, u64>::new();
     for task in ends {

@@ -1,4 +1,4 @@
-//! The first rows of a table that no map explains yet, with every column it has.
+//! The first rows of a table without a map, with all its columns.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
@@ -17,34 +17,34 @@ use super::tree::Tree;
 use super::workbook::Workbook;
 use super::yaml_rows::read_document;
 
-/// So many rows of a file are looked at.
+/// Maximum number of rows examined per file.
 const MOST_ROWS: u64 = 20_000;
-/// So much text is looked at to see what parts its cells.
+/// Maximum bytes of text examined to find the delimiter.
 const HEAD_BYTES: u64 = 256 << 10;
 const MOST_RECORDS: usize = 400;
-/// Columns of a JSON document: every path is one.
+/// Maximum number of columns of a JSON document. Every path is a column.
 const MOST_COLUMNS: usize = 2000;
-/// A table that is written column by column has no more columns.
+/// Maximum number of columns of a table that is written column by column.
 const MOST_TURNED: usize = 200;
-/// An object around the rows that has more keys is a table itself.
+/// Maximum number of keys of an object around the rows. A larger object is a table itself.
 const MOST_AROUND: usize = 60;
-/// An object of fewer single values is a record.
+/// Minimum number of single values in an object that is a table. A smaller object is a record.
 const LEAST_FLAT: usize = 3;
-/// Lists deeper in a document are no tables.
+/// Maximum depth of tables in a document.
 const MOST_DEPTH: usize = 6;
 
-/// A table as it may be read: one file has several where it has several sheets or lists.
+/// A possible reading of a file as a table. A file with several sheets or lists has several.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub layout: Layout,
     pub columns: Vec<String>,
-    /// For each row the text of each column; nothing where the cell is empty or not there.
+    /// For each row, the text of each column. `None` if the cell is empty or missing.
     pub rows: Vec<Vec<Option<String>>>,
     /// Columns that are lists or objects in some row.
     pub compound: BTreeSet<usize>,
 }
 
-/// Looks at a file and returns the tables that it may be.
+/// Reads the beginning of a file, and returns the tables that it may be.
 pub(super) fn samples_of(source: &Source) -> Result<Vec<Sample>, Vec<Problem>> {
     let mut found = Vec::new();
     let encoding = encoding_of(source)?;
@@ -62,15 +62,15 @@ pub(super) fn samples_of(source: &Source) -> Result<Vec<Sample>, Vec<Problem>> {
     }
 }
 
-/// Text that is no UTF-8 is what spreadsheets write in the west.
+/// Returns the file's encoding. Text that is not UTF-8 is taken as Windows-1252, the Western encoding of spreadsheets.
 fn encoding_of(source: &Source) -> Result<Encoding, Vec<Problem>> {
     let mut encoding = Encoding::Utf8;
     let read = source.each_part(Encoding::Utf8, &mut |_| {}, |part| {
         if let (Format::Csv | Format::Tsv, Input::Text(text)) = (part.format, part.input) {
             let mut head = Vec::new();
-            // A failure comes again when the rows are read.
+            // An error will occur again when the rows are read.
             let _ = text.take(HEAD_BYTES).read_to_end(&mut head);
-            // The last character may be cut.
+            // The last character may be incomplete.
             let is_text = std::str::from_utf8(&head).map_or_else(|error| error.error_len().is_none(), |_| true);
             if !is_text && !head.contains(&0) {
                 encoding = Encoding::Windows1252;
@@ -121,7 +121,7 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
                 Ok(())
             };
             let mut rows = Rows::new(&label, &mut columns, &mut on_row).up_to(MOST_ROWS);
-            // JSON under another name is read as JSON all the same.
+            // A JSON list with the extension of JSON lines is read as JSON.
             let read = match format {
                 Format::JsonLines if !is_list => layout.read(Format::JsonLines, Input::Text(text), &mut rows, |_| None),
                 _ => layout.read(Format::Json, Input::Text(text), &mut rows, |_| None),
@@ -140,7 +140,7 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
     }
 }
 
-/// Enough rows are as good as all.
+/// Treats a reading that ended because it had enough rows as complete.
 fn seen(read: Result<(), Stop>) -> Result<(), Stop> {
     match read {
         Err(Stop::Unreadable(problems)) if problems.is_empty() => Ok(()),
@@ -169,7 +169,7 @@ impl Sample {
         Ok(Self { layout, columns, rows: found, compound })
     }
 
-    /// Takes the rows of another file of the same layout.
+    /// Adds the rows of another file with the same layout.
     pub fn extend(&mut self, other: Self) {
         self.rows.extend(other.rows);
         self.compound.extend(other.compound);
@@ -183,14 +183,14 @@ fn text_of(cell: &Cell) -> Option<String> {
     }
 }
 
-/// Finds what parts the cells of a text, and which line is the header, counted from 1.
+/// Returns the delimiter of a text's cells, and the number of the header line, from 1.
 fn grid(head: &[u8], usual: u8) -> (u8, u64) {
     let records = |delimiter: u8| -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(head);
         let records = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok);
         records.map(|record| record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect()).collect()
     };
-    // How many records have the width that most have.
+    // Number of records with the most frequent width, and that width.
     let fit = |records: &[Vec<String>]| -> (usize, usize) {
         let mut widths: Vec<usize> = records.iter().map(Vec::len).filter(|width| *width > 1).collect();
         widths.sort_unstable();
@@ -207,12 +207,12 @@ fn grid(head: &[u8], usual: u8) -> (u8, u64) {
     let filled: Vec<usize> = best.1.iter().map(|record| record.iter().filter(|cell| !cell.is_empty()).count()).collect();
     let widths: Vec<usize> = best.1.iter().map(Vec::len).collect();
     let (_, width) = fit(&best.1);
-    // A line of another width is no header, however full it is.
+    // A line of another width is not the header, however many cells it fills.
     let filled: Vec<usize> = filled.iter().zip(&widths).map(|(filled, own)| if *own == width { *filled } else { 0 }).collect();
     (best.0, header_of(&filled))
 }
 
-/// Titles and notes above a table fill fewer cells than its header does. Takes how many cells each line fills.
+/// Returns the number of the header line. Titles and notes above it fill fewer cells. `filled` has the number of filled cells per line.
 fn header_of(filled: &[usize]) -> u64 {
     const LOOKED_AT: usize = 20;
     let most = filled.iter().copied().max().unwrap_or(0);
@@ -220,11 +220,11 @@ fn header_of(filled: &[usize]) -> u64 {
     place.map_or(1, |place| place as u64 + 1)
 }
 
-/// Finds every table in a document: each list of objects, each object of objects, and lists and objects of single values.
+/// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
     let has_names = matches!(tree, Tree::Map(columns) if columns.len() <= MOST_TURNED);
     if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
-        // Of a table with as many columns as rows nobody can tell; it is the columns that have names.
+        // If a table has as many columns as rows, the names must be those of its columns.
         let by_columns = sample_at(&turned, "[]")
             .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
         let mut found = tables_as_they_are(tree);
@@ -254,7 +254,7 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
                 paths.push(here.clone());
             }
             if first.is_compound() {
-                // The fullest tells most of what the others have.
+                // The element with most keys represents the others best.
                 let fullest = items.iter().take(50).max_by_key(|item| if let Tree::Map(entries) = item { entries.len() } else { 0 });
                 find_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
             }
@@ -271,7 +271,7 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
             if is_keyed && let Some((_, first)) = entries.first() {
                 find_paths(first, &format!("{path}{{}}"), depth + 1, paths);
             }
-            // Entries that are alike are found by their keys, and not each by its own.
+            // Entries that are alike form a table by their keys. None of them is a table of its own.
             let fields = |value: &Tree| {
                 if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() }
             };
@@ -306,14 +306,14 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
             if frame.key.is_some() && frame.path.ends_with("{}") {
                 add(format!("{ENCLOSING}{}", frame.path));
             }
-            // What the next frame is in is the table itself, or on the way to it.
+            // The next frame's container is the table itself, or leads to it.
             let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
             if let Tree::Map(entries) = frame.value
                 && entries.len() <= MOST_AROUND
                 && !next.ends_with("{}")
             {
                 let prefix = if frame.path.is_empty() { String::new() } else { format!("{}.", frame.path) };
-                // What leads to the rows is no value beside them.
+                // A key that leads to the rows is not a value beside them.
                 let leads_on = |key: &str| {
                     next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
                 };
@@ -357,7 +357,7 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
         rows.push(cells);
         if rows.len() as u64 >= MOST_ROWS { Err(()) } else { Ok(()) }
     });
-    // A list that is the document, or in its keys alone, is read row by row.
+    // A list that is the document, or lies below keys only, is read row by row.
     let list = path.strip_suffix("[]").unwrap_or(path);
     let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
     (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound })

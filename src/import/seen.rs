@@ -1,13 +1,13 @@
-//! Which attempts at which items a run has had.
+//! Attempts at items that a run has had.
 
 use std::collections::HashMap;
 
-/// One bit for each attempt at an item, in pages of 64 items: as small as a matrix where runs share their items, and never larger than
-/// an entry a row.
+/// One bit per attempt at an item, in pages of 64 items. As small as a matrix if runs share their items, and never more than one entry per
+/// row.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     pages: HashMap<u64, u64>,
-    /// How many rows an item had, where that numbers its attempts.
+    /// Number of rows per item, if rows number the attempts.
     occurrences: HashMap<u32, u32>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Returns the key's number; `None` when there are more than 2^32.
+    /// Returns the key's number, or `None` if there are more than 2^32 keys.
     pub fn number(&mut self, key: &str) -> Option<u32> {
         if let Some(number) = self.numbers.get(key) {
             return Some(*number);

@@ -1,26 +1,26 @@
-//! From the rows of a table to the rows that a map reads: rows that are none passed over, and wide rows made long.
+//! Turns the rows of a table into the rows that a map reads: skips totals, and makes wide rows long.
 
 use super::cell::{Cell, CellKind, same_value};
 use super::rows::Row;
 
-/// What a map says of the shape of its table.
+/// A map's facts about the shape of its table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
     pub skip: Option<Skip>,
     pub wide: Option<Wide>,
 }
 
-/// Rows that have one of the values in a column are totals or notes.
+/// Skips rows that have one of the values in a column, such as totals or notes.
 #[derive(Clone, Debug)]
 pub(super) struct Skip {
     pub slot: usize,
     pub values: Vec<String>,
 }
 
-/// Columns that stand side by side and become rows below each other.
+/// Columns side by side that are turned into rows.
 #[derive(Clone, Debug)]
 pub(super) struct Wide {
-    /// The cell that takes the group's name.
+    /// Slot of the cell for the group's name.
     pub name: usize,
     pub groups: Vec<WideGroup>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Wide {
 #[derive(Clone, Debug)]
 pub(super) struct WideGroup {
     pub name: String,
-    /// From which cell into which.
+    /// Pairs of source slot and target slot.
     pub cells: Vec<(usize, usize)>,
 }
 
@@ -39,12 +39,12 @@ impl Shape {
         cell.kind == CellKind::Text && skip.values.iter().any(|value| same_value(value, cell.text.trim()))
     }
 
-    /// Returns the columns that the rows get here and the source need not have.
+    /// Returns the slots that are filled here, so that the source need not have them.
     pub fn made(&self) -> impl Iterator<Item = usize> {
         self.wide.iter().flat_map(|wide| wide.groups.iter().flat_map(|group| group.cells.iter().map(|(_, to)| *to)).chain([wide.name]))
     }
 
-    /// Passes the row on, or each of the rows that it is made of.
+    /// Passes on the row, or each of the rows made from it.
     pub fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
         let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return on_row(row) };
         let mut long: Vec<Cell> = cells.to_vec();

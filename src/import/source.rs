@@ -1,4 +1,4 @@
-//! Opening a foreign file: what it is by its first bytes, its digest, and the parts an archive has.
+//! Opens a foreign file: its kind by the first bytes, its digest, and the members of an archive.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use super::rows::Stop;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file on disk, digested.
+/// A file on disk with its digest.
 pub(super) struct Source {
     path: PathBuf,
     /// The path as the user gave it.
@@ -29,7 +29,7 @@ pub(super) struct Source {
     pub bytes: u64,
 }
 
-/// What the rows of a part are written in.
+/// Format of the rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Csv,
@@ -38,29 +38,29 @@ pub(super) enum Format {
     JsonLines,
     Yaml,
     Parquet,
-    /// Feather too.
+    /// Arrow, including Feather.
     Arrow,
     Workbook,
 }
 
 /// A file, or one member of an archive.
 pub(super) struct Part<'a> {
-    /// As messages name it: `outer.zip/inner.json`.
+    /// Name in messages: `outer.zip/inner.json`.
     pub label: String,
     pub member: Option<String>,
     pub format: Format,
     pub input: Input<'a>,
 }
 
-/// What rows are read from.
+/// Input that rows are read from.
 pub(super) enum Input<'a> {
     Text(Box<dyn BufRead + 'a>),
-    /// A file whose parts are read as they are needed.
+    /// A file that is read at several places.
     File(File),
 }
 
 impl<'a> Input<'a> {
-    /// Returns the text; of a file its bytes.
+    /// Returns a reader of the text, or of the file's bytes.
     pub fn text(self) -> Box<dyn BufRead + 'a> {
         match self {
             Self::Text(text) => text,
@@ -69,12 +69,12 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns the lower-case hex SHA-256 over the parts, with each part's length before it if `framed`.
+/// Returns the lower-case hex SHA-256 over the parts. If `framed`, each part is preceded by its length.
 pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
     hex(&digest(parts, framed))
 }
 
-/// Returns the same as bytes.
+/// Returns the SHA-256 over the parts. If `framed`, each part is preceded by its length.
 pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -86,7 +86,7 @@ pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// Reads a file for its digest, lower-case hex SHA-256, and its length in bytes.
+/// Reads a file, and returns its lower-case hex SHA-256 and its length in bytes.
 pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
     let mut hasher = Sha256::new();
     let mut bytes = 0;
@@ -97,7 +97,7 @@ pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
     Ok((hex(&hasher.finalize()), bytes))
 }
 
-/// Says that nothing can be read at a path, and of an address what to name instead.
+/// Returns the problem for an unreadable path. For an address, its hint says what to name instead.
 pub(super) fn unreadable(shown: String, error: &std::io::Error) -> Problem {
     let is_address = shown.contains("://");
     let problem = Problem::in_file(shown, format!("cannot be read: {error}"));
@@ -109,7 +109,7 @@ pub(super) fn unreadable(shown: String, error: &std::io::Error) -> Problem {
 }
 
 impl Source {
-    /// Reads the file once for its digest.
+    /// Reads the file once to compute its digest.
     pub fn examine(path: &Path) -> Result<Self, Problem> {
         let shown = path.display().to_string();
         let problem = |message: String| Problem::in_file(shown.clone(), message);
@@ -128,7 +128,7 @@ impl Source {
         Ok(Self { path: path.to_owned(), shown, name, sha256, bytes })
     }
 
-    /// Opens the file, or each readable member of an archive in the order of their names.
+    /// Opens the file, or each readable member of an archive in the order of names.
     pub fn each_part(
         &self,
         encoding: Encoding,
@@ -178,7 +178,7 @@ impl Source {
         Ok(())
     }
 
-    /// Undoes a compression that the first bytes show, and finds the format by the name's ending.
+    /// Decompresses the input if its first bytes show a compression, and determines the format by the name's extension.
     #[expect(clippy::unused_self, reason = "opening is the source's work")]
     fn open<'a>(
         &self,
@@ -200,7 +200,7 @@ impl Source {
         } else {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, whole))
         };
-        // A failure here comes again when the rows are read, with their number.
+        // An error here will occur again when the rows are read, with its line number.
         let start = reader.fill_buf().unwrap_or_default();
         let units = match start {
             [0xff, 0xfe, ..] => Some(Units::LittleEndian),
@@ -209,7 +209,7 @@ impl Source {
             _ => None,
         };
         if let Some(units) = units {
-            // The text may be longer than its bytes were.
+            // The decoded text may be longer than its bytes.
             reader = Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(Transcoded::new(reader, units), left)));
         }
         let start = reader.fill_buf().unwrap_or_default();
@@ -231,7 +231,7 @@ impl Source {
     }
 }
 
-/// Says whether a zip archive is a workbook.
+/// Returns whether a zip archive is a workbook.
 fn is_workbook(file: &File) -> bool {
     let Ok(file) = file.try_clone() else { return false };
     ZipArchive::new(BufReader::new(file)).is_ok_and(|archive| archive.file_names().any(|name| name == "xl/workbook.xml"))
@@ -241,7 +241,7 @@ fn ends_in(name: &str, endings: &[&str]) -> bool {
     name.to_lowercase().rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
 }
 
-/// Says whether a file may hold a table, by its name.
+/// Returns whether a file may hold a table, judging by its name.
 pub(super) fn may_be_table(name: &str) -> bool {
     format_of(name).is_some() || ends_in(name, &["txt", "tab", "dat", "parquet", "pq", "arrow", "feather", "ipc", "xlsx", "xlsm", "zip"])
 }
@@ -264,7 +264,7 @@ fn format_of(name: &str) -> Option<Format> {
     }
 }
 
-/// Tells how many bytes of the file were read.
+/// Reports how many bytes of the file were read.
 struct Watched<'a> {
     file: File,
     progress: &'a mut dyn FnMut(u64),

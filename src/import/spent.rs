@@ -1,8 +1,8 @@
-//! What the outcomes of a run add up to: cost and tokens.
+//! Sums over the outcomes of a run: cost and tokens.
 
 use crate::domain::ItemOutcome;
 
-/// Sums over outcomes. A sum with a part unknown is unknown, and so is one over nothing.
+/// Sums over outcomes. A sum is unknown if one of its parts is, or if there are none.
 #[derive(Default)]
 pub(super) struct Spent {
     pub outcomes: u64,
@@ -42,7 +42,7 @@ impl Spent {
     }
 }
 
-/// A sum that keeps its rounding errors, so that the order of the rows does not show in the result.
+/// A sum that keeps its rounding errors, so that the order of rows does not affect the result.
 #[derive(Default)]
 pub(super) struct Sum {
     high: f64,

@@ -1,4 +1,4 @@
-//! What the store has of the runs that importers meet, and whether a source that holds one of them holds the same.
+//! Runs of the store that importers meet, and how a source's content relates to them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,28 +10,28 @@ use crate::results::Store;
 
 use super::held::{Held, Records};
 
-/// The tag by which runs name the sessions that they were made in: ids with spaces or commas between them.
+/// Tag with the sessions in which a run was made: ids separated by spaces or commas.
 const SESSION_TAG: &str = "session";
 
-/// The runs of a store, those that tombstones hide among them.
+/// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
 pub struct StoredRuns {
     ids: BTreeSet<RunId>,
-    /// By the id under which a run was first imported.
+    /// Versions of each run, by its first id.
     versions: BTreeMap<RunId, Vec<Version>>,
-    /// Whatever is there is read again.
+    /// Read sources again that were imported before.
     is_anew: bool,
     records: RefCell<Records>,
-    /// The runs that name the sessions in which they were made, by the session's id.
+    /// Runs by the id of a session in which they were made.
     sessions: BTreeMap<String, RunId>,
 }
 
-/// When a run that has no name of its own was made.
+/// Time of a run without a name of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// It is not read yet, so that any time fits.
+    /// Not read yet, so any time fits.
     Unread,
-    /// As the source says, if it does.
+    /// The source's own time, if it has one.
     Said(Option<DateTime<Utc>>),
 }
 
@@ -44,7 +44,7 @@ impl Moment {
     }
 }
 
-/// One of the contents that a run had when its source was read.
+/// One content that a run had when its source was read.
 #[derive(Clone, Debug)]
 struct Version {
     id: RunId,
@@ -52,37 +52,37 @@ struct Version {
     /// Suite, approach and model.
     names: [String; 3],
     timestamp: Option<DateTime<Utc>>,
-    /// The name of the source, a digest of where it lay, and that of its bytes.
+    /// Name of the source, digest of its location, and digest of its bytes.
     file: String,
     place: Option<String>,
     sha256: String,
-    /// Absent of runs that were imported before it was kept.
+    /// `None` for runs that were imported before content was recorded.
     content: Option<ImportedContent>,
-    /// The version that it replaces.
+    /// The version that this one replaces.
     replaces: Option<RunId>,
     counts: Counts,
-    /// No tombstone hides it.
+    /// No tombstone hides this version.
     stands: bool,
 }
 
-/// Passed and counted.
+/// Passed and total.
 type Counts = [Option<u64>; 2];
 
 /// The source that is being read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read<'a> {
-    /// Its name, without folders.
+    /// Name of the source, without folders.
     pub file: &'a str,
-    /// A digest of where it lies.
+    /// Digest of the source's location.
     pub place: Option<&'a str>,
-    /// The digest of its bytes.
+    /// Digest of the source's bytes.
     pub sha256: &'a str,
-    /// Its runs have names of its own, by which they are the same in any file; the runs of a table are what its map calls them.
+    /// Its runs have names of their own, which identify them in any file. The runs of a table only have the map's names.
     pub names_runs: bool,
 }
 
 impl Read<'_> {
-    /// Says whether it is the file that gave the version, as far as its place is known, and else by its name.
+    /// Returns whether the source is the file of the version: by its place if known, else by its name.
     fn lies_where(&self, version: &Version) -> bool {
         match (self.place, &version.place) {
             (Some(here), Some(there)) => here == there,
@@ -90,32 +90,33 @@ impl Read<'_> {
         }
     }
 
-    /// The same by the name alone where runs have names of their own. Tables in two folders often have one name.
+    /// Returns whether the source counts as the version's file. If runs have names of their own, the file's name decides. Otherwise the
+    /// place does, because tables in two folders often share a name.
     fn is_called(&self, version: &Version) -> bool {
         if self.names_runs { self.file == version.file } else { self.lies_where(version) }
     }
 }
 
-/// How what a source holds of a run is related to what is stored of it.
+/// Relation of a run in a source to the stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     Same,
-    /// The source holds fewer outcomes than the store: an older copy.
+    /// The source has fewer outcomes than the store: an older copy.
     Less {
         stored: u64,
         found: u64,
     },
-    /// The source holds as many outcomes, and others, and is another file: which of the two is right nobody knows.
+    /// The source is another file with other outcomes. It is unknown which of the two is right.
     Other {
         file: String,
     },
-    /// The source grew, or was changed, or is read otherwise than it was: the run that stands is to be replaced.
+    /// The source grew, changed or is read differently. The current run is to be replaced.
     Changed {
         stands: RunId,
         stored: Option<u64>,
         found: u64,
     },
-    /// Somebody took the run out, and now asks for it.
+    /// The run was retracted, and is now requested again.
     Restored,
 }
 
@@ -128,7 +129,7 @@ impl StoredRuns {
         &self.ids
     }
 
-    /// Makes whatever is there be read again: what differs replaces, and what was retracted comes back.
+    /// Makes imported sources be read again: different runs replace stored ones, and retracted runs are restored.
     #[must_use]
     pub fn anew(self) -> Self {
         Self { is_anew: true, ..self }
@@ -138,7 +139,7 @@ impl StoredRuns {
         self.is_anew
     }
 
-    /// Adds a run; `stands` says that no tombstone hides it.
+    /// Adds a run. `stands` means that no tombstone hides it.
     pub fn add(&mut self, run: &Run, stands: bool) {
         self.ids.insert(run.id.clone());
         if let Some(named) = run.tags.get(SESSION_TAG).filter(|_| stands) {
@@ -164,7 +165,7 @@ impl StoredRuns {
         }
     }
 
-    /// Returns a run that names the session as one in which it was made.
+    /// Returns a run that names this session as one in which it was made.
     pub(super) fn run_of_session(&self, session: &str) -> Option<&RunId> {
         self.sessions.get(session)
     }
@@ -174,13 +175,13 @@ impl StoredRuns {
         self.ids.insert(id);
     }
 
-    /// Takes note that a run was replaced.
+    /// Notes that a run was replaced.
     pub(super) fn replaced(&mut self, id: &RunId) {
         self.versions.values_mut().flatten().filter(|version| version.id == *id).for_each(|version| version.stands = false);
     }
 
-    /// Returns the runs that stand beside another version of themselves, which only an import that was interrupted leaves behind, each with
-    /// the version that is to stand: the one that replaces it, and of several that replace none the one with most outcomes.
+    /// Returns the current runs that have another current version, each with the version to keep. Only an interrupted import leaves such
+    /// runs. The version that no other replaces is kept; if there are several, the one with most outcomes.
     pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for (first, versions) in &self.versions {
@@ -195,8 +196,8 @@ impl StoredRuns {
         doubled
     }
 
-    /// Returns the id under which the only run that stands was first imported of those which a source at the place gave, with these names
-    /// and of this time where it matters: the run of a source whose runs have no names of their own.
+    /// Finds the stored run of a source whose runs have no names of their own. Returns the first id of the only current run with this
+    /// importer, place, names and time, or `None` if there is not exactly one.
     pub(super) fn alike(&self, importer: &str, place: &str, names: [&str; 3], moment: Moment) -> Option<&RunId> {
         let is_alike = |version: &Version| {
             version.stands
@@ -209,16 +210,16 @@ impl StoredRuns {
         alike.next().filter(|_| alike.next().is_none())
     }
 
-    /// Reads the store's records of every version of these runs, which have the ids that they get when they are first imported.
+    /// Reads the store's records of every version of the runs with these first ids.
     pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> BTreeMap<RunId, Held> {
         let versions = firsts.filter_map(|first| self.versions.get(first)).flatten();
         self.records.borrow_mut().of(store, &versions.map(|version| version.id.clone()).collect())
     }
 
-    /// Compares what a source holds of a run, which has the id that it gets when it is first imported, with the records of the store.
+    /// Compares a run in a source, under its first id, with the store's records.
     ///
-    /// This is the one rule of importing again: the same is nothing to do; what grew or changed replaces; what shrank, and what another file
-    /// tells otherwise, is kept and said; and nothing that was retracted comes back by itself.
+    /// This is the only rule for importing again. An equal run changes nothing. A run that grew or changed replaces the stored one. If it
+    /// shrank, or another file disagrees, the stored run is kept and the report says so. A retracted run is not restored unless requested.
     pub(super) fn relation(&self, run: &Run, found: &Held, records: &BTreeMap<RunId, Held>, read: Read<'_>) -> Relation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
         let Some(standing) = versions.iter().rev().find(|version| version.stands) else {
@@ -229,7 +230,7 @@ impl StoredRuns {
         let is_same = match (records.get(&standing.id), &standing.content) {
             (Some(held), _) => held.is_same(found),
             (None, Some(known)) => *known == found.content,
-            // Nobody knows what an earlier version read of these very bytes.
+            // It is unknown what an earlier program version read from the same bytes.
             (None, None) => standing.counts == counts(run) && !is_read_anew,
         };
         if is_same {
@@ -240,7 +241,7 @@ impl StoredRuns {
         if is_read_anew || self.is_anew {
             return changed();
         }
-        // Of other bytes, outcomes that were judged alike are a copy, or an older state; figures beside them change with the file itself.
+        // If other bytes have equal outcomes, they are a copy or an older state. Other figures are updated only from the file itself.
         let is_judged_alike = |version: &Version| content_of(version).is_some_and(|content| content == found.content);
         if versions.iter().any(is_judged_alike) {
             let is_changed = is_judged_alike(standing) && read.lies_where(standing) && records.contains_key(&standing.id);
@@ -323,7 +324,7 @@ mod tests {
         assert!(two.is_same(&held(&[("2", Fail), ("1", Pass)])), "in whatever order");
         let other = held(&[("1", Fail), ("2", Pass)]);
         let id = |id: &str| RunId::parse(id).expect("an id");
-        // By what provenance keeps, and by the store's own records.
+        // Compare both with the content in provenance and with the store's own records.
         for is_recorded in [false, true] {
             let (found, stored) = (run("r", None, None), run("r", None, Some(two.content.clone()).filter(|_| !is_recorded)));
             let mut records = BTreeMap::new();
@@ -382,7 +383,7 @@ mod tests {
             run.provenance.as_mut().expect("set").replaces = replaces.map(|id| RunId::parse(id).expect("an id"));
             run
         };
-        // By their names alone `z` would be the last.
+        // By their ids alone, `z` would be last.
         let (first, second, third) = (version("r", None), version("z", Some("r")), version("b", Some("z")));
         let runs: StoredRuns = [(&first, true), (&second, true), (&third, true)].into_iter().collect();
         let doubled: Vec<(String, String)> = runs.doubled().into_iter().map(|(run, by)| (run.to_string(), by.to_string())).collect();

@@ -1,4 +1,4 @@
-//! Imports tables by a map: files in, sealed pairs and a report out.
+//! Imports tables by a map into sealed pairs, with a report.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use super::source::{Part, Source, hex_digest};
 use super::stored::{Read, StoredRuns};
 
 const TABLE: &str = "table";
-/// Goes up by one when the same rows by the same map give other records: see [`super::foreign`].
+/// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
 pub(super) const VERSION: u32 = 2;
 
 /// Whether an import writes.
@@ -30,11 +30,11 @@ pub enum Mode {
     DryRun,
 }
 
-/// Imports each file by the map. `existing` are the runs of the store, which
-/// what grew or changed replaces; `progress` is told how many more bytes of a file were read.
+/// Imports each file by the map. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress`
+/// is called with the number of further bytes read.
 ///
-/// A file that cannot be read, or has no row that the map fits, is reported and keeps no other from being imported. The error is one of
-/// writing to the store; files before it were imported then.
+/// A file that cannot be read, or has no row that fits the map, is reported; the others are imported all the same. Returns an error only if
+/// writing to the store fails. Earlier files are imported then.
 pub fn import_table(
     store: &Store,
     files: &[impl AsRef<Path>],
@@ -64,7 +64,8 @@ pub fn import_table(
     Ok(report)
 }
 
-/// Looks at a file and names its sealed pair. None where the file cannot be read or is in the store already, which the report then says.
+/// Examines a file, and returns it with the key of its sealed pair. Returns `None` and reports why if the file cannot be read or is stored
+/// already.
 pub(super) fn examined(
     store: &Store,
     path: &Path,
@@ -122,7 +123,7 @@ fn import_file(
             let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256, names_runs: false };
             ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report);
             if !ids.is_empty() {
-                // Their outcomes went by, and are to be stored: the file is read once more.
+                // The outcomes of these runs were not written. Read the file once more to store them.
                 continue;
             }
         }
@@ -149,8 +150,8 @@ fn import_file(
     Ok(report)
 }
 
-/// Reads the source once, row by row. Returns what it gave and the writer that has its items; None where it cannot be read, which the
-/// report then says.
+/// Reads the source once, row by row. Returns its runs and the writer with its items. Returns `None` and reports why if the source cannot
+/// be read.
 #[expect(clippy::too_many_arguments, reason = "one reading, with all that it is about")]
 fn fold(
     (store, key): (&Store, &str),
@@ -165,7 +166,7 @@ fn fold(
     let mut columns = columns_of(map);
     let mut fold = Fold::new(map, known);
     let has_details = map.item.as_ref().is_some_and(ItemFields::has_details);
-    // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
+    // Created with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
     let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
         Mode::DryRun => Ok(()),
@@ -175,7 +176,7 @@ fn fold(
     (report.rows_read, report.rows_accepted, report.items) = (fold.rows_read, fold.rows_accepted, fold.items_written);
     let read = match read {
         Ok(()) if fold.rows_read == 0 => Err(Problem::in_file(&report.file, "has no rows").into()),
-        // Without these columns every row was refused, and saying so once says more.
+        // Without these columns every row was refused. One problem is clearer than all those refusals.
         Ok(()) => columns.missing_essential(|name| map.is_essential(name), &report.file).map_or(Ok(()), |problem| Err(Stop::from(problem))),
         Err(stop) => Err(stop),
     };
@@ -207,7 +208,7 @@ fn fold(
     Ok(Some((folded, writer)))
 }
 
-/// Names the pair: the same bytes by the same map are the same import.
+/// Returns the key of the pair: the same bytes with the same map are the same import.
 fn key_of(source: &Source, map: &Map) -> String {
     let version = VERSION.to_string();
     let mut parts = vec![source.sha256.as_bytes(), map.sha256.as_bytes()];
@@ -227,7 +228,7 @@ fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> 
     }
 }
 
-/// Returns the columns that the map reads. Those that it makes of others are there.
+/// Returns the columns that the map reads. Columns that it derives count as seen.
 pub(super) fn columns_of(map: &Map) -> Columns {
     let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
     for slot in map.shape.made() {
@@ -236,8 +237,8 @@ pub(super) fn columns_of(map: &Map) -> Columns {
     columns
 }
 
-/// Reads up to `most` rows of each part of the source into `fold`, and passes the outcomes of items on to `write`. Where `most` ended the
-/// reading, the error has no problems.
+/// Reads up to `most` rows of each part of the source into `fold`, and passes items' outcomes to `write`. If `most` ended the reading, the
+/// error has no problems.
 pub(super) fn read_source(
     source: &Source,
     map: &Map,
@@ -289,7 +290,7 @@ mod tests {
 
     const HEADER: &str = "approach,model,q,topic,trial,answer,pred,points,cost,tokens\n";
 
-    /// A store and a folder of files, both temporary.
+    /// A temporary store and a temporary folder of files.
     struct Place {
         folder: tempfile::TempDir,
         store: Store,
@@ -326,7 +327,7 @@ mod tests {
             scan(&self.store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0).collect()
         }
 
-        /// The stored items, each as its line.
+        /// The lines of the stored items.
         fn lines(&self) -> Vec<String> {
             let mut lines = Vec::new();
             for pair in scan(&self.store).sealed {
@@ -353,7 +354,7 @@ mod tests {
         }
     }
 
-    /// The examples' messages without the folder, one after another.
+    /// The messages of all examples, without the folder.
     fn refused(report: &SourceReport) -> Vec<String> {
         report
             .refusals
@@ -433,7 +434,7 @@ mod tests {
         );
         let models = |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
         assert_eq!((models(&reports[1].runs_new), models(&reports[1].runs_repeated)), (vec!["n".to_owned()], vec!["m".to_owned()]));
-        // What a repeated run says about itself is checked all the same.
+        // Published figures of a repeated run are checked too.
         let stated = &reports[1].stated;
         assert_eq!((stated.checked, stated.agree, stated.disagreements.len()), (2, 1, 1));
         assert_eq!((stated.disagreements[0].run.model.as_str(), stated.disagreements[0].run.line), ("m", Some(2)));
@@ -534,7 +535,7 @@ mod tests {
         assert_eq!(problem(&report), "f.jsonl:0: no row has the column `model`");
         let hint = report.problems[0].hint.as_deref().unwrap_or_default();
         assert_eq!(hint, "did you mean `modl`? the columns are `answer`, `approach`, `extra`, `modl`, `pred`, `q`, `trial`");
-        // Columns that records can do without are only reported.
+        // Missing columns that are not essential are only reported.
         let fixed = String::from_utf8_lossy(row).replace("modl", "model");
         let report = place.import(ITEMS, "g.jsonl", fixed.as_bytes());
         let lacking: Vec<(&str, &str)> = report.columns_lacking.iter().map(|one| (one.column.as_str(), one.fields[0].as_str())).collect();

@@ -1,11 +1,11 @@
-//! Texts that are kept with records, cut to a length that people read.
+//! Cuts texts in records to a readable length.
 
 use std::borrow::Cow;
 
-/// Characters of a text that is kept with an outcome.
+/// Maximum characters of a text that is kept with an outcome.
 pub(super) const MOST_TEXT_CHARS: usize = 2000;
 
-/// Cuts a text to so many characters, the last of which says so.
+/// Cuts a text to at most `most` characters. The last character of a cut text is `…`.
 pub(in crate::import) fn clip(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),

@@ -1,4 +1,4 @@
-//! A small document as a tree, whether it is JSON or YAML. Numbers are kept as text.
+//! A small document as a tree, from JSON or YAML. Numbers are kept as text.
 
 use std::fmt;
 
@@ -27,12 +27,13 @@ impl Tree {
         }
     }
 
-    /// Returns the value at a path of keys; a key that itself has dots is found too.
+    /// Returns the value at a path of keys. A key that itself contains dots is found too.
     pub fn at(&self, path: &str) -> Option<&Self> {
         self.get(path).or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
     }
 
-    /// Returns the rows of a table that is written column by column: an object of lists, or of objects with the same keys, of single values.
+    /// Returns the rows of a table that is written column by column: an object whose values are lists, or objects with the same keys, of
+    /// single values.
     pub fn by_rows(&self) -> Option<Self> {
         let Self::Map(columns) = self else { return None };
         let cells = |column: &Self| -> Option<Vec<(String, Self)>> {
@@ -90,7 +91,7 @@ impl Tree {
         cell.set(kind, self.text().unwrap_or_default());
     }
 
-    /// Calls back with every single value below, by its path of keys. Lists are not gone into.
+    /// Calls `on_leaf` with every value below that is not an object, and its path of keys. Lists are not entered.
     pub fn each_leaf<'t>(&'t self, path: &str, on_leaf: &mut dyn FnMut(&str, &'t Self)) {
         match self {
             Self::Map(entries) => {

@@ -1,4 +1,4 @@
-//! The versions of all importers together.
+//! Versions of all importers.
 
 use super::foreign::ForeignFormat;
 use super::source::hex_digest;
@@ -10,7 +10,7 @@ pub fn versions() -> Vec<(&'static str, u32)> {
     ForeignFormat::all().map(|format| (format.name(), format.version())).chain(own).collect()
 }
 
-/// Returns a name for what these importers read: another as soon as one of them gives other records.
+/// Returns a short digest of all importers' versions. It changes when one of them gives other records.
 pub fn reading() -> String {
     let versions: Vec<String> = versions().into_iter().map(|(name, version)| format!("{name} {version}")).collect();
     let parts: Vec<&[u8]> = versions.iter().map(String::as_bytes).collect();

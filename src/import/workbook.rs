@@ -1,5 +1,5 @@
-//! Rows of an `.xlsx` workbook: a zip archive of XML, of which one sheet is read row by row. Formulas are not computed: the value that the
-//! spreadsheet stored is the value.
+//! Reads an `.xlsx` workbook: a zip archive of XML, of which one sheet is read row by row. Formulas are not computed; their stored values
+//! are read.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -16,26 +16,26 @@ use super::cell::{Cell, CellKind};
 use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::{Rows, Stop};
 
-/// Spreadsheets have no more columns.
+/// Maximum number of columns in a sheet, as in Excel.
 const MOST_COLUMNS: usize = 16_384;
-/// Text that cells share is kept in memory.
+/// Maximum bytes of shared texts, which are kept in memory.
 const MOST_SHARED_BYTES: usize = 256 << 20;
-/// Number formats that Excel has by itself and that show a date or a time.
+/// Excel's built-in number formats that show a date or a time.
 const DATES: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
-/// A workbook that was opened.
+/// An open workbook.
 pub(super) struct Workbook {
     archive: ZipArchive<BufReader<File>>,
-    /// Of the file.
+    /// Size of the file.
     bytes: u64,
     left: Allowance,
     /// Name and member of each sheet, in their order.
     sheets: Vec<(String, String)>,
-    /// Days are counted from 1904.
+    /// Days are counted from 1904 instead of 1900.
     is_1904: bool,
-    /// The texts that cells refer to by their number, once a sheet was opened.
+    /// Texts that cells refer to by index. Read when the first sheet is opened.
     shared: Option<Vec<String>>,
-    /// For each style of a cell, whether it shows a date.
+    /// For each cell style, whether it shows a date.
     dates: Vec<bool>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn read_workbook(
 }
 
 impl Workbook {
-    /// Opens a workbook. The error is what a message says of the file.
+    /// Opens a workbook. The error is a message about the file.
     pub fn open(file: File) -> Result<Self, String> {
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
         let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| format!("is a damaged workbook: {error}"))?;
@@ -88,8 +88,7 @@ impl Workbook {
         self.sheets.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Counts the cells that are filled in each of the first rows of a sheet that are not blank. The error is what a message says of the
-    /// file.
+    /// Returns the number of filled cells in each of the first `most` rows that are not blank. The error is a message about the file.
     pub fn filled_cells(&mut self, sheet: &str, most: usize) -> Result<Vec<usize>, String> {
         let mut sheet = self.sheet(Some(sheet))?;
         let mut filled = Vec::new();
@@ -99,8 +98,8 @@ impl Workbook {
         Ok(filled)
     }
 
-    /// Reads a sheet, the first if none is named; its `header`-th row that is not blank names the columns. `ready` is asked once they are
-    /// known and may stop the reading.
+    /// Reads a sheet, or the first if none is named. The `header`-th row that is not blank names the columns. Calls `ready` when they are
+    /// known; a problem that it returns stops the reading.
     pub fn read(
         &mut self,
         sheet: Option<&str>,
@@ -133,9 +132,9 @@ impl Workbook {
         Ok(())
     }
 
-    /// Opens a sheet, the first if none is named. What it refers to is read with the first sheet, and kept for the others.
+    /// Opens a sheet, or the first if none is named. Shared texts and styles are read with the first opened sheet, and kept.
     fn sheet(&mut self, name: Option<&str>) -> Result<Sheet<'_, impl BufRead>, String> {
-        // Each sheet may be as long as one alone.
+        // Each sheet has a limit of its own.
         self.left = Allowance::of_file(self.bytes);
         if self.shared.is_none() {
             let shared = self.read_shared()?;
@@ -175,14 +174,14 @@ impl Workbook {
         }
     }
 
-    /// Reads the texts that cells refer to by their number.
+    /// Reads the texts that cells refer to by index.
     fn read_shared(&mut self) -> Result<Vec<String>, String> {
         const NAME: &str = "xl/sharedStrings.xml";
         let mut shared = Vec::new();
         let Some(input) = self.member(NAME)? else { return Ok(shared) };
         let mut reader = Reader::from_reader(input);
         let (mut buffer, mut text, mut kept) = (Vec::new(), String::new(), 0);
-        // Readings of Japanese words stand beside them.
+        // Phonetic readings of Japanese words are beside the text, and are skipped.
         let (mut in_text, mut is_reading) = (false, false);
         loop {
             buffer.clear();
@@ -235,7 +234,7 @@ impl Workbook {
     }
 }
 
-/// Says whether a number format shows a date or a time.
+/// Returns whether a number format shows a date or a time.
 fn shows_date(code: &str) -> bool {
     let mut is_quoted = false;
     let mut in_brackets = false;
@@ -276,26 +275,26 @@ fn add_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// What cells refer to.
+/// Shared texts and styles that cells refer to.
 struct Styles<'w> {
     shared: &'w [String],
     dates: &'w [bool],
     is_1904: bool,
 }
 
-/// The rows of a sheet, one after another.
+/// The rows of a sheet, read one by one.
 struct Sheet<'w, R> {
     xml: Reader<R>,
     styles: Styles<'w>,
     buffer: Vec<u8>,
-    /// The row that was read last, from column A on.
+    /// The current row, from column A.
     row: Vec<Cell>,
-    /// Its number in the sheet.
+    /// Number of the current row in the sheet.
     number: u64,
 }
 
 impl<R: BufRead> Sheet<'_, R> {
-    /// Reads the next row that is not blank. Says whether there is one.
+    /// Reads the next row that is not blank. Returns false at the end.
     fn next(&mut self) -> Result<bool, String> {
         self.row.clear();
         let (mut column, mut kind, mut style) = (0, String::new(), 0);
@@ -352,7 +351,7 @@ impl Styles<'_> {
             },
             "b" => cell.set(CellKind::Boolean, if text.trim() == "1" { "true" } else { "false" }),
             "str" | "inlineStr" | "d" => cell.set(CellKind::Text, text),
-            // An error of a formula, such as #N/A: nothing was measured.
+            // An error of a formula, such as #N/A, means not measured.
             "e" => cell.set(CellKind::Null, ""),
             _ if text.trim().is_empty() => cell.set(CellKind::Null, ""),
             _ => match self.dates.get(style).filter(|is_date| **is_date).and_then(|_| self.time(text)) {
@@ -362,7 +361,7 @@ impl Styles<'_> {
         }
     }
 
-    /// A day is counted from a base, and its time is its fraction. Less than a day is a length of time.
+    /// Formats days since the base date, whose fraction is the time of day. Less than one day is a length of time.
     fn time(&self, text: &str) -> Option<String> {
         const MILLISECONDS: f64 = 86_400_000.0;
         let days: f64 = text.trim().parse().ok().filter(|days| (0.0..3_000_000.0).contains(days))?;
@@ -375,7 +374,7 @@ impl Styles<'_> {
     }
 }
 
-/// Spreadsheets store 0.1 + 0.2 with 17 digits; the shortest number of the same value is what was typed.
+/// Returns the shortest number of equal value: spreadsheets store 0.1 + 0.2 with 17 digits.
 fn plain(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && text.contains(['.', 'e', 'E']) => value.to_string(),
@@ -383,7 +382,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// `AB12` is the 28th column, counted from 0 as 27.
+/// Returns the index of a cell's column, from 0: 27 for `AB12`.
 fn column_of(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_uppercase);
     let column = letters.fold(0usize, |column, letter| column.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));

@@ -1,5 +1,5 @@
-//! Rows of a YAML list. YAML cannot be split without parsing it, so the file is whole in memory and bounded more
-//! tightly than a record: its tree is many times as large as its text.
+//! Reads rows of a YAML list. YAML cannot be split without parsing it, so the whole file is in memory. The limit is tighter than a
+//! record's, because the tree is many times as large as its text.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use super::rows::{Rows, Stop};
 
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Reads a document, bounded in its length.
+/// Reads a document of limited size.
 pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, Stop> {
     let mut bytes = Vec::new();
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
@@ -65,7 +65,7 @@ fn find<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
     row.get(name).or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
 }
 
-/// Says whether the key is there more than once with different values.
+/// Returns whether the key occurs more than once with different values.
 fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
     let name = name.split('.').next().unwrap_or(name);
     let mut values = entries.iter().filter(|(key, _)| key.text == name).map(|(_, node)| &node.value);
@@ -80,7 +80,7 @@ fn set(cell: &mut Cell, node: &Node) {
             ScalarKind::Text => cell.set(CellKind::Text, &scalar.text),
             ScalarKind::Null => cell.set(CellKind::Null, ""),
             ScalarKind::Bool(value) => cell.set(CellKind::Boolean, if value { "true" } else { "false" }),
-            // As printed: an unquoted commit hash such as 0012345 must not lose its zeros, nor a figure its digits.
+            // As printed: an unquoted commit hash such as 0012345 keeps its zeros, and a figure its digits.
             ScalarKind::Integer(_) | ScalarKind::Float(_) => cell.set(CellKind::Number, &scalar.text),
         },
     }

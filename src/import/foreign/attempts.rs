@@ -1,4 +1,4 @@
-//! What several attempts at the items of a run add up to.
+//! Sums and means over several attempts at the items of a run.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Attempted {
         Some(self.sum() / self.n() as f64).filter(|mean| mean.is_finite())
     }
 
-    /// Every value is 0 or 1: what passed says it all.
+    /// Returns whether every value is 0 or 1, so that the passes hold all information.
     #[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
     pub fn are_grades(&self) -> bool {
         self.values().all(|value| value == 0.0 || value == 1.0)
@@ -43,7 +43,7 @@ impl Attempted {
         if self.values().all(|value| (0.0..=1.0).contains(&value)) { Unit::Fraction } else { Unit::Number }
     }
 
-    /// Returns the share of items of which one of `k` drawn attempts gets 1, over the items with so many.
+    /// Returns pass@k over the items with at least `k` attempts: the mean chance that one of `k` drawn attempts gets 1.
     pub fn pass_at(&self, k: usize) -> Option<f64> {
         let enough: Vec<f64> = self
             .by_item
@@ -54,7 +54,7 @@ impl Attempted {
         (!enough.is_empty()).then(|| enough.iter().sum::<f64>() / enough.len() as f64)
     }
 
-    /// Makes the mean a named number of the run.
+    /// Returns the mean as a score of the run.
     pub fn score(&self, metric: &str, direction: Direction, evaluator: &str) -> Option<ScoreRecord> {
         Some(ScoreRecord {
             standard_error: self.standard_error(),
@@ -64,7 +64,7 @@ impl Attempted {
         })
     }
 
-    /// Attempts at one item are not independent of each other: their deviations add up before they are squared.
+    /// Returns the standard error with each item as a cluster: deviations of its attempts are added up before they are squared.
     fn standard_error(&self) -> Option<f64> {
         let mean = self.mean()?;
         let groups = self.by_item.len() as f64;
@@ -77,7 +77,7 @@ impl Attempted {
     }
 }
 
-/// The chance that one of `k` drawn of `n` attempts, of which `passed` passed, is among those.
+/// Returns the chance that `k` attempts drawn from `n` include at least one of the `passed` ones.
 pub(super) fn pass_at(n: usize, passed: usize, k: usize) -> f64 {
     if n.saturating_sub(passed) < k {
         return 1.0;

@@ -1,12 +1,12 @@
-//! What a format says of a file that it recognises.
+//! A format's claim on a file that it recognises.
 
 use std::path::PathBuf;
 
-/// What a format says of a file that it recognises.
+/// A format's claim on a file that it recognises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::import) enum Claim {
-    /// The file is a source.
+    /// The file is a source by itself.
     Alone,
-    /// It belongs with the others that name the same folder, or the same beginning of their names.
+    /// The file belongs with all files that name the same folder, or the same beginning of their names.
     PartOf(PathBuf),
 }

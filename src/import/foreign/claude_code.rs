@@ -1,6 +1,6 @@
-//! Sessions of Claude Code: a file of lines for each session below `~/.claude/projects`, and more for the tasks that it handed on.
+//! Sessions of Claude Code: one file of lines per session below `~/.claude/projects`, and more files for delegated tasks.
 //!
-//! All files of one session are one run. They are files of a person's work and no evaluation, so that the run has no outcomes.
+//! All files of one session are one run. They record a person's work, not an evaluation, so the run has no outcomes.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ use super::sink::Sink;
 use super::source::{ForeignSource, stem};
 use super::times::Span;
 
-/// The first lines of a session may be of other things.
+/// Number of lines searched for a message. A session may begin with other lines.
 const MOST_LINES_LOOKED_AT: usize = 50;
-/// The folder of tasks that a session handed on, below one with the session's id.
+/// Folder of delegated tasks, below a folder named by the session's id.
 const SUBAGENTS: &str = "subagents";
 
 pub(super) const FORMAT: Format =
@@ -50,7 +50,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     })
 }
 
-/// A message of the model with its tokens, or one to it with the marks of a session.
+/// Returns whether a line is a model's message with its tokens, or a message with the marks of a session.
 fn is_message(line: &Value) -> bool {
     let message = &line["message"];
     let is_counted = speaks(line) && message["usage"].get("input_tokens").is_some();
@@ -62,13 +62,13 @@ fn session_of(line: &Value) -> Option<&str> {
     ["sessionId", "session_id"].iter().find_map(|key| line.get(key)?.as_str()).filter(|id| !id.is_empty())
 }
 
-/// An id that can be a part of a path: what a file says is never one by itself.
+/// Returns an id if it can be part of a path. A file's content is never used as a path unchecked.
 fn file_name(id: &str) -> Option<&str> {
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) && !id.starts_with('.');
     (is_plain && id.len() <= 200).then_some(id)
 }
 
-/// What a person asked, and no answer of a tool.
+/// Returns whether a line is a person's prompt, not a tool's answer.
 fn is_prompt(line: &Value) -> bool {
     if line["type"] != "user" || line["isMeta"] == true || line["isSidechain"] == true {
         return false;
@@ -112,7 +112,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let all = messages.all();
     session.usd = all.iter().map(|message| message.usd).sum::<Option<f64>>().filter(|_| !all.is_empty());
     session.has_other_prices = all.iter().any(|message| message.is_fast);
-    // What the program says itself names no model and takes no tokens.
+    // Messages of the program itself name no model and take no tokens.
     let took = |request: &&Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
     session.requests = all.iter().map(|message| &message.request).filter(took).cloned().collect();
     session.tools = messages.tools().cloned();

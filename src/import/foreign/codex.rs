@@ -1,6 +1,6 @@
-//! Sessions of Codex: a file of lines for each session below `~/.codex/sessions`.
+//! Sessions of Codex: one file of lines per session below `~/.codex/sessions`.
 //!
-//! They are files of a person's work and no evaluation, so that the run has no outcomes. What the thread tells of its own sum is checked.
+//! They record a person's work, not an evaluation, so the run has no outcomes. The thread's own totals are checked.
 
 use serde_json::Value;
 
@@ -18,9 +18,9 @@ use super::sink::{Handle, Sink};
 use super::source::{ForeignSource, stem};
 
 const KINDS: [&str; 5] = ["session_meta", "turn_context", "event_msg", "response_item", "compacted"];
-/// What the name of a session's file begins with, before the time and the session's id.
+/// Prefix of a session file's name, before the time and the session's id.
 const ROLLOUT: &str = "rollout-";
-/// The characters of the time in that name: `2026-05-13T09-00-00-`.
+/// Characters of the time in a session file's name: `2026-05-13T09-00-00-`.
 const TIME_CHARS: usize = 20;
 
 pub(super) const FORMAT: Format =
@@ -31,7 +31,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     (peek.content == Content::Json && is_event).then_some(Claim::Alone)
 }
 
-/// The session's id by the file's name.
+/// Returns the session's id from the file's name.
 fn named_by_file(name: &str) -> String {
     let stem = stem(name, ".jsonl");
     let id = stem.strip_prefix(ROLLOUT).and_then(|rest| rest.get(TIME_CHARS..)).filter(|id| !id.is_empty());
@@ -75,7 +75,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Checks the thread's own sum. Its total may count the reasoning twice, which is a part of the output.
+/// Checks the thread's own totals. `total_tokens` may count reasoning twice, because reasoning is part of the output.
 fn state(run: Handle, thread: &Thread, sink: &mut Sink<'_>) {
     let Some(told) = thread.told else { return };
     let counted = thread.usage().unwrap_or_default();

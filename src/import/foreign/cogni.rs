@@ -1,7 +1,7 @@
-//! cogni: one file a run, with the tasks of a repository, each a list of questions that agents answered.
+//! cogni: one file per run, with the tasks of a repository. Each task is a list of questions that agents answered.
 //!
-//! Its writer drops zeros, so a count that is missing beside a total is zero. Tasks do not say which agent did them: with several agents
-//! nothing is known of that.
+//! The writer drops zeros, so a missing count next to a total is zero. Tasks do not name their agent: if a run has several agents, approach
+//! and model are unknown.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ struct Question {
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
-    // What begins the run may come after its tasks.
+    // The run's header may follow its tasks.
     let head: Head = read_object(file.open()?, &file.shown, &WANTED, "tasks", &mut |_: IgnoredAny| Ok(()))?;
     let Some(run) = begin(&head, sink) else { return Ok(()) };
     let mut counted = Counted::default();
@@ -151,7 +151,7 @@ fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
     Some(run)
 }
 
-/// What the tasks that passed by add up to.
+/// Totals of the tasks read so far.
 #[derive(Default)]
 struct Counted {
     tasks: u64,
@@ -181,7 +181,7 @@ impl Counted {
         self.correct += correct;
         let mut outcome = sink.outcome(run, &id, status);
         TASKS.clone_into(&mut outcome.evaluator);
-        // Where its questions are known they are what was asked, and the task is what comes of them.
+        // If a task has questions, they are the items and the task only sums them up.
         outcome.kind = if questions.is_empty() { ItemKind::Question } else { ItemKind::Check };
         let reason = filled(&task.failure_reason);
         sink.item(run, place, outcome, ItemDetails { reason, ..ItemDetails::default() })?;
@@ -193,7 +193,7 @@ impl Counted {
 
     fn end(&self, run: Handle, summary: &Value, sink: &mut Sink<'_>) {
         let stated = |key: &str| summary.get(key).and_then(number);
-        // Zeros are dropped on writing.
+        // The writer drops zeros.
         let or_zero = |key: &str, of: &str| stated(key).or_else(|| stated(of).filter(|of| *of > 0.0).map(|_| 0.0));
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let figures = [
@@ -210,7 +210,7 @@ impl Counted {
     }
 }
 
-/// A task's accuracy as the file has it; missing beside a number of questions it is zero.
+/// Checks a task's published accuracy. If it is missing next to a number of questions, it is zero.
 fn state_task(run: Handle, task: &str, summary: &Value, correct: u64, questions: u64, sink: &mut Sink<'_>) {
     let total = summary.get("questions_total").and_then(count).filter(|total| *total > 0);
     let stated = summary.get("accuracy").and_then(number);
@@ -231,7 +231,7 @@ fn take_question(run: Handle, task: &str, number: usize, question: &Question, si
     } else if run_error.is_some() {
         ItemStatus::Error
     } else {
-        // What cannot be read as an answer is a wrong one.
+        // An answer that cannot be parsed is wrong.
         ItemStatus::Fail
     };
     let item = format!("{task}/{id}");

@@ -1,7 +1,7 @@
-//! CTRF, the common test report format: one JSON file a run, whose tests are tests. One that was tried again is what it came to.
+//! CTRF, the common test report format: one JSON file per run. A retried test has the outcome of its last try.
 //!
-//! Times are milliseconds; a writer that counts in seconds shows by when it says the run began. The report is read twice, because its
-//! summary, which tells that, may follow its tests.
+//! Times are in milliseconds. Some writers use seconds, which the run's start time reveals. The report is read twice because its summary,
+//! with that time, may follow its tests.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ use super::tries::{FLAKY_TAG, Try, told};
 
 const HEADER: [&str; 8] =
     ["specVersion", "reportId", "runId", "generatedBy", "timestamp", "results.tool", "results.summary", "results.environment"];
-/// Moments after 1973 in milliseconds, and before the year 5000 in seconds.
+/// Least moment that is taken for milliseconds: 1973 in milliseconds, after the year 5000 in seconds.
 const LEAST_MILLISECONDS: f64 = 1e11;
 const MOST_RETRIES: usize = 100;
-/// What the reports of `export ctrf` say that they were made by.
+/// Prefix of `generatedBy` in reports of `export ctrf`.
 const OWN: &str = "evalreport ";
 
 #[derive(Default, Deserialize)]
@@ -80,7 +80,7 @@ struct Test {
     #[serde(rename = "rawStatus", alias = "raw_status")]
     raw_status: Value,
     duration: Value,
-    /// A list; in older reports one text.
+    /// A list, or one text in older reports.
     suite: Value,
     #[serde(rename = "filePath", alias = "filepath", alias = "file_path")]
     file_path: Value,
@@ -117,12 +117,12 @@ fn claim(peek: &Peek) -> Option<Claim> {
     (peek.content == Content::Json && !peek.is_lines && (is_named || is_like)).then_some(Claim::Alone)
 }
 
-/// How many tests ended in each way.
+/// Totals of a report's tests.
 #[derive(Default)]
 struct Counted {
     tests: u64,
     by_status: BTreeMap<String, u64>,
-    /// As the tests say, and as their retries tell.
+    /// Tests marked as flaky. `recovered` counts tests that passed after a retry.
     flaky: u64,
     recovered: u64,
     namesakes: Namesakes,
@@ -185,7 +185,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns how many seconds one of the report's units is.
+/// Returns the length of the report's time unit in seconds.
 fn scale(summary: &Summary, sink: &mut Sink<'_>) -> f64 {
     match number(&summary.start).or_else(|| number(&summary.stop)) {
         Some(moment) if moment > 0.0 && moment < LEAST_MILLISECONDS => {
@@ -215,7 +215,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let own = text(&header.report_id).or_else(|| text(&header.run_id)).unwrap_or_default();
     let start = text(&summary.start).unwrap_or_default();
     let digest = hex(&counted.digest.clone().finalize());
-    // A report's own id tells it from others; without one, its name, its beginning and how its tests ended.
+    // A report's own id identifies it. Without one, its name, its start and the statuses of its tests do.
     let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
     let suite = suite.unwrap_or_else(|| stem.to_owned());
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
@@ -226,7 +226,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let record = sink.run(run);
     record.timestamp = timestamp;
     record.duration_seconds =
-        // A run that ends as it begins was not measured.
+        // A run that ends when it begins was not measured.
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
     record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
     let version = results.tool.get("version").and_then(text);
@@ -248,7 +248,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
 }
 
 impl Test {
-    /// The test by its suites and its name, and the browser where there is one.
+    /// Returns the test's id: its suites, its name and, if known, the browser.
     fn id(&self) -> String {
         let suites: Vec<String> = match &self.suite {
             Value::Array(path) => path.iter().filter_map(text).collect(),
@@ -267,7 +267,7 @@ impl Test {
         text(&self.file_path).unwrap_or_default()
     }
 
-    /// Takes what `export ctrf` says beyond the format: what kind of outcome it is, who decided, and what it belongs to.
+    /// Takes the fields that `export ctrf` adds to the format: the outcome's kind, category, evaluator and cluster.
     fn tell_own(&self, outcome: &mut ItemOutcome) {
         let extra = |key: &str| self.extra.get(key).and_then(filled);
         if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
@@ -284,7 +284,7 @@ impl Test {
         count(&self.retries).is_some_and(|retries| retries > 0) || !self.earlier().is_empty()
     }
 
-    /// The earlier attempts, without the one that the test itself is.
+    /// Returns the earlier attempts, without the attempt that is the test itself.
     fn earlier(&self) -> Vec<Retry> {
         let all = self.retry_attempts.as_array().into_iter().flatten();
         let mut all: Vec<Retry> = all.filter_map(|retry| Retry::deserialize(retry).ok()).take(MOST_RETRIES).collect();
@@ -299,11 +299,11 @@ impl Test {
     }
 }
 
-/// What is known while tests are stored.
+/// State while tests are stored.
 struct Reading<'c> {
     run: Handle,
     scale: f64,
-    /// The report is one of ours, which say more.
+    /// The report comes from `export ctrf`, which adds fields.
     is_own: bool,
     namesakes: &'c Namesakes,
     attempts: BTreeMap<String, u32>,
@@ -334,7 +334,7 @@ impl Reading<'_> {
         let ended = status(&test.status, &test.raw_status, sink);
         let mut outcome = sink.outcome(self.run, &id, ended);
         (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
-        // Our own reports say so where the format asks for a number that nobody measured.
+        // Our own reports mark a duration that nobody measured, because the format requires a number.
         let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
         outcome.duration_seconds = amount(&test.duration).map(|time| time * self.scale).filter(|_| is_measured);
         let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
@@ -353,11 +353,11 @@ impl Reading<'_> {
     }
 }
 
-/// What a status is, with the help of the runner's own word where the format has none for it.
+/// Returns the outcome of a status. If the format has no status for it, the runner's own word decides.
 fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
     match text(status).unwrap_or_default().as_str() {
         "passed" => ItemStatus::Pass,
-        // The very words of our own reports.
+        // The exact words of our own reports.
         "failed" => match raw.as_str().and_then(ItemStatus::from_name) {
             Some(status @ (ItemStatus::Error | ItemStatus::Limit)) => status,
             Some(_) | None => ItemStatus::Fail,

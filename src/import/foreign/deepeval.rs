@@ -1,7 +1,7 @@
-//! DeepEval: one JSON file a test run, whose test cases are questions and whose metrics are checks.
+//! DeepEval: one JSON file per test run. Test cases are questions, metrics are checks.
 //!
-//! The file of the latest run has the run within `testRunData`. Cases of whole conversations are in a list of their own. What is evaluated
-//! costs nothing that the file tells: `evaluationCost` is what the judges cost.
+//! The file of the latest run wraps the run in `testRunData`. Cases of whole conversations are in a list of their own. `evaluationCost` is
+//! the cost of the judges, so it is not read as the run's cost.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format =
 const WRAPPER: &str = "testRunData";
 const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
 const HEADER: [&str; 7] = ["metricsScores", "testPassed", "testFailed", "runDuration", "hyperparameters", "identifier", "testFile"];
-/// Who decides about a case: all its metrics together.
+/// Evaluator of a case: all its metrics together.
 const CASES: &str = "test cases";
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -126,7 +126,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 fn read_header(file: &ForeignFile, below: &str) -> Result<Header, Stop> {
     let wanted: Vec<String> = HEADER.iter().map(|key| format!("{below}{key}")).collect();
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-    // Any list does: nothing of it is kept.
+    // Any list will do: its elements are ignored.
     let list = format!("{below}{}", LISTS[0]);
     if below.is_empty() {
         return read_object(file.open()?, &file.shown, &wanted, &list, &mut |_: IgnoredAny| Ok(()));
@@ -152,7 +152,7 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     Some(run)
 }
 
-/// What the cases that passed by add up to.
+/// Totals of the cases read so far.
 #[derive(Default)]
 struct Counted {
     passed: u64,
@@ -215,7 +215,7 @@ impl Counted {
             }
             Some(false) => {
                 self.failed += 1;
-                // A judge that failed says nothing about the answer.
+                // A judge that failed tells nothing about the answer.
                 let wrong = case.metrics_data.iter().any(|metric| metric.success == false && filled(&metric.error).is_none());
                 let is_judged = wrong || case.metrics_data.iter().all(|metric| filled(&metric.error).is_none());
                 (if is_judged { ItemStatus::Fail } else { ItemStatus::NotEvaluated }, reason)

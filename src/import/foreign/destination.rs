@@ -1,4 +1,4 @@
-//! Where sources are sealed.
+//! Destination of sealed sources.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use crate::results::Store;
 
 use super::super::stored::StoredRuns;
 
-/// Enough of a key to tell the sources of a cache apart.
+/// Characters of a key that tell the sources of a cache apart.
 const SHORT_KEY: usize = 32;
 
-/// Where sources are sealed.
+/// Destination of sealed sources.
 #[derive(Clone, Copy)]
 pub enum Destination<'a> {
-    /// All in one store, which has these runs already.
+    /// All sources in one store, which already has these runs.
     Store(&'a Store, &'a StoredRuns),
-    /// Each in a store of its own below the folder, named by its content: a cache of what was read. Sources may hold the same run; whoever
-    /// opens the stores takes it from the first.
+    /// Each source in its own store below the folder, named by the source's content: a cache. Several stores may hold the same run; readers
+    /// take it from the first.
     Cache(&'a Path),
 }
 
 impl Destination<'_> {
-    /// Returns the store of a source by its key.
+    /// Returns the store for a source's key.
     pub fn store_of(self, key: &str) -> Store {
         match self {
             Self::Store(store, _) => store.clone(),

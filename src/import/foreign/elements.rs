@@ -1,4 +1,4 @@
-//! The elements of a JSON list, one at a time, each as the type that an importer wants.
+//! Reads the elements of a JSON list, one at a time, each as the type that an importer wants.
 
 use std::io::{BufReader, ErrorKind, Read};
 
@@ -12,19 +12,19 @@ use super::json::{CUT_OFF, damaged, explain, parse};
 
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// A list being read. What is no list has no elements.
+/// A list being read. Any other value has no elements.
 pub(super) struct ElementReader<'l, R> {
     scanner: Scanner<BufReader<R>>,
     label: &'l str,
     state: State,
-    /// The element that was read last, as it is written.
+    /// The last element, as it is written.
     element: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Before,
-    /// Inside of the list; whether an element, and with it a comma, came before.
+    /// Inside the list. `is_first` means that no element, and so no comma, came before.
     Inside {
         is_first: bool,
     },
@@ -37,7 +37,7 @@ impl<'l, R: Read> ElementReader<'l, R> {
         Self { scanner, label, state: State::Before, element: Vec::new() }
     }
 
-    /// Returns the next element. None after the last.
+    /// Returns the next element, or `None` after the last.
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Stop> {
         if self.state == State::Before {
             self.begin()?;
@@ -63,13 +63,13 @@ impl<'l, R: Read> ElementReader<'l, R> {
         let lines = usize::try_from(self.scanner.line - 1).unwrap_or(usize::MAX);
         self.read_element()?;
         let given = parse(&self.element).map_err(|error| {
-            // The list goes on, so it is not the file that ends here.
+            // The list goes on, so the file does not end here.
             if error.is_eof() { self.problem("is not valid JSON: expected value") } else { explain(self.label, lines, &error) }
         })?;
         Ok(Some(given))
     }
 
-    /// Goes to the first element. What is no list is read as a value all the same, which may be damaged.
+    /// Goes to the first element. A value that is not a list is still parsed, because it may be damaged.
     fn begin(&mut self) -> Result<(), Stop> {
         if self.byte()? == Some(b'[') {
             self.scanner.take();
@@ -94,13 +94,13 @@ impl<'l, R: Read> ElementReader<'l, R> {
         }
     }
 
-    /// Returns the next byte that is no space, and leaves it there.
+    /// Returns the next byte that is not white space, without consuming it.
     fn byte(&mut self) -> Result<Option<u8>, Stop> {
         self.scanner.next().map_err(|error| self.unread(&error))
     }
 
     fn unread(&self, error: &std::io::Error) -> Stop {
-        // A packed file that breaks off says more of it than its kind.
+        // A damaged compressed file has an error text of its own, which tells more.
         if error.kind() == ErrorKind::UnexpectedEof && error.get_ref().is_none() { self.cut_off() } else { damaged(self.label, error) }
     }
 

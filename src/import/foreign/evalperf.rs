@@ -1,8 +1,8 @@
-//! EvalPerf: one file a model, with how often it was right at each task and how fast its right programs are.
+//! EvalPerf: one file per model, with its pass@1 at each task and the speed of its right programs.
 //!
-//! Samples are drawn many times for each task; the file says how many of a hundred were right, not which. Where that is a whole number of
-//! samples the attempts are known but for their order, which nothing depends on. The differential performance score (`dps`) is of tasks
-//! with enough right samples only, and its mean is over those.
+//! Many samples are drawn per task. The file has the percentage of right samples, not which they were. If the percentage is a whole number
+//! of samples, the attempts are known except for their order, on which nothing depends. The differential performance score (`dps`) exists
+//! only for tasks with enough right samples, and its mean is over these tasks.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ use super::times::moment;
 const EVALUATOR: &str = "tests";
 const SUITE: &str = "evalperf";
 const MOST_SAMPLES: u64 = 1000;
-/// A short file must not become any number of outcomes.
+/// Maximum number of outcomes, so that a short file cannot claim any number of them.
 const MOST_OUTCOMES: u64 = 2_000_000;
-/// What the summary states, and each task has.
+/// Scores that the summary and each task have.
 const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
 
 pub(super) const FORMAT: Format =
@@ -49,7 +49,7 @@ struct Results {
     eval: Table<Task>,
 }
 
-/// A task, whose programs pass by.
+/// A task without its programs, which are not read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Task {
@@ -120,7 +120,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Stores the attempts at a task, the first of which has what is known of all.
+/// Stores the attempts at a task. The first attempt carries the task's scores.
 fn take_task(run: Handle, item: &str, right: u64, samples: u64, tasks: &Table<Task>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut scores = BTreeMap::new();
     if let Some(task) = tasks.get(item) {
@@ -154,7 +154,7 @@ fn share(percent: &Value) -> Option<f64> {
     amount(percent).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0)
 }
 
-/// How many of so many samples were right, for each task. None where a share is of another number of samples.
+/// Returns the number of right samples of each task, or `None` if a share does not fit the number of samples.
 fn counts_of(tasks: &Table<Task>, samples: u64) -> Option<Vec<(String, u64)>> {
     let shares: Vec<(&String, f64)> = tasks.iter().filter_map(|(item, task)| Some((item, share(&task.pass_at_1)?))).collect();
     if samples == 0 || samples > MOST_SAMPLES || (shares.len() as u64).saturating_mul(samples) > MOST_OUTCOMES {
@@ -170,13 +170,13 @@ fn counts_of(tasks: &Table<Task>, samples: u64) -> Option<Vec<(String, u64)>> {
         .collect()
 }
 
-/// What a file's name says: `<organisation>--<model>_<backend>_temp_<temperature>[-<variant>]_evalperf_results[.brief].json[.gz]`.
+/// Parts of a file's name: `<organisation>--<model>_<backend>_temp_<temperature>[-<variant>]_evalperf_results[.brief].json[.gz]`.
 struct Named<'a> {
-    /// Up to what every name ends with.
+    /// The name without its fixed ending.
     whole: &'a str,
     model: String,
     backend: Option<&'a str>,
-    /// How the model was asked.
+    /// The way in which the model was prompted.
     variant: &'a str,
 }
 

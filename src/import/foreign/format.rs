@@ -1,4 +1,4 @@
-//! The facts of a format, and the handle by which the rest of the program speaks of it.
+//! Facts about a format, and the handle that the rest of the program uses for it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,33 +6,33 @@ use std::hash::{Hash, Hasher};
 
 use crate::domain::ItemKind;
 
-/// What is known of a format before a file of it is read.
+/// Facts about a format that are known before a file is read.
 #[derive(Debug)]
 pub(super) struct Facts {
-    /// The name that `--as` takes and provenance has. No two formats share one.
+    /// Name for `--as` and in provenance. No two formats share one.
     pub name: &'static str,
-    /// The name that the tool has in prose.
+    /// The tool's name in prose.
     pub title: &'static str,
-    /// What the items of the tool are, where a file does not say otherwise of some.
+    /// Kind of the tool's items, unless a file says otherwise.
     pub kind: ItemKind,
-    /// Whether a file's name is part of what it says, so that the same bytes under another name are another import.
+    /// Whether a file's name is part of its content, so that the same bytes under another name are another import.
     pub reads_names: bool,
-    /// Goes up by one when the importer gives other records for the same bytes: what was imported before is then read again, and replaced
-    /// where it differs.
+    /// Goes up by one when the importer makes other records from the same bytes. Sources imported before are then read again and replaced
+    /// if they differ.
     pub version: u32,
 }
 
-/// A format that is read: a handle, the same as another where the names are.
+/// Handle of a format. Two handles are equal if their names are.
 #[derive(Clone, Copy)]
 pub struct ForeignFormat(pub(super) &'static Facts);
 
 impl ForeignFormat {
-    /// Returns the name that `--as` takes and provenance has.
+    /// Returns the name for `--as` and in provenance.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Returns the name that the tool has in prose.
+    /// Returns the tool's name in prose.
     pub fn title(self) -> &'static str {
         self.0.title
     }
@@ -45,7 +45,7 @@ impl ForeignFormat {
         self.0.reads_names
     }
 
-    /// Returns the version of its importer, which is raised when the same bytes give other records.
+    /// Returns the importer's version, which goes up when the same bytes give other records.
     pub fn version(self) -> u32 {
         self.0.version
     }

@@ -1,4 +1,4 @@
-//! What the module of a format gives to the registry.
+//! The value that each format's module gives to the registry.
 
 use std::path::Path;
 
@@ -10,25 +10,25 @@ use super::peek::Peek;
 use super::sink::Sink;
 use super::source::ForeignSource;
 
-/// Says from a first look whether a file is of the format, and which files belong with it.
+/// Decides from a first look whether a file is of the format, and which files belong with it.
 type Claims = fn(&Peek) -> Option<Claim>;
-/// Tells what a source holds.
+/// Reads a source into the sink.
 type Reads = fn(&ForeignSource, &mut Sink<'_>) -> Result<(), Stop>;
-/// Arranges the sources of one command, those of the own format among all, before the first is read: which of them replace or repeat
-/// others. Returns a report on each source that it takes out.
+/// Arranges the sources of a command before the first is read, among them those of its own format: which replace or repeat others. Returns
+/// a report on each source that it removes.
 type Arranges = fn(ForeignFormat, &mut Vec<ForeignSource>) -> Vec<SourceReport>;
 
-/// A format with the functions that read it: each format's module has one, named `FORMAT`.
+/// A format with the functions that read it. Each format's module has one, named `FORMAT`.
 pub(super) struct Format {
     pub facts: Facts,
     pub claim: Claims,
     pub read: Reads,
-    /// Says whether a file that nobody reads, by its path below a source's folder, is one that the tool leaves there.
+    /// Returns whether an unread file, by its path below a source's folder, is one that the tool leaves there.
     pub is_companion: fn(&Path) -> bool,
     pub arrange: Option<Arranges>,
-    /// The tag that names what a run was an attempt at, where a later run of the same replaces an earlier.
+    /// Tag that names the task of a run, if a later run with the same tag value replaces an earlier one.
     pub retry_tag: Option<&'static str>,
-    /// The tool's files have tokens and no costs, which the configuration's prices then make of them.
+    /// The tool's files have tokens but no costs. The configuration's prices turn tokens into costs.
     pub prices_tokens: bool,
 }
 

@@ -1,5 +1,4 @@
-//! JSON as other tools write it, read with bounded memory: with `NaN` in it, with lists of any length, and with values of other types
-//! than they should have.
+//! Reads JSON as other tools write it, with bounded memory: with `NaN`, with lists of any length, and with values of unexpected types.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,15 +17,15 @@ use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 
-/// Larger ones are no faster, and files are often small.
+/// Larger buffers are no faster, and files are often small.
 const BUFFER_BYTES: usize = 32 << 10;
-/// A parser is several times as fast with a value in memory as with one that it asks for byte by byte.
+/// Maximum number of bytes parsed from memory, which is several times as fast as parsing from a reader byte by byte.
 const AT_ONCE_BYTES: u64 = 16 << 20;
 
-/// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one to `each`.
+/// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one into `each`.
 ///
-/// `list` and `wanted` are paths such as `results.results`. Nothing else is kept, so memory is bounded by the longest element and by what
-/// is wanted. The list may be absent, before or after the wanted keys; what is no list at its place counts as absent.
+/// `list` and `wanted` are paths such as `results.results`. Nothing else is kept, so memory is bounded by the longest element and the
+/// wanted values. The list may be absent, before or after the wanted keys. Any other value in its place counts as absent.
 pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
@@ -46,8 +45,8 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     Head::deserialize(account.bounds(Value::Object(head))).map_err(|error| explain(label, 0, &error))
 }
 
-/// Reads one value a line, each with the line's number. A line that cannot be understood is passed on as such; one that is cut off at the
-/// end of the file makes the file unreadable, because storing the lines before it would make a short run.
+/// Reads one value per line, each with its line number. A line that cannot be parsed is passed to `each` as refused. If the last line is
+/// cut off, the file is unreadable, because storing the lines before it would make a short run.
 pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
@@ -59,8 +58,8 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     }
 }
 
-/// The same for whoever knows how many lines there should be, or says that some are missing: a line that is cut off at the end of the file
-/// is passed on as one that cannot be understood, and its number is returned.
+/// Reads one value per line, like [`read_lines`], for callers that can tell that lines are missing. If the last line is cut off, it is
+/// passed to `each` as refused, and its number is returned.
 pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
@@ -99,7 +98,7 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
     Ok(cut)
 }
 
-/// Says whether a file goes on after its first line. No more of it is in memory than a block, however long the line is.
+/// Returns whether a file goes on after its first line. Keeps only one block in memory, however long the line is.
 pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Result<bool, Stop> {
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, reader);
     let mut is_after_first = false;
@@ -122,7 +121,7 @@ pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Resu
     }
 }
 
-/// Reads one value whole. Of one that is very long, only what is kept of it is in memory.
+/// Reads a whole value. A very long one is parsed from the reader, so that only its kept parts are in memory.
 pub(in crate::import) fn read_value<T: DeserializeOwned>(mut reader: impl Read, label: &str) -> Result<T, Stop> {
     let mut bytes = Vec::new();
     reader.by_ref().take(AT_ONCE_BYTES).read_to_end(&mut bytes).map_err(|error| damaged(label, &error))?;
@@ -131,7 +130,7 @@ pub(in crate::import) fn read_value<T: DeserializeOwned>(mut reader: impl Read, 
     read.map_err(|error| explain(label, 0, &error))
 }
 
-/// Reads one value from its bytes. What is no JSON as it stands may be with `NaN` as `null`, which takes several times as long to find out.
+/// Parses a value. If the bytes are not valid JSON, tries again with `NaN` as `null`, which takes several times as long.
 pub(in crate::import) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     heap::from_slice(bytes).or_else(|error| if is_too_much(&error) { Err(error) } else { from_reader(bytes) })
 }
@@ -144,7 +143,7 @@ fn from_reader<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> 
     Ok(value)
 }
 
-/// A reader whose bytes are noted on an account of what may be made of them.
+/// A reader that notes its bytes on an account, which bounds the memory of the values made from them.
 struct Noted<'h, R> {
     reader: R,
     heap: &'h Heap,
@@ -158,16 +157,16 @@ impl<R: Read> Read for Noted<'_, R> {
     }
 }
 
-/// What a file that ends too early is said to be, and what to do.
+/// Message and hint for a file that ends too early.
 pub(in crate::import) const CUT_OFF: (&str, &str) =
     ("is cut off in the middle of the JSON", "nothing of it was imported; fetch the file again");
 
-/// Says that a file could not be read to its end.
+/// Returns the error for a file that could not be read to its end.
 pub(in crate::import) fn damaged(label: &str, error: &io::Error) -> Stop {
     Problem::in_file(label, format!("is damaged: {}", visible(&error.to_string()))).with_hint(CUT_OFF.1).into()
 }
 
-/// Says why a file is no JSON, or not of the format that it seemed to be; `lines` of it came before what was read.
+/// Returns the error for a file that is not JSON or not of its apparent format. `lines` is the number of lines before the parsed part.
 pub(in crate::import) fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {
     let text = error.to_string();
     let what = visible(text.split(" at line ").next().unwrap_or(&text));
@@ -190,7 +189,7 @@ pub(in crate::import) fn explain(label: &str, lines: usize, error: &serde_json::
     problem.into()
 }
 
-/// The visits of everything but lists, objects and text, which are passed over for a value.
+/// Visitor methods that replace numbers, booleans and null by a fixed value.
 macro_rules! others_are {
     ($value:expr) => {
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
@@ -215,7 +214,7 @@ macro_rules! others_are {
     };
 }
 
-/// The same of text too.
+/// Visitor methods that replace numbers, booleans, null and text by a fixed value.
 macro_rules! values_are {
     ($value:expr) => {
         others_are!($value);
@@ -228,7 +227,7 @@ macro_rules! values_are {
 
 pub(in crate::import) use {others_are, values_are};
 
-/// The parser asks for one byte after another.
+/// Replaces `NaN` and infinities, and buffers the result, because the parser requests single bytes.
 fn plain<R: Read>(reader: R) -> BufReader<Plain<R>> {
     BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader))
 }
@@ -243,7 +242,7 @@ struct Walk<'a, Item> {
 }
 
 impl<Item> Walk<'_, Item> {
-    /// Something that is looked for lies below the path.
+    /// Returns whether the list or a wanted key lies below the path.
     fn is_above(&self, path: &str) -> bool {
         std::iter::once(&self.list)
             .chain(self.wanted)
@@ -282,7 +281,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
             } else if self.walk.wanted.contains(&path.as_str()) {
                 kept.insert(key, map.next_value_seed(self.walk.heap.bounds(PhantomData))?);
             } else if self.walk.is_above(&path) {
-                // Where it is no object, nothing of what is looked for is there.
+                // If the value is not an object, it holds none of the wanted keys.
                 kept.insert(key, Value::Object(map.next_value_seed(Below { walk: self.walk, path })?));
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -299,7 +298,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
     values_are!(Map::new());
 }
 
-/// A list whose elements are passed on.
+/// A list whose elements are passed to `each`.
 struct Elements<'a, Item> {
     each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
     stop: &'a mut Option<Stop>,
@@ -340,7 +339,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Elements<'_, Item> {
     values_are!(());
 }
 
-/// A part that is read where it is an object and passed over where it is anything else.
+/// An object that is parsed. Any other value is ignored and becomes `None`.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct Lenient<T>(pub Option<T>);
 
@@ -377,7 +376,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVisitor<T> {
     values_are!(Lenient(None));
 }
 
-/// An object whose values are parts; empty where it is none.
+/// An object whose values are objects. Any other value counts as empty.
 pub(in crate::import) type Table<T> = Lenient<BTreeMap<String, Lenient<T>>>;
 
 impl<T> Table<T> {
@@ -394,7 +393,7 @@ impl<T> Table<T> {
     }
 }
 
-/// A list whose elements are parts; empty where it is none.
+/// A list whose elements are objects. Any other value counts as empty.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct List<T>(pub Vec<Lenient<T>>);
 
@@ -441,11 +440,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
     values_are!(List::default());
 }
 
-/// JSON with `NaN`, `Infinity` and `-Infinity`, which Python writes and JSON does not know, as `null`: not measured.
+/// Reader that replaces `NaN`, `Infinity` and `-Infinity` by `null` (not measured). Python writes them, but JSON does not allow them.
 pub(in crate::import) struct Plain<R> {
     input: BufReader<R>,
     state: State,
-    /// What is to be given out before more is read.
+    /// Bytes to return before more input is read.
     pending: &'static [u8],
 }
 
@@ -463,7 +462,7 @@ impl<R: Read> Plain<R> {
         Self { input: BufReader::with_capacity(BUFFER_BYTES, reader), state: State::Outside, pending: b"" }
     }
 
-    /// Goes over the word that begins with the byte just met.
+    /// Skips the word that begins at the current byte.
     fn skip_word(&mut self) -> io::Result<()> {
         loop {
             let available = self.input.fill_buf()?;
@@ -488,7 +487,7 @@ impl<R: Read> Read for Plain<R> {
                 filled += count;
                 continue;
             }
-            // What was found is given out before more is waited for.
+            // Return the bytes found so far before waiting for more.
             if filled > 0 && self.input.buffer().is_empty() {
                 break;
             }
@@ -506,7 +505,7 @@ impl<R: Read> Read for Plain<R> {
 
 enum Step {
     Copied(usize),
-    /// Nothing was copied, and the state has moved on.
+    /// Nothing was copied, but the state has changed.
     Pending,
     End,
 }
@@ -572,7 +571,7 @@ impl<R: Read> Plain<R> {
     }
 }
 
-/// Returns text as it is, and numbers and words as they are written.
+/// Returns a text unchanged, and numbers and booleans as they are written.
 pub(in crate::import) fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -582,7 +581,7 @@ pub(in crate::import) fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the text, number or word, if it is more than blanks.
+/// Returns the text, number or boolean, unless it is blank.
 pub(in crate::import) fn filled(value: &Value) -> Option<String> {
     text(value).filter(|text| !text.trim().is_empty())
 }
@@ -618,7 +617,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives out a few bytes at a time, so that every state is met at the end of a block.
+    /// Returns a few bytes per read, so that every state occurs at the end of a block.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {

@@ -1,4 +1,4 @@
-//! kotef: a list of scenarios a run. Dry runs claim success and say nothing, so they are left out.
+//! kotef: one list of scenarios per run. Dry runs claim success without a result, so they are ignored.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl Scenario {
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
-    // Reports are where no other run's are, so they tell runs apart whose file was renamed.
+    // Every run has its own report paths, so they identify a run whose file was renamed.
     let mut told = String::new();
     read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
         let scenario = scenario.0.unwrap_or_default();
@@ -148,7 +148,7 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
     sink.item(run, place, outcome, details)
 }
 
-/// Reads when the run was off the file's name, `eval-<time>.json`, in which colons and dots may have become dashes.
+/// Reads the run's start from the file's name, `eval-<time>.json`, in which colons and dots may be dashes.
 fn began(name: &str) -> Option<String> {
     let stamp = name.strip_prefix("eval-")?.split(".json").next()?;
     let (day, clock) = stamp.split_once('T')?;

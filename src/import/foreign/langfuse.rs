@@ -1,7 +1,8 @@
-//! Langfuse: scores, as its API gives them page by page and as its pages export them: an object with `data`, a list, or one a line.
+//! Langfuse: scores as its API returns them page by page and as its pages export them: an object with `data`, a list, or one score per
+//! line.
 //!
-//! The scores of one dataset run, or of what is called by one trace name, are a run; what is scored is a trace or an observation of it. Only
-//! what says yes or no has passed: of a number nobody says what mark passes.
+//! Scores of one dataset run, or of one trace name, are a run. An item is a trace or one of its observations. Only yes-or-no scores can
+//! pass: no threshold is known for numbers.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub(super) const FORMAT: Format =
 
 const PAGE: &str = "data";
 const SUITE: &str = "langfuse";
-/// Labels that say yes or no by themselves.
+/// Labels that mean yes or no.
 const YES: [&str; 6] = ["pass", "passed", "true", "yes", "correct", "1"];
 const NO: [&str; 6] = ["fail", "failed", "false", "no", "incorrect", "0"];
 
@@ -67,13 +68,13 @@ struct Page {
     meta: Value,
 }
 
-/// What the scores of one run add up to.
+/// Totals of the scores of one run.
 #[derive(Default)]
 struct Tally {
-    /// None where the run is there already.
+    /// `None` if the run is stored already.
     run: Option<Handle>,
     span: Span,
-    /// The numbers of each score.
+    /// The numeric values by score name.
     numbers: BTreeMap<String, Moments>,
     attempts: BTreeMap<(String, String), u32>,
 }
@@ -148,7 +149,7 @@ impl Reading {
         let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
         tally.span.take(&score.timestamp, &Value::Null);
         if filled(&score.trace_id).is_none() {
-            // A session or a whole dataset run is scored: that is a figure of the run.
+            // A score of a session or of a whole dataset run is a figure of the run.
             if let Some(value) = number(&score.value) {
                 tally.numbers.entry(name).or_default().add(value);
             }
@@ -189,14 +190,14 @@ impl Reading {
             let Some(run) = tally.run else { continue };
             let record = sink.run(run);
             tally.span.tell(record);
-            // Between the first and the last score lies no work of an agent.
+            // The time between the first and the last score is not the agent's working time.
             record.duration_seconds = None;
             for (name, numbers) in &tally.numbers {
                 let Some(mean) = numbers.mean() else { continue };
                 record.scores.push(ScoreRecord {
                     standard_error: numbers.standard_error(),
                     n: Some(numbers.n()),
-                    // Which way is better, only the evaluator knows.
+                    // Only the evaluator knows which direction is better.
                     ..ScoreRecord::new(name.clone(), mean, Unit::Number, Direction::None)
                 });
             }
@@ -211,7 +212,7 @@ impl Reading {
     }
 }
 
-/// Whether what was scored passed, where the score says that.
+/// Returns the status of the scored trace: skipped if the score does not say yes or no.
 fn status(score: &Score) -> ItemStatus {
     let is_boolean = score.data_type == "BOOLEAN";
     let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned)).map(|label| label.trim().to_lowercase());

@@ -1,13 +1,13 @@
-//! What tests say about what they cost, in properties whose names are anybody's, and how often tools were called.
+//! Cost, tokens and names that reports give in free-form properties, and counts of tool calls.
 
 use std::collections::BTreeMap;
 
 use super::super::cell::{Range, number, whole};
 use crate::domain::{CostSource, ItemDetails, ItemOutcome};
 
-/// Notes a property of a test that is a cost or a number of tokens, by the names that are in use.
+/// Takes a test's property if its name is a common one for a cost, tokens, a score or steps.
 ///
-/// A cost of zero beside tokens is a price that nobody knew.
+/// A cost of zero is not taken: it means that the price was unknown.
 pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
     let value = value.trim();
     match name.trim().to_lowercase().replace(['-', '.', ' '], "_").as_str() {
@@ -27,17 +27,17 @@ pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: 
     }
 }
 
-/// Different tools of an item whose calls are counted.
+/// Maximum number of different tools of an item whose calls are counted.
 pub(super) const MOST_TOOLS: usize = 500;
 
-/// Counts a call of a tool. Those beyond the bound on different tools are not counted.
+/// Counts a call of a tool. Further tools beyond [`MOST_TOOLS`] are not counted.
 pub(super) fn count_tool(tools: &mut BTreeMap<String, u64>, name: String) {
     if tools.len() < MOST_TOOLS || tools.contains_key(&name) {
         *tools.entry(name).or_default() += 1;
     }
 }
 
-/// The names that a report gives what was tested, in properties of the whole.
+/// Suite, approach and model, as properties of a whole report name them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     pub suite: Option<String>,

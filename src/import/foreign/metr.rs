@@ -1,7 +1,7 @@
-//! METR's runs of agents and people at tasks of known length: `runs.jsonl`, one run of one task a line.
+//! METR's runs of agents and people on tasks of known length: `runs.jsonl`, with one run of one task per line.
 //!
-//! All lines of one agent are a run of ours, and its runs at one task are the attempts. `score_binarized` is what METR counts, also of runs
-//! that ended with a fatal error.
+//! All lines of one agent are a run of ours, and its runs of one task are attempts. METR counts `score_binarized`, even for runs that ended
+//! with a fatal error.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format =
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";
-/// The success that METR's weights give, in which each family of tasks counts by the root of its size.
+/// Success rate by METR's weights, in which each family of tasks counts by the square root of its size.
 const WEIGHTED: &str = "success_by_task_weight";
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -57,21 +57,21 @@ struct Row {
     invsqrt_task_weight: Value,
 }
 
-/// Milliseconds since 1970. Zero is a time that nobody knows.
+/// Returns milliseconds since 1970. Zero means unknown.
 fn milliseconds(value: &Value) -> Option<f64> {
     amount(value).filter(|moment| *moment > 0.0)
 }
 
-/// What the lines of one agent add up to.
+/// Totals of one agent's lines.
 #[derive(Default)]
 struct Agent {
-    /// None where the run is there already.
+    /// `None` if the run is stored already.
     run: Option<Handle>,
     tasks: BTreeMap<String, Task>,
     tokens: Option<u64>,
     rows: u64,
     last: Option<f64>,
-    /// The weights that the lines have, and those of what passed; both are unknown once a line has none.
+    /// Sum of the lines' weights, and of the passed lines' weights. Both are unknown if a line has no weight.
     weights: Sum,
     passed: Sum,
     unweighted: u64,
@@ -140,7 +140,7 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     outcome.cluster = family;
     outcome.category = filled(&row.task_source);
     outcome.score = number(&row.score_cont).or_else(|| number(&row.score));
-    // Where the cost of generation is 0, nobody knew it.
+    // A generation cost of 0 means unknown.
     outcome.cost_usd = amount(&row.generation_cost).filter(|cost| *cost > 0.0);
     let times = milliseconds(&row.started_at)
         .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
@@ -157,7 +157,7 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     sink.item(run, &named, outcome, details)
 }
 
-/// What METR counts; what did not pass says whose fault it was.
+/// Returns the status by METR's score. For a failed line, the fatal error's source decides which failure it is.
 fn status(row: &Row) -> ItemStatus {
     match number(&row.score_binarized) {
         None => ItemStatus::NotEvaluated,
@@ -205,13 +205,13 @@ impl Agent {
         }
     }
 
-    /// The share of the weight that passed.
+    /// Returns the passed share of the weights.
     fn weighted(&self) -> Option<f64> {
         let whole = self.weights.value();
         (self.unweighted == 0 && whole > 0.0).then(|| self.passed.value() / whole).filter(|share| share.is_finite())
     }
 
-    /// Checks the weights: each run counts by one over the runs at its task, and over the root of the tasks in its family.
+    /// Checks the weights: each run counts by one over the runs of its task, and over the square root of its family's number of tasks.
     fn state(&self, run: Handle, sink: &mut Sink<'_>) {
         let Some(stated) = self.weighted() else { return };
         let mut families: BTreeMap<&str, u64> = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! What other evaluation tools write, recognised by content: one module a format.
+//! Imports files of other evaluation tools, recognised by content. Each format has one module.
 //!
-//! Each format's module has private structs of what its files hold, in which nothing has to be there, and a constant `FORMAT`: the facts of
-//! the format, the function `claim`, which says from a first look whether a file is of the format and which files belong together, and
-//! `read`, which tells a [`Sink`] what a source holds. The registry has one line for each. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
-//! recomputed.
+//! Each format's module has private structs for its files, in which every field is optional, and a constant `FORMAT` with the facts of the
+//! format and two functions. `claim` decides from a first look whether a file is of the format and which files belong together. `read`
+//! passes a source's content to a [`Sink`]. The registry has one line per format. The sink keeps account of refusals, oddities, and
+//! present and missing fields, and compares published figures with recomputed ones.
 
 mod agent_skills;
 mod aider;
@@ -77,10 +77,10 @@ use source::ForeignSource;
 pub(super) use walk::is_nothing_known;
 use walk::walk;
 
-/// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
-/// bytes were read.
+/// Imports the files and folders at the paths. `forced` names the format instead of recognising it. `progress` is called with the number of
+/// further bytes read.
 ///
-/// A source that cannot be read is reported and keeps no other from being imported. The error is one of writing to the store.
+/// An unreadable source is reported; the others are imported all the same. Returns an error only if writing to the store fails.
 pub fn import_foreign(
     place: Destination<'_>,
     paths: &[impl AsRef<Path>],
@@ -108,7 +108,7 @@ pub fn import_foreign(
         } else {
             keeps_names(&bundle.display().to_string())
         };
-        // What is kept of a source in a cache must not depend on the others.
+        // A source's content in a cache must not depend on other sources.
         if let Destination::Store(..) = place {
             imported.runs_new.iter().for_each(|run| taken.add_id(run.id.clone()));
         }
@@ -200,7 +200,7 @@ fn import_source(
         return Ok((report, Vec::new()));
     }
     if sink.has_repeated() {
-        // Some runs of the file are there, and the file is not the one they came from. It is read again, to see whether it says the same.
+        // Some of the file's runs are stored, but from another file. Read it again to see whether it holds the same results.
         let mut look = Sink::new(source, names, taken, &store, &key, Mode::DryRun).looking();
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
@@ -228,7 +228,7 @@ fn import_source(
     Ok((report, runs))
 }
 
-/// Says whether the source could be read; if not, the report says why.
+/// Returns whether the source could be read. If not, the report tells why.
 fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
     match (source.format.importer().read)(source, sink) {
         Ok(()) => Ok(true),

@@ -1,11 +1,11 @@
-//! The mean and the spread of values that pass by one at a time.
+//! Mean and spread of values that arrive one at a time.
 
-/// What is kept of any number of values.
+/// Running sums over any number of values.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::import) struct Moments {
     n: u64,
     mean: f64,
-    /// Squared distances from the mean, added up.
+    /// Sum of the squared distances from the mean.
     squares: f64,
     is_graded: bool,
 }
@@ -34,19 +34,19 @@ impl Moments {
         Some(self.mean).filter(|mean| self.n > 0 && mean.is_finite())
     }
 
-    /// The standard error of the mean, from the spread within the sample.
+    /// Returns the standard error of the mean, from the spread within the sample.
     pub fn standard_error(&self) -> Option<f64> {
         let n = self.n as f64;
         (self.n > 1).then(|| (self.squares / (n - 1.0) / n).sqrt()).filter(|error| error.is_finite())
     }
 
-    /// Every value is 0 or 1, and there is one.
+    /// Returns whether there are values and every value is 0 or 1.
     pub fn is_graded(&self) -> bool {
         self.n > 0 && self.is_graded
     }
 }
 
-/// Returns how many passed, where a share of so many with its standard error can only come from grades of 0 and 1.
+/// Returns the number of passes, or `None` unless the share with its standard error can only come from grades of 0 and 1.
 pub(in crate::import) fn passed_of(share: f64, standard_error: Option<f64>, total: u64) -> Option<u64> {
     let n = total as f64;
     let passed = share * n;

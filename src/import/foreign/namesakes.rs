@@ -1,11 +1,11 @@
-//! Different tests of a report that have one name, because it is said elsewhere what tells them apart.
+//! Different tests of a report with one name, told apart by their file or their suites.
 //!
-//! Names stay as runners print them wherever they are enough.
+//! Names that are unique stay as runners print them.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The names of a report's tests with where they stand, as far as it tells whether that is one place.
+/// The names of a report's tests, and whether tests of each name lie in several files or suites.
 #[derive(Default)]
 pub(super) struct Namesakes(BTreeMap<String, Places>);
 
@@ -29,7 +29,7 @@ impl Namesakes {
         places.are_several_suites |= places.file == file && places.suites != suites;
     }
 
-    /// Returns the name with the file, or the suites, where tests of others have it too.
+    /// Returns the name, with the file or the suites if tests elsewhere have it too.
     pub fn apart(&self, name: String, file: &str, suites: &[String]) -> String {
         let Some(places) = self.0.get(&name) else { return name };
         let name = if places.are_several_suites && !suites.is_empty() { format!("{} > {name}", suites.join(" > ")) } else { name };

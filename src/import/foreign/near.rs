@@ -1,14 +1,14 @@
-//! A file that is read here and there, as the directory of an archive is.
+//! A file that is read in many places, such as an archive's directory.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// Big enough for many entries of a directory, small enough that a jump to a small member reads little that is thrown away.
+/// Large enough for many entries of a directory, small enough that a jump to a small member wastes little.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A buffered file that keeps what it has read when the place that is asked for is within it.
+/// A buffered file that keeps its buffer if a seek stays within it.
 ///
-/// The buffer of the standard library is thrown away by every seek, and an archive's directory is read with a seek or more an entry.
+/// The standard library's buffer is discarded by every seek, and reading an archive's directory takes at least one seek per entry.
 pub(super) struct Near {
     buffered: BufReader<File>,
     place: u64,

@@ -1,7 +1,7 @@
-//! A first look at a file: what it is in by its first bytes, and the keys that its beginning shows.
+//! A first look at a file: its kind of content by the first bytes, and the keys at its beginning.
 //!
-//! Enough to tell the formats apart without reading the file. A look may be cut off anywhere, so the outline of JSON is read by a scanner
-//! that does not mind.
+//! A look tells the formats apart without reading the whole file. It may be cut off anywhere, so a tolerant scanner reads the outline of
+//! JSON.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -15,26 +15,26 @@ use super::source::{ForeignFile, is_zip};
 
 use crate::files;
 
-/// Formats show who they are within this.
+/// Bytes that are looked at. Formats can be recognised within them.
 const MOST_HEAD_BYTES: u64 = 256 << 10;
-/// Deeper keys tell no format apart.
+/// Depth of the outline. Deeper keys tell no format apart.
 const MOST_DEPTH: usize = 4;
 const MOST_KEYS: usize = 4096;
-/// Longer texts tell no format apart.
+/// Longest text kept. Longer texts tell no format apart.
 const MOST_TEXT_BYTES: usize = 200;
 
-/// What a file is written in, by its first bytes.
+/// Kind of a file's content, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Zip,
-    /// An object or a list, or one of them a line.
+    /// An object or a list, or one value per line.
     Json,
     Xml,
     /// YAML, CSV, anything else.
     Text,
 }
 
-/// What the beginning of a file shows.
+/// Facts from the beginning of a file.
 pub(super) struct Peek {
     pub path: PathBuf,
     /// The file's name without folders.
@@ -44,14 +44,14 @@ pub(super) struct Peek {
     pub head: Vec<u8>,
     /// The names in an archive, sorted.
     members: Vec<String>,
-    /// The keys that were met, by their path, each with its text, number or word where it has one.
+    /// The keys found, by path, each with its text, number or boolean, if it has one.
     outline: BTreeMap<String, Option<String>>,
-    /// A second value follows the first: one JSON value a line.
+    /// A second value follows the first, so the file has one JSON value per line.
     pub is_lines: bool,
 }
 
 impl Peek {
-    /// Looks at a file of a source; one that cannot be read ends the source.
+    /// Looks at a file of a source. If it cannot be read, neither can the source.
     pub fn at(file: &ForeignFile) -> Result<Self, Stop> {
         Self::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))
     }
@@ -74,8 +74,8 @@ impl Peek {
             peek.content = Content::Zip;
             peek.members = match ZipArchive::new(Near::open(files::open(path)?)?) {
                 Ok(archive) => archive.file_names().map(str::to_owned).collect(),
-                // An archive that is cut off has lost its directory. The member that it begins with tells whose it is, and reading it says
-                // what is wrong.
+                // A truncated archive has lost its directory. Its first member reveals the format, and reading the archive reports the
+                // damage.
                 Err(_) => first_member(&head_of(whole)).into_iter().collect(),
             };
             peek.members.sort_unstable();
@@ -92,7 +92,7 @@ impl Peek {
         match text.first() {
             Some(b'{' | b'[') => {
                 let mut scan = Outline { text, place: 0, keys: BTreeMap::new() };
-                // A value that the head does not hold whole ends the outline.
+                // A value that is not complete in the head ends the outline.
                 let is_whole = scan.value(&mut String::new(), 0).is_some();
                 scan.space();
                 peek.is_lines = is_whole && matches!(scan.text.get(scan.place), Some(b'{' | b'['));
@@ -105,7 +105,7 @@ impl Peek {
         Ok(peek)
     }
 
-    /// Says whether the beginning of the JSON has the key: `a.b` is `b` inside the object `a`, `[].a` is `a` in the first of a list.
+    /// Returns whether the beginning of the JSON has the key: `a.b` is `b` inside the object `a`, `[].a` is `a` in a list's first element.
     pub fn has(&self, key: &str) -> bool {
         self.outline.contains_key(key)
     }
@@ -114,12 +114,12 @@ impl Peek {
         keys.iter().all(|key| self.has(key))
     }
 
-    /// Returns the text, number or word under the key.
+    /// Returns the text, number or boolean under the key.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.outline.get(key)?.as_deref()
     }
 
-    /// Returns every key of the outline that is directly below `parent`; of the whole, below ``.
+    /// Returns the keys of the outline directly below `parent`. An empty `parent` means the whole value.
     pub fn keys_below<'a>(&'a self, parent: &str) -> impl Iterator<Item = &'a str> {
         let prefix = if parent.is_empty() { String::new() } else { format!("{parent}.") };
         self.outline.keys().filter_map(move |key| key.strip_prefix(prefix.as_str()).filter(|rest| !rest.contains('.')))
@@ -137,13 +137,13 @@ impl Peek {
         self.members.iter().any(|member| member.starts_with(folder))
     }
 
-    /// Returns the name of the folder that many levels above the file: 0 is the one it lies in.
+    /// Returns the name of the folder `levels` above the file. Level 0 is the folder that holds the file.
     pub fn folder_name(&self, levels: usize) -> Option<&str> {
         self.path.ancestors().nth(levels + 1)?.file_name()?.to_str()
     }
 }
 
-/// Returns the name of the member that an archive begins with.
+/// Returns the name of an archive's first member.
 fn first_member(archive: &[u8]) -> Option<String> {
     const NAME_LENGTH: usize = 26;
     const NAME: usize = 30;
@@ -152,7 +152,7 @@ fn first_member(archive: &[u8]) -> Option<String> {
     String::from_utf8(archive.get(NAME..NAME + length)?.to_vec()).ok()
 }
 
-/// What cannot be decompressed ends the head; reading the file says what is wrong.
+/// Returns the first decompressed bytes. A decompression error ends them; reading the file reports it.
 fn head_of(mut reader: impl Read) -> Vec<u8> {
     let mut head = Vec::new();
     let mut block = [0; 16 << 10];
@@ -167,7 +167,7 @@ fn head_of(mut reader: impl Read) -> Vec<u8> {
     head
 }
 
-/// Reads keys off JSON that may be cut off anywhere.
+/// Reads keys from JSON that may be cut off anywhere.
 struct Outline<'a> {
     text: &'a [u8],
     place: usize,
@@ -181,7 +181,7 @@ impl Outline<'_> {
         }
     }
 
-    /// Goes over one value. None where the text ends in it or is no JSON.
+    /// Skips one value and notes its keys. Returns `None` if the text ends within it or is not JSON.
     fn value(&mut self, path: &mut String, depth: usize) -> Option<()> {
         self.space();
         match self.text.get(self.place)? {
@@ -236,7 +236,7 @@ impl Outline<'_> {
         }
     }
 
-    /// Only the first of a list is looked into.
+    /// Looks into the first element of a list only.
     fn list(&mut self, path: &mut String, depth: usize) -> Option<()> {
         self.note(path, None);
         self.place += 1;
@@ -249,7 +249,7 @@ impl Outline<'_> {
                     return Some(());
                 }
                 b',' => self.place += 1,
-                // Skipping would stand still before it.
+                // Without this, skipping would make no progress.
                 b'}' => return None,
                 _ if is_first => {
                     is_first = false;
@@ -263,7 +263,7 @@ impl Outline<'_> {
         }
     }
 
-    /// Goes over a value without looking into it.
+    /// Skips a value without looking into it.
     fn skip(&mut self) -> Option<()> {
         let mut open = 0usize;
         loop {
@@ -277,7 +277,7 @@ impl Outline<'_> {
                 }
                 b'{' | b'[' => open += 1,
                 b'}' | b']' => {
-                    // Outside of anything opened here, it ends what this value is in.
+                    // A bracket that was not opened here ends the enclosing value.
                     if open == 0 {
                         return Some(());
                     }

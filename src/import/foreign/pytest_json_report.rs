@@ -1,4 +1,4 @@
-//! pytest-json-report: one JSON file a run of pytest, whose tests are tests.
+//! pytest-json-report: one JSON file per run of pytest.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format::new(
 );
 
 const HEADER: [&str; 6] = ["created", "duration", "exitcode", "root", "environment", "summary"];
-/// How a test can end, as the plugin counts it.
+/// Outcomes of a test, as the plugin counts them.
 const OUTCOMES: [&str; 6] = ["passed", "failed", "error", "skipped", "xfailed", "xpassed"];
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -70,7 +70,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
-    // What begins the run may come after its tests.
+    // The run's header may follow its tests.
     let header: Header = read_object(file.open()?, &file.shown, &HEADER, "tests", &mut |_: IgnoredAny| Ok(()))?;
     let Some(run) = begin(&header, stem(&source.name, ".json"), sink) else { return Ok(()) };
     let mut counted = Counted::default();
@@ -98,7 +98,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Takes the counts of a report that leaves its tests out.
+/// Takes the counts of a report without tests.
 fn count_alone(run: Handle, summary: &Value, sink: &mut Sink<'_>) {
     let of = |names: &[&str]| names.iter().filter_map(|name| summary.get(name).and_then(count)).fold(0_u64, u64::saturating_add);
     let (passed, failed) = (of(&["passed", "xpassed"]), of(&["failed", "error"]));
@@ -124,7 +124,7 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let record = sink.run(run);
     record.timestamp = amount(&header.created).and_then(unix_moment);
     record.duration_seconds = amount(&header.duration);
-    // Of 0, 1 and 5 the tests tell; the others are how pytest itself fails.
+    // Codes 0, 1 and 5 follow from the tests; the others are failures of pytest itself.
     if let Some(code @ 2..=4) = count(&header.exitcode) {
         record.status = RunStatus::Failed;
         record.error = Some(format!("pytest ended with exit code {code}"));
@@ -137,7 +137,7 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     Some(run)
 }
 
-/// How many tests ended in each way.
+/// Numbers of tests by outcome.
 #[derive(Default)]
 struct Counted {
     tests: u64,
@@ -175,7 +175,7 @@ impl Counted {
         };
         let phases: Vec<&Phase> = [&test.setup, &test.call, &test.teardown].into_iter().filter_map(|phase| phase.0.as_ref()).collect();
         let mut outcome = sink.outcome(run, &id, status);
-        // What a test used may be nobody's measure of its agent, but is what took time.
+        // A test's duration includes its set-up and teardown.
         outcome.duration_seconds = phases.iter().map(|phase| amount(&phase.duration)).sum::<Option<f64>>().filter(|_| !phases.is_empty());
         outcome.category = id.split_once("::").map(|(file, _)| file.to_owned());
         let mut details = ItemDetails { reason: reason(status, &phases), ..ItemDetails::default() };
@@ -187,7 +187,7 @@ impl Counted {
     }
 }
 
-/// What the phase says that ended the test.
+/// Returns the reason of the phase that ended the test.
 fn reason(status: ItemStatus, phases: &[&Phase]) -> Option<String> {
     if status == ItemStatus::Pass {
         return None;

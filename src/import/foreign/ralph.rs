@@ -1,6 +1,6 @@
-//! ralph eval: one flat file a run, of the schema that the store's own headers have.
+//! ralph eval: one flat file per run, with the schema of the store's own headers.
 //!
-//! The header's reader knows which of its zeros mean "not measured". Names of files are never read.
+//! The header's parser knows which zeros mean not measured. File names are never read.
 
 use crate::domain::{ItemKind, Run};
 use crate::results::{has_zeros_for_unknown, parse_header};
@@ -31,7 +31,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let bytes = file.read(MOST_BYTES)?;
     let value: serde_json::Value = super::json::read_value(bytes.as_slice(), &file.shown)?;
-    // Later files have no id; their content is told apart by when it was.
+    // Later files have no id. Their content differs by the run's time.
     let content = hex_digest(&[&bytes], false);
     let header = parse_header(&bytes, &file.shown, None, Some(&content)).map_err(|problems| Stop::Unreadable(problems.0))?;
     let own_id = value.get("id").and_then(super::json::filled);
@@ -46,7 +46,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         suite: record.suite.clone(),
         approach: record.approach.clone(),
         model: record.model.clone(),
-        // Folders of another machine are of no use here.
+        // Folders of another machine are useless here.
         output_dir: None,
         ..header
     };

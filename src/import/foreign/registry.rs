@@ -1,11 +1,11 @@
-//! The formats that are read, one line each.
+//! The supported formats, one line each.
 
 use super::format::ForeignFormat;
 use super::importer::Format;
 
-/// One line for each format, and no other file than its own knows more of it than that it is there: to add one, see CONTRIBUTING.md.
+/// One line per format. Apart from this line, only the format's own files know it. To add a format, see CONTRIBUTING.md.
 ///
-/// A file is of the first format that claims it, so those with names of their own in them come before those that share their shape with
+/// A file belongs to the first format that claims it, so formats with distinctive names come before formats that share their shape with
 /// others.
 const FORMATS: [&Format; 25] = [
     &super::inspect::FORMAT,
@@ -35,7 +35,7 @@ const FORMATS: [&Format; 25] = [
     &super::junit::FORMAT,
 ];
 
-/// Returns the formats in the order in which they are asked whether a file is theirs.
+/// Returns the formats in the order in which they may claim a file.
 pub(super) fn all() -> impl Iterator<Item = &'static Format> {
     FORMATS.into_iter()
 }
@@ -45,7 +45,7 @@ pub(super) fn named(name: &str) -> Option<&'static Format> {
 }
 
 impl ForeignFormat {
-    /// Returns the formats in the order in which they are asked whether a file is theirs.
+    /// Returns the formats in the order in which they may claim a file.
     pub fn all() -> impl Iterator<Item = Self> {
         all().map(Format::handle)
     }
@@ -59,12 +59,12 @@ impl ForeignFormat {
         named(self.name()).expect("handles are made of formats in the registry")
     }
 
-    /// Says whether costs are made of the tokens of the format's files.
+    /// Returns whether costs are computed from the tokens in the format's files.
     pub(super) fn prices_tokens(self) -> bool {
         self.importer().prices_tokens
     }
 
-    /// Says whether a later run of the format may replace an earlier one that was an attempt at the same.
+    /// Returns whether a later run of the format may replace an earlier run of the same task.
     pub fn has_retries(self) -> bool {
         self.importer().retry_tag.is_some()
     }
@@ -78,11 +78,11 @@ mod tests {
 
     use super::*;
 
-    /// Files that name a format other than their own, each with why.
+    /// Files that name another format, each with the reason.
     const EXCEPTIONS: [(&str, &str); 2] = [
-        // Its JUnit XML nests what others have side by side, and names itself at the root.
+        // promptfoo's JUnit XML has a layout of its own, and names promptfoo at the root.
         ("junit/header.rs", "promptfoo"),
-        // promptfoo writes the same evaluation as JSON and as JUnit XML, and the JSON holds more: only promptfoo can know the two are one.
+        // promptfoo writes an evaluation as JSON and as JUnit XML, and JSON holds more. Only promptfoo's module can know that both are one.
         ("promptfoo/exports.rs", "junit"),
     ];
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(found, expected, "files that name a format which is not theirs");
     }
 
-    /// Says whether a line of code names the format's module in a path or a declaration, or has its name as a text.
+    /// Returns whether a line of code names the format's module in a path or a declaration, or its name as a text.
     fn names(line: &str, name: &str, module: &str) -> bool {
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
         let in_code = line.match_indices(module).any(|(place, _)| {

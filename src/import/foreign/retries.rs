@@ -1,4 +1,4 @@
-//! Runs that a later attempt at the same replaces, in a store that has both.
+//! Runs of a store that a later run of the same task replaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,9 @@ use crate::domain::{Run, RunId, RunStatus};
 use super::super::held::SUPERSEDED_TAG;
 use super::registry;
 
-/// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
-/// that stands.
+/// Returns pairs of a replaced run and the run that replaces it. In each pair, at least one run of the task is `new`.
 ///
-/// Attempts at a task come one a night as well as together, and what is in the store keeps its record.
+/// Runs of a task may come on different nights or together. The store keeps the records of replaced runs.
 pub fn superseded<'r>(stored: impl Iterator<Item = &'r Run>, new: &BTreeSet<RunId>) -> Vec<(&'r Run, &'r Run)> {
     let mut by_task: BTreeMap<[&str; 5], Vec<&Run>> = BTreeMap::new();
     for run in stored {

@@ -1,4 +1,4 @@
-//! A session of a coding agent into a run without outcomes: what it used, for how long, and what that cost.
+//! Turns a session of a coding agent into a run without outcomes: its usage, duration and cost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use crate::transcript::Request;
 use super::sink::{Handle, Sink, clip};
 use super::times::{Span, moment};
 
-/// A run that is a session, and none that was made in one, has its id here.
+/// Tag with the session's id. Only runs that are a session have it, not runs that were made in a session.
 const ID_TAG: &str = "session_id";
-/// The suite of sessions of which nobody says in what folder they were.
+/// Suite of sessions whose folder is unknown.
 const NO_PROJECT: &str = "sessions";
 const MOST_TAG_CHARS: usize = 500;
 
-/// What a session file tells.
+/// Facts from a session file.
 #[derive(Default)]
 pub(super) struct Session {
-    /// Its own id, or what stands in for it.
+    /// Its own id, or a replacement for it.
     pub id: String,
     /// The agent's program.
     pub agent: &'static str,
@@ -28,28 +28,28 @@ pub(super) struct Session {
     pub folder: Option<String>,
     pub requests: Vec<Request>,
     pub tools: Option<BTreeMap<String, u64>>,
-    /// What people asked.
+    /// Number of prompts by people.
     pub prompts: u64,
     pub span: Span,
-    /// Lines that cannot be read.
+    /// Number of unreadable lines.
     pub damaged: u64,
-    /// What the file says that all requests cost.
+    /// Published cost of all requests.
     pub usd: Option<f64>,
-    /// The table's prices are not those of these requests.
+    /// The requests were billed at other prices than the table's.
     pub has_other_prices: bool,
 }
 
-/// The last part of a folder's path, of whatever system.
+/// Returns the last part of a folder's path, of any operating system.
 fn last_part(folder: &str) -> Option<&str> {
     folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().filter(|part| !part.is_empty())
 }
 
 impl Session {
-    /// Tells the sink of the run. None where the store has it, or has a run that names the session.
+    /// Passes the run to the sink. Returns `None` if the store has it, or has a run that names the session.
     pub fn tell(&self, sink: &mut Sink<'_>) -> Option<Handle> {
         let suite = self.folder.as_deref().and_then(last_part).unwrap_or(NO_PROJECT);
         let by_model = self.by_model();
-        // The model that wrote most: others help it.
+        // The model that wrote most; other models assist it.
         let model = by_model.iter().max_by_key(|(_, (usage, _))| usage.output).map_or("", |(model, _)| model.as_str());
         let names = [suite, self.agent, model];
         if sink.names_session(&self.id, names) {
@@ -91,7 +91,7 @@ impl Session {
         Some(run)
     }
 
-    /// The tokens of each model, and how many requests it answered.
+    /// Returns each model's tokens and number of requests.
     fn by_model(&self) -> BTreeMap<String, (Usage, u64)> {
         let mut by_model: BTreeMap<String, (Usage, u64)> = BTreeMap::new();
         for request in &self.requests {
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// Prices each request by the table of its day, in US dollars. Unknown together where one of them is.
+/// Prices each request by the table of its day, in US dollars. If one price is unknown, so is the sum.
 pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     if requests.is_empty() || sink.prices().is_empty() {
         return None;

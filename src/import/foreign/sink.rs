@@ -1,5 +1,5 @@
-//! What importers speak with: runs are begun, outcomes pass through to the sealed pair, and what was refused, odd, held or lacking is
-//! counted on the way.
+//! Takes what importers read: they begin runs and pass outcomes, which go to the sealed pair. The sink counts refused, odd, present and
+//! missing parts on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,43 +25,43 @@ pub(in crate::import) use super::super::texts::clip;
 use super::format::ForeignFormat;
 use super::source::ForeignSource;
 
-/// Characters of a name: of a suite, an approach, a model, an item.
+/// Maximum length of a name of a suite, an approach, a model or an item.
 const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
 const CUT: &str = "texts are cut to 2000 characters";
 
-/// A run that was begun.
+/// Handle of a run that was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::import) struct Handle(usize);
 
-/// Takes what an importer reads of one source.
+/// Takes an importer's records of one source.
 pub(in crate::import) struct Sink<'a> {
     format: ForeignFormat,
     superseded_by: Option<&'a RunId>,
     names: &'a GivenNames,
-    /// Runs of the store, and of earlier sources of the command.
+    /// Runs of the store and of earlier sources of the command.
     taken: &'a StoredRuns,
-    /// Runs that are stored under another id than their identity gives, because what is stored under that is to be replaced.
+    /// New ids for runs whose stored record is to be replaced.
     ids: BTreeMap<RunId, RunId>,
     store: &'a Store,
     key: &'a str,
     mode: Mode,
-    /// Runs that are there already are told too, and summed up.
+    /// Runs that are stored already are read too, and summed up.
     is_look: bool,
-    /// What tells models without a name apart.
+    /// Text that tells models without a name apart.
     origin: String,
-    /// Where the source lies.
+    /// Location of the source.
     place: Option<String>,
-    /// The runs that were begun, by the ids that they get when they are first imported.
+    /// Runs that were begun, by their first id.
     begun: BTreeSet<RunId>,
-    /// Begun with the first outcome, so that a source with nothing to store leaves no trace.
+    /// Created with the first outcome, so that a source with nothing to store leaves no trace.
     writer: Option<SealedWriter>,
     file: &'a str,
     runs: Vec<State>,
     by_id: BTreeMap<RunId, usize>,
     repeated: Vec<ImportedRun>,
     last_repeated: Option<ImportedRun>,
-    /// What the source states of runs that are there already.
+    /// Published figures of runs that are stored already.
     repeated_stated: Vec<(Vec<StatedFigure>, ImportedRun)>,
     items: Dictionary,
     rows_read: u64,
@@ -74,7 +74,7 @@ pub(in crate::import) struct Sink<'a> {
 
 struct State {
     run: Run,
-    /// The id that the run has by its identity, where that is another.
+    /// The id made of the run's identity, if it is stored under another.
     first: Option<RunId>,
     source: ImportedRun,
     content: ContentSum,
@@ -125,16 +125,16 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Begins a run, or goes on with one that was begun. None where the run is there already, which needs no reading.
+    /// Begins a run, or returns one that was begun. Returns `None` if the run is stored already and need not be read.
     ///
-    /// `identity` is what the source calls the run, wherever its file lies; `names` are its suite, approach and model, which the command
-    /// line may give other names.
+    /// `identity` is the source's own name for the run, wherever its file lies. `names` are its suite, approach and model, which the
+    /// command line may replace.
     pub fn begin_run(&mut self, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
         self.begin(identity, names, None)
     }
 
-    /// The same for a run that nothing in the source names, so that its content is part of its identity: a run that this place gave before,
-    /// of the same time, is that run.
+    /// Begins a run that nothing in the source names, so that its content is part of its identity. If the same place gave a run of the same
+    /// time before, it is that run.
     pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
         self.begin(identity, names, Some(moment))
     }
@@ -145,12 +145,12 @@ impl<'a> Sink<'a> {
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
         };
         let mut parts = identity.to_vec();
-        // Under other names it is another run: how else would a run imported under the wrong ones be corrected?
+        // Other names make it another run. Otherwise a run imported under wrong names could not be corrected.
         let names: Vec<String> = self.names.parts().iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
         if !self.names.is_empty() {
             parts.extend(names.iter().map(String::as_str));
         }
-        // Models that nobody names are no one model: each is that of its source.
+        // Models without a name are not one model: each is its source's own.
         let unknown = if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
             "unknown".to_owned()
         } else {
@@ -213,7 +213,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Says whether a run of the store names the session as one in which it was made: a second run of it is not to be begun.
+    /// Returns whether a run of the store says that it was made in this session. Then the session gets no second run.
     pub fn names_session(&mut self, session: &str, [suite, approach, model]: [&str; 3]) -> bool {
         let Some(id) = self.taken.run_of_session(session).cloned() else { return false };
         self.quirk(&format!("run `{id}` of the store names this session: no second run is added"));
@@ -231,32 +231,32 @@ impl<'a> Sink<'a> {
         true
     }
 
-    /// What tokens cost, by the configuration.
+    /// Returns the prices of tokens from the configuration.
     pub fn prices(&self) -> &PriceTable {
         &self.names.prices
     }
 
-    /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.
+    /// Returns the run, to be filled in. Missing counts, cost and tokens are added up from its outcomes at the end.
     pub fn run(&mut self, handle: Handle) -> &mut Run {
         &mut self.runs[handle.0].run
     }
 
-    /// Names where the source comes from, where its own name says less: models that have no name are told apart by it.
+    /// Names the source's origin if its own name tells less. The origin tells models without a name apart.
     pub fn origin(&mut self, origin: &str) {
         origin.clone_into(&mut self.origin);
     }
 
-    /// Says whether the command line names the model.
+    /// Returns whether the command line names the model.
     pub fn is_model_given(&self) -> bool {
         self.names.model.is_some()
     }
 
-    /// How many outcomes the run has so far.
+    /// Returns the run's number of outcomes so far.
     pub fn outcomes_of(&self, handle: Handle) -> u64 {
         self.runs[handle.0].spent.outcomes
     }
 
-    /// Makes the first attempt at an item of the tool's kind, evaluated by the tool, for the caller to change.
+    /// Creates an outcome with defaults for the caller to change: the first attempt at an item of the tool's kind, evaluated by the tool.
     pub fn outcome(&self, handle: Handle, item: &str, status: ItemStatus) -> ItemOutcome {
         ItemOutcome {
             run: self.runs[handle.0].run.id.clone(),
@@ -276,7 +276,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Stores one outcome with what else is known of it; refuses an attempt that is there already. `place` names it in the file.
+    /// Stores one outcome with its details, and refuses a repeated attempt. `place` names the outcome in the file.
     pub fn item(&mut self, handle: Handle, place: &str, mut outcome: ItemOutcome, mut details: ItemDetails) -> Result<(), Stop> {
         self.rows_read += 1;
         if outcome.item.trim().is_empty() {
@@ -309,7 +309,7 @@ impl<'a> Sink<'a> {
         state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
         match &mut state.sums {
-            // They sum up the content too.
+            // The sums contain the content too.
             Some(sums) => sums.add(&outcome, &details),
             None => state.content.add(&outcome),
         }
@@ -327,7 +327,7 @@ impl<'a> Sink<'a> {
         self.rows_accepted += 1;
     }
 
-    /// Checks what is stated of the run that `begin_run` last found to be there already: this source may state it otherwise.
+    /// Checks published figures of the repeated run that `begin_run` found last. This source may have other figures.
     pub fn state_repeated(&mut self, figures: Vec<StatedFigure>) {
         if let Some(run) = &self.last_repeated {
             self.repeated_stated.push((figures, run.clone()));
@@ -344,7 +344,7 @@ impl<'a> Sink<'a> {
         self.refusals.add_at(refused, self.file, place, None);
     }
 
-    /// Notes something odd and how it was read.
+    /// Notes an oddity and how it was read.
     pub fn quirk(&mut self, text: &str) {
         if let Some((_, count)) = self.quirks.iter_mut().find(|(known, _)| known == text) {
             *count += 1;
@@ -353,12 +353,12 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Notes the version that the file names, of the tool or of the format.
+    /// Notes the version of the tool or the format that the file names.
     pub fn version(&mut self, version: &str) {
         self.version.get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
     }
 
-    /// Keeps a figure that the source states about the run, beside the same recomputed where that can be done.
+    /// Keeps a published figure of the run, beside the recomputed one if there is one.
     pub fn stated(&mut self, handle: Handle, name: &str, value: f64, unit: Unit, recomputed: Option<f64>, rounding: Option<f64>) {
         if value.is_finite() {
             let recomputed = recomputed.filter(|value| value.is_finite());
@@ -378,7 +378,7 @@ impl<'a> Sink<'a> {
         if clipped.len() == name.len() {
             return name.to_owned();
         }
-        // Two long names may begin alike.
+        // Long names may share their beginning.
         self.quirk("names are cut to 500 characters");
         format!("{clipped} {}", &super::super::source::hex_digest(&[name.as_bytes()], false)[..12])
     }
@@ -419,27 +419,27 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Returns a digest of where the source lies.
+    /// Returns a digest of the source's location.
     pub(super) fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// Says whether a run of the source is there already.
+    /// Returns whether a run of the source is stored already.
     pub(super) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
     }
 
-    /// Gives runs other ids than those that they have by their identities.
+    /// Stores runs under the given ids instead of their first ids.
     pub(super) fn under(self, ids: BTreeMap<RunId, RunId>) -> Self {
         Self { ids, ..self }
     }
 
-    /// Reads the runs that are there already too, and sums up what the source holds of each.
+    /// Also reads runs that are stored already, and sums up their content.
     pub(super) fn looking(self) -> Self {
         Self { is_look: true, ..self }
     }
 
-    /// Returns the runs with what the source holds of each, and writes nothing.
+    /// Returns the runs with their content, and writes nothing.
     pub(super) fn held(self) -> Vec<(Run, Held)> {
         let kind = self.format.kind();
         let of = |mut state: State| {
@@ -450,7 +450,7 @@ impl<'a> Sink<'a> {
         self.runs.into_iter().map(of).collect()
     }
 
-    /// Ends the source: completes the runs, checks what they state, seals the pair, and returns the runs.
+    /// Ends the source: completes the runs, checks their published figures, seals the pair and returns the runs.
     pub(super) fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<Vec<Run>, StoreError> {
         self.runs.sort_by_cached_key(|state| {
             let run = &state.run;
@@ -463,7 +463,7 @@ impl<'a> Sink<'a> {
         for mut state in self.runs {
             state.complete(self.format.kind());
             if let Some(newer) = self.superseded_by {
-                // Left out of its arm and counted there: the retry is what the tool's user wanted.
+                // Cancelled, so that its arm does not count it: the tool's user wanted the retry instead.
                 state.run.status = RunStatus::Cancelled;
                 state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
@@ -516,7 +516,7 @@ impl State {
         self.spent.add(outcome);
     }
 
-    /// Gives the run what its outcomes add up to. Counts without outcomes are counts of what the tool's items are.
+    /// Sets the run's totals from its outcomes. Counts without outcomes count items of the tool's kind.
     fn complete(&mut self, kind: ItemKind) {
         let run = &mut self.run;
         if self.counted > 0 {

@@ -1,5 +1,4 @@
-//! The files of one source, opened with bounds: what is inflated stays in proportion to what is on disk, and no name in an archive is
-//! ever a path.
+//! The files of one source, opened with limits: the inflated size is bounded by the size on disk, and a name in an archive is never a path.
 
 use std::fs::{self};
 use std::io::{self, BufReader, Cursor, Read};
@@ -20,30 +19,30 @@ use super::near::Near;
 const BUFFER_BYTES: usize = 64 << 10;
 const MOST_MEMBERS: usize = 2_000_000;
 
-/// What becomes one sealed pair: a file, or the files of one run or job.
+/// A file, or the files of one run or job. It becomes one sealed pair.
 #[derive(Debug)]
 pub(in crate::import) struct ForeignSource {
     pub format: ForeignFormat,
-    /// As messages name it: the file, or the folder the files lie in.
+    /// Name in messages: the file, or the folder of the files.
     pub shown: String,
-    /// The last part of that.
+    /// Last part of the name in messages.
     pub name: String,
-    /// In the order of their names.
+    /// Files in the order of their names.
     pub files: Vec<ForeignFile>,
-    /// The run of another source that was made to replace this one's.
+    /// The run of another source that replaces this source's run.
     pub superseded_by: Option<RunId>,
 }
 
 #[derive(Debug)]
 pub(in crate::import) struct ForeignFile {
     pub path: PathBuf,
-    /// As messages name it.
+    /// Name in messages.
     pub shown: String,
-    /// Its path below the source's folder, joined by `/`; the file's name where the source is that file.
+    /// Path below the source's folder, joined by `/`. If the source is one file, the file's name.
     pub name: String,
 }
 
-/// Returns a path as messages have it: names of files are foreign text too.
+/// Returns a path for messages. File names are foreign text too.
 pub(super) fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
 }
@@ -56,13 +55,13 @@ pub(super) fn stem<'n>(name: &'n str, ending: &str) -> &'n str {
 
 /// A source's files, read once for their digest.
 pub(super) struct Examined {
-    /// SHA-256 of a file alone; of the names and digests of several.
+    /// SHA-256 of a single file, or of the names and digests of several.
     pub sha256: String,
     pub bytes: u64,
 }
 
 impl ForeignSource {
-    /// Returns the first file with that name, or with it at the end of its path.
+    /// Returns the first file whose name or end of the path is `name`.
     pub fn file(&self, name: &str) -> Option<&ForeignFile> {
         self.files_named(name).next()
     }
@@ -95,7 +94,7 @@ impl ForeignFile {
         Self { path: path.to_owned(), shown: shown(path), name }
     }
 
-    /// Makes the end of a source that cannot be read.
+    /// Returns the error for an unreadable source.
     pub fn problem(&self, message: impl Into<String>) -> Stop {
         Problem::in_file(&self.shown, message).into()
     }
@@ -109,7 +108,7 @@ impl ForeignFile {
         digest_of(&self.path).map_err(problem)
     }
 
-    /// Says whether the file begins as a zip archive does. One that cannot be read does not.
+    /// Returns whether the file begins like a zip archive. An unreadable file does not.
     pub fn is_archive(&self) -> bool {
         let mut start = Vec::new();
         let read = files::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut start));
@@ -134,7 +133,7 @@ impl ForeignFile {
         Ok(Bounded::new(reader, &Allowance::of_file(bytes)))
     }
 
-    /// Reads the whole file, which must not be longer than `most` bytes inflated.
+    /// Reads the whole file, which may have at most `most` bytes when inflated.
     pub fn read(&self, most: u64) -> Result<Vec<u8>, Stop> {
         let mut bytes = Vec::new();
         self.open()?.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.problem(format!("cannot be read: {error}")))?;
@@ -159,7 +158,7 @@ impl ForeignFile {
     }
 }
 
-/// Says whether these are the first four bytes of a zip archive, with members or without.
+/// Returns whether these are the first four bytes of a zip archive, empty or not.
 pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
@@ -170,7 +169,7 @@ fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
         .into()
 }
 
-/// A zip archive whose members are read by name. All of them together may inflate to a bound.
+/// A zip archive whose members are read by name. A limit bounds the inflated size of all members together.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
     members: ZipArchive<Near>,
@@ -187,18 +186,18 @@ impl Archive<'_> {
         self.members.index_for_name(name).is_some()
     }
 
-    /// Returns what messages call a member.
+    /// Returns a member's name for messages.
     pub fn label(&self, name: &str) -> String {
         format!("{}/{}", self.file.shown, visible(name))
     }
 
-    /// Calls `read` with the member's bytes as they inflate.
+    /// Calls `read` with a reader of the member's inflated bytes.
     pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>) -> Result<T, Stop> {
         let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
         read(&mut Bounded::new(member, &self.left))
     }
 
-    /// Reads a member whole, which must not be longer than `most` bytes.
+    /// Reads a whole member of at most `most` bytes.
     pub fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>, Stop> {
         let label = self.label(name);
         self.with(name, |reader| {

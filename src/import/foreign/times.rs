@@ -1,4 +1,4 @@
-//! Points in time as other tools write them, and what lies between.
+//! Times as other tools write them, and the spans between them.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,17 +9,17 @@ use super::super::cell::time;
 pub(super) use super::super::cell::unix_moment;
 use super::json::text;
 
-/// Reads a point in time; one without a zone is taken as UTC.
+/// Parses a time. Without a zone it is taken as UTC.
 pub(super) fn moment(value: &Value) -> Option<DateTime<Utc>> {
     time("time", text(value)?.trim()).ok()
 }
 
-/// Returns the seconds from one point to another, which is not before it.
+/// Returns the seconds between two times, or `None` if the second is earlier.
 pub(super) fn seconds(from: &Value, to: &Value) -> Option<f64> {
     Some((moment(to)? - moment(from)?).as_seconds_f64()).filter(|seconds| *seconds >= 0.0)
 }
 
-/// The time that the parts of a run took together.
+/// Span from the first to the last time of a run's parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     first: Option<DateTime<Utc>>,
@@ -37,14 +37,14 @@ impl Span {
         }
     }
 
-    /// Spans the other one too.
+    /// Extends the span by another one.
     pub fn join(&mut self, other: Self) {
         self.first = [self.first, other.first].into_iter().flatten().min();
         self.last = self.last.max(other.last);
         self.lacks_zone |= other.lacks_zone;
     }
 
-    /// Gives the run its end and how long it took.
+    /// Sets the run's end and duration.
     pub fn tell(self, run: &mut Run) {
         let (Some(first), Some(last)) = (self.first, self.last) else { return };
         run.timestamp = Some(last);

@@ -1,20 +1,20 @@
-//! Tests that a runner tried again because they failed.
+//! Tests that a runner retried because they failed.
 //!
-//! Only what failed is tried again, so to pool the tries as attempts would make a rate lower than what the runner says, and leave attempts
-//! missing at every test that passed at once. A test has one outcome, how it ended in the end, and says what came before.
+//! Runners only retry failed tests. If tries were attempts, the pass rate would be lower than the runner's, and tests that passed at once
+//! would lack attempts. So a test has one outcome, its final one, with a reason that lists the other tries.
 
 use crate::domain::ItemStatus;
 
-/// The tag of a run in which tests passed that had failed before: how many.
+/// Tag with the number of a run's tests that passed after a failure.
 pub(super) const FLAKY_TAG: &str = "flaky";
 
-/// A try that is not the one that counts.
+/// A try that does not count.
 pub(super) struct Try {
     pub status: ItemStatus,
     pub reason: Option<String>,
 }
 
-/// Says of a test how it ended, and how its tries before and after that did.
+/// Returns the test's reason, with its tries before and after.
 pub(super) fn told(status: ItemStatus, reason: Option<String>, before: &[Try], after: &[Try]) -> Option<String> {
     if before.is_empty() && after.is_empty() {
         return reason;

@@ -1,10 +1,10 @@
-//! What is recognised and not read: saying which tool wrote a file, and what to do, is more helpful than not knowing it.
+//! Recognises files of known tools that are not supported. Naming the tool and a remedy helps more than an unknown file.
 
 use super::peek::{Content, Peek};
 
-/// A file that is recognised and not read.
+/// A file that is recognised but not supported.
 pub(super) struct Unread {
-    /// Who wrote it, and as what where the tool writes other files that are read.
+    /// The tool, and the kind of file if other files of the tool are supported.
     pub tool: &'static str,
     pub hint: &'static str,
 }
@@ -14,7 +14,7 @@ const EVENTS: &str = "read its events as a table with a map that keeps the type 
 const AS_JSON: &str = "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
 const JUDGE_FIRST: &str = "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 
-/// Names what the file is.
+/// Recognises the file's tool.
 pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
     let (tool, hint) = match peek.content {
         Content::Json => json(peek)?,
@@ -42,7 +42,7 @@ fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     Some((tool, hint_of(tool)))
 }
 
-/// A list or lines of patches, or an object of them by instance.
+/// Returns whether the file has predictions: a list or lines of patches, or an object of them by instance.
 fn is_predictions(peek: &Peek) -> bool {
     let below = |parent: &str| ["instance_id", "model_name_or_path", "model_patch"].iter().all(|key| peek.has(&format!("{parent}{key}")));
     below("") || below("[].") || peek.keys_below("").any(|id| below(&format!("{id}.")))
@@ -52,7 +52,7 @@ fn text(peek: &Peek) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&peek.head);
     let has_line = |start: &str| head.lines().any(|line| line.starts_with(start));
     let header = head.lines().next().unwrap_or_default();
-    // A column of answers is named by its provider in brackets, and each answer by how it was graded.
+    // promptfoo names a column of answers by its provider in brackets, and begins each answer with its grade.
     let is_csv = header.contains('[') && header.contains("] ") && ["[PASS] ", "[FAIL] ", "[ERROR] "].iter().any(|mark| head.contains(mark));
     if has_line("evalId:") && has_line("results:") {
         Some("promptfoo (YAML)")

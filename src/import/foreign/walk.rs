@@ -1,4 +1,4 @@
-//! From paths to sources: folders are walked in the order of names, each file is looked at, and files of one run come together.
+//! Finds the sources at paths: walks folders in the order of names, looks at each file, and groups the files of one run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,27 +18,27 @@ use super::registry;
 use super::source::{ForeignFile, ForeignSource, shown};
 use super::unread::{self, Unread};
 
-/// Result folders are not deeper.
+/// Maximum depth of folders. Result folders are not deeper.
 const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
-/// Files whose name ends otherwise hold no results that are read.
+/// Extensions of files that may hold results.
 const ENDINGS: [&str; 13] = ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
-/// Hidden names that tools give results.
+/// Hidden names that tools use for results.
 const HIDDEN: [&str; 5] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json", ".latest_test_run.json"];
 
-/// What lies at some paths.
+/// Sources and other files at some paths.
 #[derive(Default)]
 pub(super) struct Walked {
     pub sources: Vec<ForeignSource>,
-    /// Runs of another store, as this program writes them.
+    /// Bundles: runs of another store.
     pub bundles: Vec<PathBuf>,
-    /// Paths given by name that cannot be imported.
+    /// Problems of paths that cannot be imported.
     pub problems: Vec<Problem>,
     pub unrecognised: Vec<Unrecognised>,
     pub passed_over: u64,
 }
 
-/// Finds the sources at the paths; `forced` takes every file for one of that format.
+/// Finds the sources at the paths. `forced` reads every file as that format.
 pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) -> Walked {
     let mut walked = Walked::default();
     let mut files: Vec<(PathBuf, bool)> = Vec::new();
@@ -51,11 +51,11 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
             Err(error) => walked.problems.push(unreadable(shown(path), &error)),
         }
     }
-    // The same file may lie below two of the paths.
+    // Two of the paths may contain the same file.
     let mut known = BTreeSet::new();
     files.retain(|(path, _)| known.insert(path.clone()));
 
-    // By format and the folder or stem that the files of one source share; in the order of the first of them.
+    // Sources by format and shared folder or stem, in the order of their first files.
     let mut groups: BTreeMap<(ForeignFormat, PathBuf), usize> = BTreeMap::new();
     let mut unknown: Vec<(PathBuf, Unrecognised)> = Vec::new();
     for (path, is_named) in files {
@@ -87,7 +87,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                     });
                     walked.sources.len() - 1
                 });
-                // The group may be a stem that the names begin with instead of a folder.
+                // The group may be a common beginning of names instead of a folder.
                 let name = path.strip_prefix(&group).ok().or_else(|| path.strip_prefix(group.parent()?).ok()).unwrap_or(&path);
                 let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
                 let file = ForeignFile::new(&path, name);
@@ -117,8 +117,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     walked
 }
 
-/// Says whether nothing at the paths is of a format that is read, or known and not read: what is there may be tables. A path that cannot be
-/// read is no table.
+/// Returns whether no file at the paths is of a supported or otherwise known format, so that they may be tables. Returns false if a path
+/// cannot be read.
 pub(in crate::import) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
     let mut files = Vec::new();
     for path in paths {
@@ -129,11 +129,11 @@ pub(in crate::import) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
             Ok(_) | Err(_) => return false,
         }
     }
-    // The first file that is known answers: of a folder of results, no other is looked at here.
+    // The first known file decides, so no further file of a results folder is opened.
     files.iter().all(|(path, is_named)| Peek::of(path).map_or(true, |peek| !is_known(&peek, *is_named)))
 }
 
-/// Says whether the file is of a format that is read, or known and not read.
+/// Returns whether the file is of a supported or otherwise known format.
 fn is_known(peek: &Peek, is_named: bool) -> bool {
     holds_bundle(peek)
         || registry::all().any(|format| (format.claim)(peek).is_some())
@@ -158,7 +158,7 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
         None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
         Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
-        // Too little of it is left to see what it was.
+        // Too little of the file is left to recognise it.
         None if is_called_bundle(peek) => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
         }
@@ -172,18 +172,18 @@ fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     ForeignSource { format, shown: shown(path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
 }
 
-/// The file that a path given by name is about.
+/// Returns the file to import for a named path.
 fn named(path: &Path) -> (PathBuf, bool) {
     (bundle_beside(path).unwrap_or_else(|| path.to_owned()), true)
 }
 
-/// The bundle of the site whose first page this is.
+/// Returns the bundle of a site, if the path is the site's first page.
 fn bundle_beside(path: &Path) -> Option<PathBuf> {
     let is_first_page = path.file_name().is_some_and(|name| name == "index.html");
     path.parent().filter(|_| is_first_page).map(in_site).filter(|bundle| bundle.is_file())
 }
 
-/// Symbolic links are not followed: what lies outside of the folder was not named.
+/// Finds the files in a folder. Symbolic links are not followed, because they may lead outside the named folder.
 fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Walked) {
     let is_wanted = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
@@ -204,7 +204,7 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
                     walked.passed_over += 1;
                 }
             }
-            // A site's other files show what its bundle holds.
+            // A site's other files show the content of its bundle.
             Ok(entry) if entry.file_type().is_dir() && in_site(entry.path()).is_file() => {
                 files.push((in_site(entry.path()), false));
                 entries.skip_current_dir();

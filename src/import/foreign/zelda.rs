@@ -1,7 +1,7 @@
-//! zelda: a folder a run, with what its evaluators found in `result.json` and the conversation in `transcript.json`.
+//! zelda: one folder per run, with its evaluators' results in `result.json` and the conversation in `transcript.json`.
 //!
-//! A run has scores from 0 to 100 and no tests of its own; where criteria were judged one by one, they are outcomes. A folder without a
-//! valid result is of a run that crashed.
+//! A run has scores from 0 to 100 and no tests. If criteria were judged one by one, they are outcomes. A folder without a valid result is a
+//! crashed run.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use super::times::Span;
 const RESULT: &str = "result.json";
 const TRANSCRIPT: &str = "transcript.json";
 const FULFILMENT: &str = "requirementFulfillment";
-/// Scores have one decimal.
+/// Half of the last digit: scores have one decimal.
 const ROUNDING: f64 = 0.05;
 
 pub(super) const FORMAT: Format =
@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format =
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_in_run = peek.folder_name(1) == Some("runs") && peek.folder_name(2) == Some(".zelda");
-    // What is broken shows no keys: its place tells.
+    // A broken file shows no keys, but its location tells.
     let is_ours = match peek.name.as_str() {
         RESULT => is_in_run || is_result(peek),
         TRANSCRIPT => is_in_run || peek.has_all(&["messages", "metadata.turnCount", "metadata.durationMs"]),
@@ -131,13 +131,13 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Tells what the conversation took.
+/// Sets the conversation's duration, calls, tokens and cost.
 fn tell(run: &mut Run, metadata: &Value) {
     let measured = |key: &str| count(&metadata[key]).filter(|count| *count > 0);
     run.duration_seconds = amount(&metadata["durationMs"]).map(|milliseconds| milliseconds / 1000.0);
     run.total_calls = measured("turnCount");
     run.output_tokens = measured("outputTokens");
-    // What costs nothing was not measured.
+    // A cost of zero means not measured.
     run.cost_usd = amount(&metadata["costUsd"]).filter(|cost| *cost > 0.0);
     for (tag, key) in [("uncached_input_tokens", "inputTokens"), ("errors", "errorCount")] {
         if let Some(count) = measured(key) {
@@ -146,7 +146,7 @@ fn tell(run: &mut Run, metadata: &Value) {
     }
 }
 
-/// Stores criteria that were judged one by one, and returns the share that passed.
+/// Stores criteria that were judged one by one, and returns the share of passed ones.
 fn take_criteria(run: Handle, metric: &str, details: &Value, sink: &mut Sink<'_>) -> Result<Option<f64>, Stop> {
     let criteria = details.get("criteria").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut passed = 0;

@@ -1,14 +1,14 @@
-//! What tells the runs of a table apart.
+//! Finds the columns that tell the runs of a table apart.
 
 use super::draft::{Draft, constant, file_stem, list, quoted};
 use super::look::{Look, Question};
 use super::summary::{Column, Kind};
 use super::words::{Role, is_benchmark, is_model};
 
-/// Values of a column that may name approaches.
+/// Maximum number of values in a column that names approaches.
 pub(super) const MOST_APPROACHES: usize = 60;
 
-/// What tells runs apart.
+/// Columns that tell runs apart.
 pub(super) struct Arms<'l> {
     pub approach: Vec<&'l Column>,
     pub model: Option<&'l Column>,
@@ -28,7 +28,7 @@ impl<'l> Arms<'l> {
                 .first()
                 .copied(),
         };
-        // Names that models have, under whatever title.
+        // Columns with typical names of models, whatever their title.
         let are_models = |column: &&Column| {
             is_name(column)
                 && column.roles.iter().all(|(_, clarity)| *clarity < 2)
@@ -38,7 +38,7 @@ impl<'l> Arms<'l> {
         let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
         let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
         let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
-        // A column that is titled as one of tasks, with names of benchmarks.
+        // A column with a title for tasks whose values are names of benchmarks.
         let are_benchmarks = |column: &Column| {
             is_name(column)
                 && is_other(column)
@@ -55,7 +55,7 @@ impl<'l> Arms<'l> {
                     if clear.is_empty() && model.is_none() { look.best(Role::Approach, 1, |column| is_name(column)) } else { clear };
                 let mut kept: Vec<&Column> = Vec::new();
                 for column in clear {
-                    // One that the others decide, such as an agent's version, tells nothing apart.
+                    // Skip a column that the others determine, such as an agent's version.
                     let is_decided = !kept.is_empty() && look.decides(&kept, column);
                     if !is_decided {
                         kept.push(column);
@@ -71,7 +71,7 @@ impl<'l> Arms<'l> {
         self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
     }
 
-    /// Writes suite, approach and model. What no column says the file's name does.
+    /// Writes suite, approach and model. If no column names them, the file's name does.
     pub fn write(&self, look: &Look<'_>, suite: &str, draft: &mut Draft, notes: &mut Vec<String>) {
         let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
         let names = |columns: &[&Column]| match columns {

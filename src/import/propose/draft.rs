@@ -1,4 +1,4 @@
-//! A proposal as the text of a map.
+//! Writes a proposal as the text of a map.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::super::encoding::Encoding;
 use super::super::layout::Layout;
 use super::super::notation::Decimal;
 
-/// A map being written: one line a key, in the order that people read them in.
+/// A map being written: one line per key, in the order in which people read them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub name: String,
@@ -16,31 +16,31 @@ pub(super) struct Draft {
     pub missing: Vec<String>,
     pub skip: Option<(String, Vec<String>)>,
     pub wide: Option<WideDraft>,
-    /// Key and value of each field of the run, and of the item.
+    /// Key and value of each field of the run and of the item.
     pub run: Vec<(&'static str, String)>,
     pub item: Vec<(&'static str, String)>,
     pub scores: Vec<(String, String)>,
     pub stated: Vec<(String, String)>,
 }
 
-/// Columns that become rows.
+/// Columns that are turned into rows.
 #[derive(Clone, Debug)]
 pub(super) struct WideDraft {
     pub name: String,
     pub value: String,
-    /// With what each column is called, where that is not its name.
+    /// Columns that are turned into rows, named by their titles.
     pub columns: Vec<String>,
-    /// For each name the new columns with the columns of the source; instead of `columns`.
+    /// New columns with their source columns, by name. Replaces `columns`.
     pub groups: Vec<(String, BTreeMap<String, String>)>,
 }
 
-/// Writes a text so that YAML reads it as that text.
+/// Quotes a text so that YAML reads it as that text.
 pub(super) fn quoted(text: &str) -> String {
     const WORDS: [&str; 10] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan"];
     let is_plain = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
         && !WORDS.contains(&text.to_lowercase().as_str());
-    // JSON's strings are YAML's.
+    // JSON strings are valid YAML.
     if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn constant(text: &str) -> String {
     format!("{{constant: {}}}", quoted(text))
 }
 
-/// The name of the file without its ending, as the map says it.
+/// Returns the map's expression for the file's name without its extension.
 pub(super) fn file_stem() -> String {
     r"{regex: {source: file, pattern: '^(.+?)(\.(csv|tsv|tab|txt|dat|jsonl?|ndjson|ya?ml|parquet|pq|arrow|feather|ipc|xlsx|xlsm))?(\.(gz|gzip|zst|zip))?$', group: 1}}".to_owned()
 }

@@ -1,4 +1,4 @@
-//! Columns that say how an attempt ended, and not how good its answer was: `completed`, `timeout`.
+//! Columns that tell how an attempt ended (`completed`, `timeout`), not how good its answer was.
 
 use crate::domain::ItemStatus;
 
@@ -15,11 +15,11 @@ const STATES: [&str; 22] = [
     "status", "state", "outcome", "result", "exit", "ending", "termination", "completion", "ergebnis", "zustand", "stand", "statut", "etat", "resultat", "estado",
     "resultado", "stato", "esito", "stan", "状态", "状態", "статус",
 ];
-/// Titles of columns that say yes where an attempt came to its end.
+/// Titles of yes-or-no columns for whether an attempt ended.
 #[rustfmt::skip]
 const ENDED: [&str; 9] = ["completed", "complete", "finished", "done", "ended", "terminated", "abgeschlossen", "beendet", "fertig"];
 
-/// Says whether the column tells how attempts ended: its words for a good end are all such words, and none is a plain fail.
+/// Returns whether the column tells how attempts ended: all its words for a pass mean a good ending, and no word is a plain fail.
 pub(super) fn is_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_state = names.iter().any(|word| STATES.contains(&word.as_str()));
@@ -29,7 +29,7 @@ pub(super) fn is_ended(column: &Column) -> bool {
     is_state && may_be && !passes.is_empty() && never_fails && passes.iter().all(|text| is_ending(text))
 }
 
-/// Says whether the column's good words mean no more than an end: `completed`, or yes below the title `finished`.
+/// Returns whether the column's words for a pass only mean an ending: `completed`, or yes in a column `finished`.
 pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_titled = names.iter().any(|word| ENDED.contains(&word.as_str()));
@@ -37,7 +37,7 @@ pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
     is_titled || (passes.peek().is_some() && passes.all(|text| is_neutral_ending(text)))
 }
 
-/// Writes the statuses of the rows that did not come to their end; nothing if all did.
+/// Writes the statuses of rows whose attempt did not end well, or returns `None` if all did.
 pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>, Question> {
     let mut is_any = false;
     let values = words_of_status(look, column, |found| {

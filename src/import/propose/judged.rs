@@ -1,4 +1,4 @@
-//! What says how the items of a table came out.
+//! Finds the columns that tell the items' outcomes in a table.
 
 use crate::domain::{ItemStatus, shell_word};
 
@@ -10,17 +10,17 @@ use super::summary::{Column, Kind};
 use super::verdict::{is_of_pair, is_plain, verdict};
 use super::words::{Role, words_of};
 
-/// A longer answer is judged by more than its being the same.
+/// Longest answer that is judged by equality. Longer ones need a better judgement.
 const LONGEST_ANSWER: usize = 40;
 
-/// How an item is known to have passed.
+/// How an item's pass is known.
 pub(super) enum Judged<'l> {
     By(&'l Column),
     Equal(&'l Column, &'l Column),
     Score(&'l Column),
 }
 
-/// What says how items came out, and beside it how their attempts ended.
+/// The columns that tell items' outcomes, and how their attempts ended.
 pub(super) struct Judgement<'l> {
     pub by: Judged<'l>,
     pub ended: Option<&'l Column>,
@@ -35,7 +35,7 @@ impl<'l> Judgement<'l> {
         by.into_iter().chain(self.ended).collect()
     }
 
-    /// Writes the status of an item; nothing where a score is all that is known.
+    /// Writes the status of an item, or returns `None` if only a score is known.
     pub fn status(&self, look: &Look<'_>) -> Result<Option<String>, Question> {
         let form = match &self.by {
             Judged::By(column) => status(look, column)?,
@@ -49,7 +49,7 @@ impl<'l> Judgement<'l> {
         Ok(Some(format!("{{{}}}", std::iter::once(form).chain(unless).collect::<Vec<_>>().join(", "))))
     }
 
-    /// Says how the column with the ends of attempts is read.
+    /// Returns a note on how the column with the endings is read.
     pub fn note(&self) -> Option<String> {
         let name = &self.ended?.name;
         Some(match self.by {
@@ -61,7 +61,7 @@ impl<'l> Judgement<'l> {
     }
 }
 
-/// Finds what says how items came out.
+/// Finds the columns that tell items' outcomes.
 pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Question> {
     let endings: Vec<&Column> = look.summary.columns.iter().filter(|column| is_ended(column)).collect();
     let beside = |by: Judged<'l>| {
@@ -96,7 +96,7 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
     }
 }
 
-/// Without a grade, the end of an attempt may be all that there is; whether it means a pass is known where words for both are used.
+/// Without a grade, the ending may be all there is. It can mean a pass only if the column has words for good and bad endings.
 fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>, Question> {
     let is_told = ended.values.keys().any(|text| look.hints.values.contains_key(text));
     if !is_told && (says_no_more_than_ended(ended) || ended.values.len() == 1) {
@@ -109,7 +109,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
     Ok(Judgement { by: Judged::By(ended), ended: None })
 }
 
-/// Asks where a verdict may be no verdict of the items: it is the same for all, or only says that they ended, beside a score that varies.
+/// Asks if a verdict may not be one: it is equal for all items, or only tells that attempts ended, while a score varies.
 fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> bool) -> Result<(), Question> {
     let only_passes = column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass));
     let scores = look.best(Role::Score, 2, |score| score.name != column.name && !score.name.starts_with("$.") && varies(score));
@@ -127,7 +127,7 @@ fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> b
     Ok(())
 }
 
-/// Asks where each row compares two answers: `model_a` and `model_b`.
+/// Asks if each row compares two answers, such as `model_a` and `model_b`.
 fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
     const SIDES: [(&str, &str); 6] = [("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected"), ("x", "y")];
     let parts = |column: &Column| words_of(&column.name);
@@ -148,7 +148,7 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
     Ok(())
 }
 
-/// Finds what says how good the answers were, among the columns that may.
+/// Finds the column that tells how good the answers were, among the allowed ones.
 fn grade<'l>(look: &'l Look<'_>, may_grade: &dyn Fn(&Column) -> bool) -> Result<Option<Judged<'l>>, Question> {
     let may_judge = |column: &Column| may_grade(column) && (column.is_outcomes() || is_nearly_outcomes(column, look));
     let clear = look.best(Role::Passed, 2, may_judge);
@@ -170,13 +170,13 @@ fn grade<'l>(look: &'l Look<'_>, may_grade: &dyn Fn(&Column) -> bool) -> Result<
         return Ok(Some(Judged::By(plain[0])));
     }
     let scores = look.best(Role::Score, 1, |column| may_grade(column) && column.numbers().is_some());
-    // `result` in percent is a score.
+    // A column `result` in percent is a score.
     let is_share = |column: &Column| may_grade(column) && column.numbers().is_some_and(|numbers| numbers.has_percent);
     let score = scores.first().copied().or_else(|| look.best(Role::Passed, 2, is_share).first().copied());
     Ok(score.map(Judged::Score))
 }
 
-/// Says whether the column is clearly about outcomes, and has words beside those that are known.
+/// Returns whether most of a column's words are known outcomes, besides a few unknown ones.
 fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
     const MOST_WORDS: usize = 12;
     let is_known = |text: &&String| verdict(text).is_some() || look.hints.values.contains_key(*text);
@@ -184,7 +184,7 @@ fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
     column.kind == Kind::Text && column.values.len() <= MOST_WORDS && known * 2 > column.filled
 }
 
-/// Several columns that say the same are as good as one.
+/// Returns the first of several columns. Asks if they disagree.
 fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
     let [first, rest @ ..] = found else { return Ok(None) };
     for other in rest {
@@ -197,7 +197,7 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
     Ok(Some(first))
 }
 
-/// The right answer, and the one that was given.
+/// Returns the expected answer's column and the given answer's.
 pub(super) fn compared<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
     let may = |column: &Column| column.may_name() || column.numbers().is_some();
     let expected = look.best(Role::Expected, 2, |column| may(column) && column.clarity(Role::Answer) == 0);

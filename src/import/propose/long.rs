@@ -1,4 +1,4 @@
-//! Tables with a row for each outcome.
+//! Tables with one row per outcome.
 
 use crate::domain::shell_word;
 
@@ -10,7 +10,7 @@ use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
 use super::words::{Role, is_numbered, own_name, words_of};
 
-/// Reads a table with a row for each outcome.
+/// Reads a table with one row per outcome.
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut notes = Vec::new();
     let mut draft = Draft { is_items: true, ..Draft::default() };
@@ -60,8 +60,8 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
     Ok(draft)
 }
 
-/// Asks where nothing says that the rows are outcomes of items: without names of items or arms scores may be anything, and where each
-/// approach or model has one row, the rows may be whole runs.
+/// Asks if nothing shows that the rows are outcomes of items. Without names of items or arms, scores may be anything. If each approach or
+/// model has one row, rows may be whole runs.
 fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Column]) -> Result<(), Question> {
     if !item.is_empty() {
         return Ok(());
@@ -88,14 +88,14 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
     let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
         let named = look.best(Role::Item, least, is_free);
-        // Numbers of rows are no items where the rows of several arms are counted on.
+        // Row numbers that continue across several arms are not items.
         let mut sound: Vec<&Column> = named.iter().copied().filter(|column| column.values.len() > 1 || look.rows.len() == 1).collect();
         let is_shared = |column: &&Column| column.values.values().any(|count| *count > 1);
         if has_several && sound.iter().any(is_shared) {
             sound.retain(is_shared);
         }
         if let Some(first) = sound.iter().max_by_key(|column| column.values.len()).copied() {
-            // A number and a text of the same thing name the same item; the shorter is the better name.
+            // If a number and a text name the same item, the shorter is the better name.
             let same: Vec<&Column> =
                 sound.iter().copied().filter(|column| look.decides(&[column], first) && look.decides(&[first], column)).collect();
             return Ok(vec![same.into_iter().min_by_key(|column| column.longest).unwrap_or(first)]);
@@ -105,7 +105,7 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
     if let Some(question) = questions.first() {
         return Ok(vec![question]);
     }
-    // A column without a telling name, whose values look like those of items.
+    // A column without a telling title, whose values look like item ids.
     let numbered: Vec<&Column> = look
         .summary
         .columns
@@ -122,7 +122,7 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
     }
 }
 
-/// The one other text column with most values, where it is far ahead.
+/// Returns the text column with by far the most values.
 fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l Column> {
     let mut texts: Vec<&Column> =
         look.summary.columns.iter().filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty()).collect();
@@ -134,7 +134,7 @@ fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l 
     }
 }
 
-/// Finds a column without a telling name that tells arms apart: each of its values has most of the items.
+/// Finds a column that names arms without a telling title: with it, each row of an item is unique.
 fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> Result<Option<&'l Column>, Question> {
     if item.is_empty() || look.is_unique(item) {
         return Ok(None);
@@ -165,10 +165,10 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
     }
 }
 
-/// A setting has few values.
+/// Maximum number of values of a setting.
 const MOST_SETTINGS: usize = 12;
 
-/// How rows of the same item are told apart.
+/// How repeated rows of an item are told apart.
 #[derive(Default)]
 struct Repeats<'l> {
     run: Option<&'l Column>,
@@ -225,13 +225,13 @@ impl<'l> Repeats<'l> {
             found.run = Some(column);
             return Ok(found);
         }
-        // Items whose numbers begin anew in each subject.
+        // Item numbers may start again in each category.
         let categories = look.best(Role::Category, 2, |column| is_free(column) && column.may_name());
         if let Some(column) = categories.iter().find(|column| look.is_unique(&key(&[column], item))) {
             item.insert(0, column);
             return Ok(found);
         }
-        // What differs between the rows of an item may be a setting, which nobody but the user knows.
+        // The column in which an item's rows differ may be a setting. Only the user knows.
         let is_setting = |column: &&'l Column| {
             is_free(column)
                 && column.may_name_setting()
@@ -250,7 +250,7 @@ impl<'l> Repeats<'l> {
         }
         let doubled: usize = counts.values().filter(|count| **count > 1).count();
         if doubled * 20 <= counts.len() {
-            // The few are refused, and said to be.
+            // The few repeated rows are refused and reported.
             return Ok(found);
         }
         let text = format!("{doubled} of {} items have several rows, and not all as many", counts.len());
@@ -263,7 +263,7 @@ fn counted(column: &Column) -> String {
     if base >= 1.0 { quoted(&column.name) } else { format!("{{column: {}, base: 0}}", quoted(&column.name)) }
 }
 
-/// Tasks have a workspace; what is asked otherwise is a question.
+/// Returns the kind of items. Tasks have a workspace; all others are questions.
 fn kind_of(item: &[&Column]) -> &'static str {
     const TASKS: [&str; 16] = [
         "task",

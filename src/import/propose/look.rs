@@ -1,4 +1,4 @@
-//! A table that is being looked at: its columns, its rows, and what the user said of it.
+//! A table while it is examined: its columns, its rows, and the user's hints.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use super::summary::{Column, Kind, Summary, summarise};
 use super::verdict::is_nothing;
 use super::words::{Role, is_total};
 
-/// What the command line says of a table. Columns are named as in the file.
+/// Hints about a table from the command line. Columns are named as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     pub approach: Option<String>,
@@ -19,16 +19,16 @@ pub struct Hints {
     pub attempt: Option<String>,
     pub sheet: Option<String>,
     pub list: Option<String>,
-    /// What stands side by side in columns.
+    /// Kind of the columns that are side by side.
     pub wide: Option<WideAre>,
     pub decimal_comma: Option<bool>,
-    /// Words of the source with the status that each stands for.
+    /// Words of the source, each with its status.
     pub values: BTreeMap<String, String>,
     /// Fields of the run that the command line sets.
     pub set: BTreeMap<String, String>,
 }
 
-/// What columns side by side are.
+/// Kinds of columns side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WideAre {
     Approaches,
@@ -37,13 +37,13 @@ pub enum WideAre {
 }
 
 impl Hints {
-    /// Says whether anything but the fields of the run is said.
+    /// Returns whether there are hints other than fields of the run.
     pub fn are_given(&self) -> bool {
         *self != Self { set: self.set.clone(), ..Self::default() }
     }
 }
 
-/// What a table leaves open, and the option that decides it.
+/// A decision that a table leaves open, with the option that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub text: String,
@@ -67,7 +67,7 @@ pub(super) struct Look<'a> {
     /// The rows without totals.
     pub rows: Vec<&'a Vec<Option<String>>>,
     pub summary: Summary,
-    /// Rows with one of the values in the column are totals.
+    /// The column and the values that mark rows of totals.
     pub skip: Option<(String, Vec<String>)>,
     pub notes: Vec<String>,
 }
@@ -101,13 +101,13 @@ impl<'a> Look<'a> {
         self.summary.columns.iter().find(|column| column.name == name)
     }
 
-    /// Returns the column that the command line names by the option, if it names any.
+    /// Returns the column named by a command line option, or `None` without the option.
     pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
         let Some(name) = name else { return Ok(None) };
         self.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option))
     }
 
-    /// Returns the columns whose names speak most clearly of the role, among those that fit.
+    /// Returns the fitting columns whose titles are clearest for the role.
     pub fn best(&self, role: Role, least: u8, fits: impl Fn(&Column) -> bool) -> Vec<&Column> {
         let clarity = |column: &&Column| column.clarity(role);
         let fitting: Vec<&Column> =
@@ -116,7 +116,7 @@ impl<'a> Look<'a> {
         fitting.into_iter().filter(|column| column.clarity(role) == most).collect()
     }
 
-    /// Counts the rows of each key.
+    /// Counts the rows by their values in the columns.
     pub fn counts(&self, columns: &[&Column]) -> HashMap<Vec<&'a str>, usize> {
         let mut counts = HashMap::new();
         for row in &self.rows {
@@ -127,7 +127,7 @@ impl<'a> Look<'a> {
         counts
     }
 
-    /// Notes the columns that the proposal leaves out.
+    /// Notes the columns that the proposal does not read.
     pub fn note_unread(&mut self, used: &[String]) {
         const SHOWN: usize = 12;
         let is_unread = |column: &&Column| !used.contains(&column.name) && column.kind != Kind::Nothing && !column.name.is_empty();
@@ -138,12 +138,12 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Says whether no two rows have the same key.
+    /// Returns whether no two rows have the same values in the columns.
     pub fn is_unique(&self, columns: &[&Column]) -> bool {
         self.counts(columns).values().all(|count| *count == 1)
     }
 
-    /// Says whether the first columns decide the second.
+    /// Returns whether the first columns determine the second.
     pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
         self.rows.iter().all(|row| match (key(row, first), text(row, second)) {
@@ -153,17 +153,17 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Returns what a row has in the columns, if it has all of them.
+/// Returns a row's values in the columns, or `None` if one is missing.
 fn key<'r>(row: &'r [Option<String>], columns: &[&Column]) -> Option<Vec<&'r str>> {
     columns.iter().map(|column| text(row, column)).collect()
 }
 
-/// Returns the text of a cell; nothing where nothing was measured.
+/// Returns the text of a cell, or `None` if nothing was measured.
 pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r str> {
     row[column.place].as_deref().filter(|text| !is_nothing(text))
 }
 
-/// Says whether the values of the rows that are named as totals are the sum or the mean of the others.
+/// Returns whether the rows named as totals have the sum or the mean of the other rows.
 fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<String>>], decimal: Option<Decimal>) -> bool {
     if column.numbers().is_none() {
         return false;

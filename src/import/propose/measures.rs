@@ -1,4 +1,4 @@
-//! What was measured of an outcome or a run: scores, cost, time, tokens, and the texts beside them.
+//! Measures of an outcome or a run: scores, cost, time, tokens and texts.
 
 use super::super::notation::Currency;
 use super::draft::{Draft, quoted};
@@ -7,7 +7,7 @@ use super::look::Look;
 use super::summary::{Column, Kind, currency_in_name, unit_in_name};
 use super::words::{Role, own_name, words_of};
 
-/// The unit and the direction of a score.
+/// Writes a score with its unit and its direction.
 fn score(column: &Column, metric: &str) -> String {
     const DOWN: [&str; 9] = ["loss", "perplexity", "ppl", "wer", "cer", "mae", "rmse", "error", "distance"];
     let Some(numbers) = column.numbers() else { return quoted(&column.name) };
@@ -34,7 +34,7 @@ pub(super) fn metric_of(column: &Column) -> String {
     if words.is_empty() { "score".to_owned() } else { words.join("_") }
 }
 
-/// Scores, cost, time and tokens of each outcome.
+/// Writes scores, category, cost, time and tokens of each outcome.
 pub(super) fn measures<'l>(
     look: &'l Look<'_>,
     judged: &Judged<'l>,
@@ -58,7 +58,7 @@ pub(super) fn measures<'l>(
     if let [first, rest @ ..] = scores.as_slice() {
         draft.item.push(("score", score(first, &metric_of(first))));
         if !rest.is_empty() {
-            // Two columns of one metric are told apart by their own names.
+            // Two columns of one metric keep their own names.
             let is_single = |name: &str| scores.iter().filter(|column| metric_of(column) == name).count() == 1;
             let name_of = |column: &Column| Some(metric_of(column)).filter(|name| is_single(name)).unwrap_or_else(|| column.name.clone());
             let rest: Vec<String> = rest.iter().map(|column| format!("{}: {}", quoted(&name_of(column)), quoted(&column.name))).collect();
@@ -86,7 +86,7 @@ pub(super) fn measures<'l>(
     }
 }
 
-/// Writes when a run was, if the column says so in one way alone.
+/// Writes the run's time, if the column's notation is unambiguous. Otherwise adds a note.
 pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'static str, String)> {
     match &column.kind {
         Kind::Times(None) => Some(("timestamp", quoted(&column.name))),
@@ -101,7 +101,7 @@ pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'s
     }
 }
 
-/// Writes cost, time and tokens, where their units are known.
+/// Writes cost, time and tokens, if their units are known.
 pub(super) fn spent<'l>(look: &'l Look<'_>, used: &mut Vec<&'l Column>, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
     let is_amount =
         |used: &[&Column], column: &Column| !column.is_among(used) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0);
@@ -149,7 +149,7 @@ fn cost(column: &Column, fields: &mut Vec<(&'static str, String)>, notes: &mut V
     }
 }
 
-/// Writes the texts that people read beside an outcome.
+/// Writes the texts of an outcome that people read.
 pub(super) fn texts<'l>(look: &'l Look<'_>, judged: &Judged<'l>, item: &[&Column], used: &mut Vec<&'l Column>, draft: &mut Draft) {
     let compared = match judged {
         Judged::Equal(expected, given) => Some((*expected, *given)),

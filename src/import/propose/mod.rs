@@ -1,6 +1,6 @@
-//! Proposing what the columns of a table are: from the first rows to an ordinary map, or to questions where two readings are plausible.
+//! Proposes the meaning of a table's columns: turns the first rows into an ordinary map, or into questions if two readings are plausible.
 //!
-//! The text of the map is all that comes out, so that what is shown, kept and read is the same. Nothing here reads a file.
+//! The result is the text of a map, so the shown, the saved and the used map are the same. Nothing here reads a file.
 
 mod arms;
 mod draft;
@@ -23,19 +23,19 @@ use draft::Draft;
 use look::Look;
 pub use look::{Hints, Question, WideAre};
 
-/// What a table seems to be.
+/// A proposed reading of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     /// A map in YAML.
     pub map: String,
-    /// What was assumed, left out or passed over, each as a sentence.
+    /// Assumptions, unread columns and skipped rows, each as a sentence.
     pub notes: Vec<String>,
-    /// Rows that the reading was made from.
+    /// Number of rows behind the reading.
     pub rows: usize,
 }
 
-/// Proposes a map for one of the tables that a file may be, or says what has to be decided: nothing where
-/// no part of the file is a table. `suite` is the suite's name where no column has it.
+/// Proposes a map for one of the tables that a file may be, or returns the open questions. No questions mean that no part of the file is a
+/// table. `suite` is the suite's name if no column has it.
 pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
     let is_meant = |sample: &&Sample| {
         let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
@@ -43,7 +43,7 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
             && !is_record(sample)
             && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_deref() == list.strip_suffix("[]").or(Some(list)))
     };
-    // Columns with telling names say that a document is written column by column, whatever else it might be.
+    // If many columns have telling titles, the document is written column by column, whatever else it might be.
     let by_columns = |sample: &&Sample| {
         let is_told = |column: &&String| words::roles_of(column).iter().any(|(_, clarity)| *clarity >= 2);
         sample.layout.list.as_deref() == Some(BY_COLUMNS) && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
@@ -65,7 +65,7 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };
         return Err(vec![Question::new(format!("the file has no such table{known}"), "--list PATH (or --sheet NAME)")]);
     }
-    // A table with most rows is what a document is about; where sheets or lists have as many, none of them is.
+    // The table with most rows is the document's subject. Two sheets with equally many rows are ambiguous.
     let most = readings.iter().map(|(_, reading)| reading.rows).max();
     readings.retain(|(_, reading)| Some(reading.rows) == most);
     if let [(first, _), (second, _), ..] = readings.as_slice()
@@ -74,14 +74,14 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         let name = |sample: &Sample| sample.layout.sheet.clone().unwrap_or_else(|| "the first sheet".to_owned());
         return Err(vec![Question::new(format!("`{}` and `{}` may each be the table", name(first), name(second)), "--sheet NAME")]);
     }
-    // Of several paths to the same rows, the one that leads deepest knows most of what they are in.
+    // If several paths lead to the same rows, the deepest one knows most of the values around them.
     match readings.into_iter().max_by_key(|(sample, _)| sample.columns.len()) {
         Some((_, reading)) => Ok(reading),
         None => Err(questions.into_iter().max_by_key(|(sample, _)| sample.rows.len()).map(|(_, questions)| questions).unwrap_or_default()),
     }
 }
 
-/// Says whether the entries of the object that the rows are in are the fields of one thing: `prompt_tokens` and `completion_tokens` name no items.
+/// Returns whether the keys of the object with the rows are fields of one record: `prompt_tokens` and `completion_tokens` are not items.
 fn is_record(sample: &Sample) -> bool {
     let Some(list) = sample.layout.list.as_ref().filter(|list| list.ends_with("{}")) else { return false };
     let Some(place) = sample.columns.iter().position(|column| *column == format!("$.{list}")) else { return false };

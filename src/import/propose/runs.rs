@@ -1,4 +1,4 @@
-//! Tables with a row for each run: what was published of a whole, without its items.
+//! Tables with one row per run: published figures of a whole run, without its items.
 
 use super::super::notation::Decimal;
 use super::arms::Arms;
@@ -8,13 +8,13 @@ use super::measures::{metric_of, spent, timestamp};
 use super::summary::{Column, Kind, read_number};
 use super::words::{Role, words_of};
 
-/// Finds what is published of each row's run; nothing where the rows are no runs.
+/// Returns whether the rows are runs with published figures.
 pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     let columns = arms.columns();
     if columns.is_empty() || look.hints.item.is_some() || look.hints.passed.is_some() {
         return false;
     }
-    // Outcomes side by side are of items, and a figure beside them adds them up.
+    // Several columns of outcomes side by side are items, even if a figure sums them up.
     let sides =
         look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
     if sides >= 2 {
@@ -22,7 +22,7 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     }
     let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
     let items = look.best(Role::Item, 2, may_be_item);
-    // With a suite, a number that no other row has is of the row: runs of one arm are few.
+    // With a suite, a unique number names its row, because an arm has few runs.
     let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
     let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
     let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
@@ -40,7 +40,7 @@ fn is_id(column: &Column) -> bool {
     matches!(words_of(&column.name).as_slice(), [word] if matches!(word.as_str(), "id" | "uid" | "uuid" | "key"))
 }
 
-/// Columns that name each row.
+/// Returns the columns that name each row.
 fn row_ids<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     look.summary.columns.iter().filter(|column| is_id(column) && column.values.len() == look.rows.len()).collect()
 }
@@ -49,10 +49,10 @@ fn is_rank(column: &Column) -> bool {
     words_of(&column.name).iter().any(|word| matches!(word.as_str(), "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"))
 }
 
-/// How many passed, of how many.
+/// Columns with the numbers of passed and of all items.
 struct Counts<'l> {
     passed: &'l Column,
-    /// One column with the total, or those that add up to it.
+    /// One column with the total, or the columns that add up to it.
     total: Vec<&'l Column>,
 }
 
@@ -66,7 +66,7 @@ impl Counts<'_> {
     }
 }
 
-/// Passed and total, where every row has passed no more than there were; or passed and failed, which are the total.
+/// Returns the columns of passed and total, if no row has more passed than total, or of passed and failed, which add up to the total.
 fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
     let is_count = |column: &Column| {
         column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
@@ -74,11 +74,11 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
     let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
-    // A total of the whole document may be of more than the row counts.
+    // A total of the whole document may count more than the row does.
     let is_beside = |column: &Column| is_count(column) && !column.name.starts_with("$.");
     let Some(total) = look.best(Role::Total, 2, |column| is_beside(column) && column.name != passed.name).first().copied() else {
         let failed = *look.best(Role::FailedCount, 3, is_count).first()?;
-        // A third count, such as of errors, may be part of the total or of the failed.
+        // A third count, such as of errors, may be part of the total or of the failed items.
         let is_other =
             |column: &&Column| column.name != passed.name && column.name != failed.name && counts_ends(column) && is_count(column);
         let is_alone = !look.summary.columns.iter().any(|column| is_other(&column));
@@ -91,7 +91,7 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
     fits.then(|| Counts { passed, total: vec![total] })
 }
 
-/// Says whether the title is of attempts that ended otherwise than in a pass or a fail.
+/// Returns whether the column's title names attempts that neither passed nor failed.
 fn counts_ends(column: &Column) -> bool {
     let is_end = |word: &String| {
         matches!(
@@ -112,7 +112,7 @@ fn counts_ends(column: &Column) -> bool {
     words_of(&column.name).iter().any(is_end)
 }
 
-/// Asks whether whole numbers below a title such as `passed` are counts or percentages, where no total and no sign says so.
+/// Asks if whole numbers with a title such as `passed` may be counts or percentages, because there is no total and no percent sign.
 fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Question> {
     let is_unclear = |column: &Column| {
         column.numbers().is_some_and(|numbers| numbers.are_whole && !numbers.has_percent && !numbers.is_mixed && numbers.most > 1.0)
@@ -148,7 +148,7 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     found
 }
 
-/// Reads a table of runs. `side` says that its columns became rows.
+/// Reads a table of runs. `side` is given if the rows were made from columns.
 pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut draft = Draft::default();
     let mut notes = Vec::new();
@@ -236,7 +236,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
     Ok(draft)
 }
 
-/// Reads a share of whole runs: 68.2 or 0.682.
+/// Returns whether a column has shares of whole runs: 68.2 or 0.682.
 fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
     column.values.keys().all(|text| read_number(text, decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
 }

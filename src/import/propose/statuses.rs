@@ -1,4 +1,4 @@
-//! The words of a column as the statuses that a map has for them.
+//! Maps the words of a column to statuses.
 
 use crate::domain::{ItemStatus, shell_word};
 
@@ -7,16 +7,16 @@ use super::look::{Look, Question};
 use super::summary::Column;
 use super::verdict::verdict;
 
-/// The word on the command line for a cell with nothing in it.
+/// Word for an empty cell on the command line.
 const BLANK: &str = "blank";
 
-/// Writes what each word of the column stands for, without the braces around it.
+/// Writes each word of the column with its status, without the braces around the list.
 pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
     let values = words_of_status(look, column, |found| if found == ItemStatus::NotEvaluated { "null" } else { found.name() })?;
     let blank = look.hints.values.get(BLANK).filter(|_| !column.values.contains_key(BLANK));
     let empty = look.rows.len() - column.filled;
     if let Some(given) = blank {
-        // A cell with a value says what it says; a blank one is what was told.
+        // A filled cell has its word's status, a blank one the status from the command line.
         return Ok(format!("constant: {}, unless: {{column: {}, values: {{{values}}}}}", quoted(given), quoted(&column.name)));
     }
     if empty > 0 && column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass)) {
@@ -30,7 +30,7 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
     Ok(format!("column: {}, values: {{{values}}}", quoted(&column.name)))
 }
 
-/// Writes each word of the column with the status that it stands for: what the command line says, or what `name` says of it.
+/// Writes each word of the column with its status: from the command line, or else by `name`.
 pub(super) fn words_of_status(
     look: &Look<'_>,
     column: &Column,

@@ -1,4 +1,4 @@
-//! What the values of a column say of it.
+//! Summarises the values of a column.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,21 +10,21 @@ use super::super::sample::Sample;
 use super::verdict::{is_nothing, verdict};
 use super::words::{Role, roles_of, words_of};
 
-/// So many different values of a column are kept.
+/// Maximum number of different values kept per column.
 const MOST_VALUES: usize = 20_000;
 
-/// What a column holds.
+/// Kind of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Nothing,
-    /// Words for how an item came out, or 1 and 0, and nothing else.
+    /// Only words for outcomes, or 1 and 0.
     Outcomes,
     Numbers(Numbers),
-    /// Lengths of time with their units beside them.
+    /// Lengths of time with units.
     Lengths,
-    /// In this form: none where it is as programs write it.
+    /// Times, with their pattern. `None` if they are in a standard form.
     Times(Option<String>),
-    /// Day and month may be either way.
+    /// Times whose day and month may be swapped.
     UnclearTimes,
     Text,
     Compound,
@@ -35,9 +35,9 @@ pub(super) struct Numbers {
     pub least: f64,
     pub most: f64,
     pub are_whole: bool,
-    /// Every value has the sign for percent.
+    /// Every value has a percent sign.
     pub has_percent: bool,
-    /// Some have it and some have not.
+    /// Some values have a percent sign, others do not.
     pub is_mixed: bool,
     pub currency: Option<Currency>,
 }
@@ -48,9 +48,9 @@ pub(super) struct Column {
     pub place: usize,
     pub roles: Vec<(Role, u8)>,
     pub kind: Kind,
-    /// Rows that have a value.
+    /// Number of rows with a value.
     pub filled: usize,
-    /// Each value with how often.
+    /// Number of rows by value.
     pub values: BTreeMap<String, usize>,
     pub longest: usize,
 }
@@ -60,7 +60,7 @@ impl Column {
         self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
     }
 
-    /// Says whether the column is one of these.
+    /// Returns whether the column is one of the given ones.
     pub fn is_among(&self, columns: &[&Self]) -> bool {
         columns.iter().any(|other| other.name == self.name)
     }
@@ -76,12 +76,12 @@ impl Column {
         self.kind == Kind::Outcomes
     }
 
-    /// A setting is named or is a number; it is no outcome and no time.
+    /// Returns whether the values may name a setting: text, numbers or words for outcomes, but not times.
     pub fn may_name_setting(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::Numbers(_) | Kind::Outcomes)
     }
 
-    /// Names of something: text, or numbers without a fraction.
+    /// Returns whether the values may be names: text or whole numbers.
     pub fn may_name(&self) -> bool {
         match &self.kind {
             Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => true,
@@ -91,16 +91,16 @@ impl Column {
     }
 }
 
-/// A table that was looked through.
+/// Summary of a table.
 pub(super) struct Summary {
     pub columns: Vec<Column>,
-    /// How numbers are written, where they are not as programs write them; `Err` where they may be either way.
+    /// Notation of numbers. `None` if they are in a program's notation; an error if it is ambiguous.
     pub decimal: Result<Option<Decimal>, String>,
-    /// Texts that stand for nothing, as they are written.
+    /// Texts that mean an empty value, as written.
     pub missing: Vec<String>,
 }
 
-/// Looks through the rows; `given` says how numbers are written.
+/// Summarises the rows. `given` is the notation of numbers, if it is known.
 pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: Option<Decimal>) -> Summary {
     let mut missing: Vec<String> = Vec::new();
     let mut columns = Vec::new();
@@ -156,7 +156,7 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
     }
 }
 
-/// Reads a number that may have a currency or percent beside it.
+/// Parses a number with an optional currency or percent sign.
 pub(super) fn read_number(text: &str, decimal: Option<Decimal>) -> Option<f64> {
     static SIGNS: LazyLock<Vec<&str>> = LazyLock::new(|| Currency::ALL.into_iter().flat_map(Currency::signs).copied().collect());
     plain_number(text, decimal.unwrap_or(Decimal::Point), &SIGNS)?.parse().ok().filter(|value: &f64| value.is_finite())
@@ -167,7 +167,7 @@ fn numbers_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Opt
         Numbers { least: f64::INFINITY, most: f64::NEG_INFINITY, are_whole: true, has_percent: true, is_mixed: false, currency: None };
     let mut with_percent = 0;
     for text in values.keys() {
-        // Leading zeros are of ids.
+        // A number with leading zeros is an id.
         let value = read_number(text, decimal)?;
         (numbers.least, numbers.most) = (numbers.least.min(value), numbers.most.max(value));
         numbers.are_whole &= value.fract() == 0.0;
@@ -179,11 +179,11 @@ fn numbers_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Opt
     Some(numbers)
 }
 
-/// Finds how numbers are written, by those that can be read in one way alone.
+/// Determines the notation of numbers from those that can be read in one way only.
 fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decimal>, String> {
     let (mut by_comma, mut by_point, mut either, mut needs_care) = (None, None, None, false);
     for column in columns {
-        // Lists of numbers in a cell, versions and dates are no numbers; nor is a column that has other text.
+        // Skip columns with other text. Lists of numbers in a cell, versions and dates are not numbers.
         let both_ways = column.values.keys().map(|text| {
             let both = (read_number(text, Some(Decimal::Comma)), read_number(text, Some(Decimal::Point)));
             (both != (None, None)).then_some((text, both))
@@ -210,7 +210,7 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
     }
 }
 
-/// `350 ms`, `1m 30s`, `00:01:30`.
+/// Returns whether a text is a length of time: `350 ms`, `1m 30s`, `00:01:30`.
 fn is_length(text: &str) -> bool {
     let mut has_unit = false;
     let is_word = |word: &str| word.is_empty() || time_unit(word).is_some();
@@ -230,7 +230,7 @@ fn is_length(text: &str) -> bool {
     is_word(&word) && text.starts_with(|letter: char| letter.is_ascii_digit()) && (has_unit || is_clock)
 }
 
-/// Forms of dates that people write; those with the day first and those with the month first stand beside each other.
+/// Common patterns of dates. In each pair, the first has the day first and the second the month, if both are possible.
 const FORMATS: [(&str, &str); 9] = [
     ("%d.%m.%Y", "%d.%m.%Y"),
     ("%d/%m/%Y", "%m/%d/%Y"),
@@ -244,7 +244,7 @@ const FORMATS: [(&str, &str); 9] = [
 ];
 const CLOCKS: [&str; 6] = ["", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", " %I:%M %p", ", %H:%M"];
 
-/// Returns the form that every value has, if they are times: none as programs write it, an error where it may be one of two.
+/// Returns the pattern that fits every value, if they are times. The inner `None` means a standard form, an error two possible patterns.
 fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>, ()>> {
     const LOOKED_AT: usize = 500;
     let texts: Vec<&String> = values.keys().take(LOOKED_AT).collect();
@@ -268,7 +268,7 @@ fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>
     None
 }
 
-/// Says whether the text is a date or a time, or names a day, a week or a month.
+/// Returns whether the text is a date or a time, or names a day, a week or a month.
 pub(super) fn is_time(text: &str) -> bool {
     const NAMES: [&str; 9] = ["day", "night", "week", "month", "sprint", "tag", "nacht", "woche", "monat"];
     #[rustfmt::skip]
@@ -281,7 +281,7 @@ pub(super) fn is_time(text: &str) -> bool {
     }
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let is_year = |word: &str| is_number(word) && word.len() == 4 && word.starts_with("20");
-    // `2026-W40` and `2026-Q3`.
+    // For example `2026-W40` and `2026-Q3`.
     let is_part = |word: &str| is_number(word.trim_start_matches("kw").trim_start_matches(['w', 'q']));
     let words = words_of(text);
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -293,14 +293,14 @@ pub(super) fn is_time(text: &str) -> bool {
     }
 }
 
-/// Returns the unit of time that the column's name ends in.
+/// Returns the unit of time at the end of the column's title.
 pub(super) fn unit_in_name(name: &str) -> Option<&'static str> {
     let words = words_of(name);
     let unit = words.iter().rev().find_map(|word| (word != "m").then(|| time_unit(word)).flatten())?;
     super::super::notation::Scale::UNITS.iter().find(|(_, scale)| *scale == unit).map(|(name, _)| *name)
 }
 
-/// Returns the currency that the column's name speaks of.
+/// Returns the currency in the column's title.
 pub(super) fn currency_in_name(name: &str) -> Option<Currency> {
     let words = words_of(name);
     let is_word = |sign: &str| words.iter().any(|word| word == &sign.to_lowercase());

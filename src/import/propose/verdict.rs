@@ -1,8 +1,8 @@
-//! The words for how an item came out, in several languages.
+//! Words for outcomes, in several languages.
 
 use crate::domain::ItemStatus;
 
-/// The words of each status. Where nobody judged an item, it was not evaluated.
+/// Words of each status. Items that nobody judged were not evaluated.
 #[rustfmt::skip]
 const WORDS: [(ItemStatus, &[&str]); 7] = [
     (
@@ -35,13 +35,13 @@ const WORDS: [(ItemStatus, &[&str]); 7] = [
     ),
 ];
 
-/// Texts that stand for an empty cell in any column.
+/// Texts that mean an empty cell in any column.
 #[rustfmt::skip]
 const NOTHING: [&str; 20] = [
     "n/a", "na", "nan", "null", "-", "–", "—", "--", "k.a.", "k. a.", "#n/a", "#nv", "n.a.", "n. a.", "n/d", "n.v.t.", "b.d.", "nil", "#div/0!", "(blank)",
 ];
 
-/// Returns the status that the word stands for.
+/// Returns the status of a word.
 pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
     let word = text.trim().to_lowercase();
     let word = match word.parse::<f64>() {
@@ -52,7 +52,7 @@ pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
     WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(verdict, _)| *verdict)
 }
 
-/// Says whether the word needs no name of its column to be taken for an outcome: `bestanden` does not, `ja` and `1` do.
+/// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
 pub(super) fn is_plain(text: &str) -> bool {
     const ANYTHING: [&str; 40] = [
         "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
@@ -66,24 +66,24 @@ pub(super) fn is_plain(text: &str) -> bool {
         && matches!(verdict(text), Some(ItemStatus::Pass | ItemStatus::Fail))
 }
 
-/// Words for an attempt that came to its end, whatever it came to.
+/// Words for an attempt that ended, with any result.
 #[rustfmt::skip]
 const NEUTRAL_ENDINGS: [&str; 7] = ["completed", "complete", "finished", "done", "abgeschlossen", "beendet", "fertig"];
-/// Words for a good end, which may be of the attempt or of its answer.
+/// Words for a good ending of the attempt or of its answer.
 #[rustfmt::skip]
 const GOOD_ENDINGS: [&str; 9] = ["success", "succeeded", "successful", "ok", "okay", "erfolg", "erfolgreich", "succès", "succes"];
 
-/// Says whether the word may mean that an attempt came to its end, and no more.
+/// Returns whether the word may only mean that an attempt ended.
 pub(super) fn is_ending(text: &str) -> bool {
     is_neutral_ending(text) || GOOD_ENDINGS.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// Says whether the word means that an attempt came to its end, and no more.
+/// Returns whether the word only means that an attempt ended.
 pub(super) fn is_neutral_ending(text: &str) -> bool {
     NEUTRAL_ENDINGS.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// Says whether the word is of a comparison with another answer.
+/// Returns whether the word compares an answer with another one.
 pub(super) fn is_of_pair(text: &str) -> bool {
     ["win", "loss", "won", "lost", "tie", "draw"].contains(&text.trim().to_lowercase().as_str())
 }

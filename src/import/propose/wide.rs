@@ -1,4 +1,4 @@
-//! Tables in which the outcomes of several approaches, or at several items, stand side by side.
+//! Tables with the outcomes of several approaches or items side by side.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::look::{Look, Question, WideAre};
 use super::summary::{Column, Kind, is_time};
 use super::words::{Role, is_benchmark, is_model, is_numbered, is_total, words_of};
 
-/// A wide table made long, as the map will make it, for the rest to be found as in any long table.
+/// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
 pub(super) struct Unfolded {
     pub sample: Sample,
     pub draft: WideDraft,
     pub are: WideAre,
 }
 
-/// Finds what stands side by side; nothing where the table is long.
+/// Finds columns that are side by side, and turns the table long. Returns `None` if it is long already.
 pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     let hints = look.hints;
     if hints.wide.is_none() && (hints.passed.is_some() || hints.score.is_some()) {
@@ -33,7 +33,7 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         .summary
         .columns
         .iter()
-        // A column of counts or sums of those beside it is none of them.
+        // Skip columns with totals of the columns beside them.
         .filter(|column| column.is_outcomes() && !is_total(&column.name) && !is_around(column) && !is_ended(column))
         .collect();
     let numbers: Vec<&Column> =
@@ -45,7 +45,7 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     if hints.wide.is_none() && (has_judge || (has_arms && has_items)) {
         return Ok(None);
     }
-    // Where some items have a part of a point, 1 and 0 are points too.
+    // If some items have partial points, 1 and 0 are points too.
     let are_points = outcomes.iter().all(|column| column.values.keys().all(|text| text.parse::<f64>().is_ok()));
     let has_parts = numbers.iter().any(|column| column.numbers().is_some_and(|numbers| numbers.most <= 1.0 && !numbers.are_whole));
     let are_outcomes = outcomes.len() >= 2 && !(are_points && has_parts);
@@ -93,12 +93,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     Ok(Some(Unfolded { sample: unfolded(look, name, &groups), draft, are }))
 }
 
-/// What the rows of a document are in is beside none of them.
+/// Returns whether the column belongs to the values around the rows, which are not side by side with others.
 fn is_around(column: &Column) -> bool {
     column.name.starts_with("$.")
 }
 
-/// Numbers that nothing else is known of.
+/// Returns whether the column has plain numbers with no other role.
 fn is_side(column: &Column) -> bool {
     const OTHER: [Role; 9] = [
         Role::Cost,
@@ -119,7 +119,7 @@ fn is_side(column: &Column) -> bool {
         && !column.name.is_empty()
 }
 
-/// Says what the columns are, by their names and by the labels of the rows.
+/// Returns the kind of the columns side by side, by their titles and the rows' labels.
 fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_items: bool, are_outcomes: bool) -> Option<WideAre> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let share = |check: &dyn Fn(&str) -> bool| names.iter().filter(|name| check(name)).count() * 10 >= names.len() * 6;
@@ -143,7 +143,7 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
     if has_arms {
         return Some(WideAre::Items);
     }
-    // Nothing says what the rows are: their labels and the columns' names may.
+    // The rows are of unknown kind, but their labels and the columns' titles may tell.
     let row_labels: Vec<&str> = labels.first().map(|column| column.values.keys().map(String::as_str).collect()).unwrap_or_default();
     let rows_share = |check: &dyn Fn(&str) -> bool| {
         !row_labels.is_empty() && row_labels.iter().filter(|name| check(name)).count() * 10 >= row_labels.len() * 6
@@ -157,13 +157,13 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
     }
 }
 
-/// Finds columns such as `gpt4_passed` and `gpt4_cost`: a name and what was measured.
+/// Finds columns such as `gpt4_passed` and `gpt4_cost`: a name and a measure.
 fn groups(look: &Look<'_>) -> Option<Unfolded> {
     let mut found: Vec<(String, BTreeMap<String, String>)> = Vec::new();
     for column in &look.summary.columns {
         let Some(place) = column.name.rfind(['_', ' ', '.', ':', '/', '-']) else { continue };
         let (name, what) = (column.name[..place].trim(), column.name[place + 1..].trim());
-        // `cost_usd` is one word in two.
+        // `cost_usd` is one measure of two words.
         let (name, what) = match name.rfind(['_', ' ', '.', ':', '/', '-']) {
             Some(earlier) if matches!(what, "usd" | "ms" | "s" | "seconds" | "tokens") => {
                 (name[..earlier].trim(), column.name[earlier + 1..].trim())
@@ -191,7 +191,7 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
     Some(Unfolded { sample: unfolded(look, "approach", &found), draft, are: WideAre::Approaches })
 }
 
-/// Makes the long table that the map will make.
+/// Returns the long table that the map will produce.
 fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, String>)]) -> Sample {
     let taken: Vec<&String> = groups.iter().flat_map(|(_, cells)| cells.values()).collect();
     let kept: Vec<usize> = (0..look.sample.columns.len())

@@ -1,17 +1,17 @@
-//! The names that people give columns, in several languages, and what a column of such a name may be.
+//! Common column titles in several languages, with the roles that they suggest.
 
-/// What a column may be.
+/// Possible role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     Approach,
     Model,
     Suite,
     Item,
-    /// A text that is long enough to be what was asked.
+    /// A text that is long enough to be a question.
     Question,
     Passed,
     Score,
-    /// A share that is published of a whole run.
+    /// A published share of a whole run.
     Rate,
     PassedCount,
     FailedCount,
@@ -32,7 +32,7 @@ pub(super) enum Role {
     StandardError,
 }
 
-/// Names in small letters without accents, their words joined by `_`.
+/// Titles in lower case without accents, with their words joined by `_`.
 #[rustfmt::skip]
 const NAMES: [(Role, &[&str]); 25] = [
     (
@@ -168,7 +168,7 @@ const NAMES: [(Role, &[&str]); 25] = [
     (Role::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
 ];
 
-/// Words of a column's name, in small letters without accents; units in brackets apart.
+/// Returns the words of a column's title, in lower case without accents. Units in brackets are separate words.
 pub(super) fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_lower = false;
@@ -188,7 +188,7 @@ pub(super) fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// Writes a letter without its accents.
+/// Appends a letter without its accents.
 fn push_plain(letter: char, word: &mut String) {
     match letter {
         'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ą' => word.push('a'),
@@ -206,13 +206,13 @@ fn push_plain(letter: char, word: &mut String) {
     }
 }
 
-/// The part of a column's name that says what it is: `correct` of `eval.correct`, `task` of `$.tasks{}`.
+/// Returns the telling part of a column's name: `correct` of `eval.correct`, `task` of `$.tasks{}`.
 pub(super) fn own_name(column: &str) -> String {
     let path = column.trim_end_matches("[]");
     let is_key = path.ends_with("{}");
     let mut parts = path.trim_end_matches("{}").rsplit(['.', '[', ']', '{', '}']).filter(|part| !part.is_empty() && *part != "$");
     let last = parts.next().unwrap_or_default();
-    // The name of an agent is no name by itself.
+    // `name` or `id` alone tells nothing: prepend the key above, as in `agent_name`.
     if matches!(last.to_lowercase().as_str(), "name" | "id" | "key" | "title" | "label")
         && let Some(above) = parts.next()
     {
@@ -221,17 +221,18 @@ pub(super) fn own_name(column: &str) -> String {
     if is_key { last.strip_suffix('s').unwrap_or(last).to_owned() } else { last.to_owned() }
 }
 
-/// Units and small words that say nothing of what a column is.
+/// Units and small words that do not affect a column's role.
 #[rustfmt::skip]
 const BESIDE: [&str; 31] = [
     "ms", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
     "avg", "mean", "per", "sekunden", "minuten", "prozent",
 ];
 
-/// `not_passed` and `failed_tests` say the opposite of what their other words say.
+/// Words that reverse a title: `not_passed`, `failed_tests`.
 const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
 
-/// Returns the roles that the column's name speaks of, with how clearly: 3 for the very name, 2 for it beside a unit, 1 for one word of it.
+/// Returns the roles that the column's title suggests, with their clarity: 3 for the exact title, 2 with extra units, 1 for one of its
+/// words.
 pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     let words = words_of(&own_name(column));
     if words.is_empty() {
@@ -239,7 +240,7 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     }
     let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
     let whole = words.join("_");
-    // `Best score (across scorers)` is a score.
+    // For example, `Best score (across scorers)` is a score.
     let before = column.split('(').next().map(own_name).map_or_else(Vec::new, |name| words_of(&name));
     let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
     let bare = bare.join("_");
@@ -249,7 +250,7 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
         } else if names.contains(&bare.as_str()) {
             2
         } else {
-            // The last word is the noun.
+            // The last word is usually the noun.
             u8::from(
                 words
                     .iter()
@@ -265,7 +266,7 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     NAMES.iter().map(|(role, names)| (*role, clarity(names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
 }
 
-/// Benchmarks that people put into the columns of a table.
+/// Benchmarks that are common as columns of a table.
 #[rustfmt::skip]
 const BENCHMARKS: [&str; 43] = [
     "mmlu", "mmlu_pro", "gsm8k", "humaneval", "human_eval", "math", "hellaswag", "arc", "arc_c", "arc_challenge", "arc_e", "truthfulqa", "winogrande", "bbh", "gpqa",
@@ -274,12 +275,12 @@ const BENCHMARKS: [&str; 43] = [
 ];
 
 pub(super) fn is_benchmark(name: &str) -> bool {
-    // `MMLU (5-shot)` is MMLU.
+    // For example, `MMLU (5-shot)` is MMLU.
     let name = words_of(name).join("_");
     BENCHMARKS.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
 }
 
-/// Families that names of models begin with.
+/// Common beginnings of models' names.
 #[rustfmt::skip]
 const MODELS: [&str; 21] = [
     "gpt", "claude", "llama", "gemini", "gemma", "qwen", "mistral", "mixtral", "deepseek", "phi", "o1", "o3", "o4", "grok", "kimi", "glm", "sonnet", "opus", "haiku", "codex",
@@ -294,14 +295,14 @@ pub(super) fn is_model(name: &str) -> bool {
     })
 }
 
-/// Says whether a name counts items: `q12`, `task-007`, `3`.
+/// Returns whether a name is a numbered item: `q12`, `task-007`, `3`.
 pub(super) fn is_numbered(name: &str) -> bool {
     let name = name.trim();
     let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     letters.len() < name.len() && !is_model(name)
 }
 
-/// Rows and columns of these names add up others.
+/// Names of rows and columns with totals of the others.
 #[rustfmt::skip]
 const TOTALS: [&str; 36] = [
     "total", "totals", "grand total", "subtotal", "sum", "sums", "average", "avg", "mean", "overall", "all", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittel", "mittelwert", "durchschnitt",

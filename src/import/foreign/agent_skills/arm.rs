@@ -1,4 +1,4 @@
-//! The runs of one configuration: what was expected of each, and what the workspace states of them all.
+//! Runs of one configuration: their graded expectations, and the figures that the workspace publishes.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use super::super::sink::{Handle, Sink};
 use super::super::times::{Span, moment};
 use super::wire::{Benchmark, BenchmarkRun, Expectation, Grading, Metadata, Timing};
 
-/// Who decides about an expectation, and who about what comes of those of an eval.
+/// Evaluators: of a single expectation, and of all expectations of an eval.
 const GRADER: &str = "grader";
 const EVALS: &str = "evals";
-/// Rates of single runs are printed with two decimals before their mean is taken.
+/// Decimals of the rates of single runs, which are rounded before their mean is taken.
 const RATE_DECIMALS: u32 = 2;
 const MEAN_DECIMALS: u32 = 4;
 
 /// One run of one eval.
 #[derive(Default)]
 pub(super) struct EvalRun {
-    /// What the eval is called.
+    /// Name of the eval.
     eval: String,
     number: u32,
     prompt: Option<String>,
     expectations: Vec<Expectation>,
-    /// Without the grader.
+    /// Duration without the grader.
     seconds: Option<f64>,
-    /// As `benchmark.json` takes it: with the grader, where the grading says so.
+    /// Duration as in `benchmark.json`: with the grader, if the grading says so.
     total_seconds: Option<f64>,
     tokens: Option<u64>,
     /// Characters that the agent wrote.
@@ -45,7 +45,7 @@ pub(super) struct EvalRun {
     benchmarked: Figures,
 }
 
-/// What a file states of a run of an eval.
+/// Published figures of one run of an eval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     passed: Option<u64>,
@@ -96,7 +96,7 @@ impl EvalRun {
         }
     }
 
-    /// Makes a run of which `benchmark.json` alone tells.
+    /// Creates a run that only `benchmark.json` describes.
     pub fn benchmarked(eval: String, number: u32, prompt: Option<String>, expectations: &[&Expectation], result: &Value) -> Self {
         let seconds = result.get("time_seconds").and_then(amount).filter(|seconds| *seconds > 0.0);
         Self {
@@ -111,7 +111,7 @@ impl EvalRun {
         }
     }
 
-    /// How many passed of those that were graded.
+    /// Returns the numbers of passed and of graded expectations.
     fn passed(&self) -> (u64, u64) {
         let graded = self.expectations.iter().filter_map(|expectation| expectation.passed.as_bool());
         graded.fold((0, 0), |(passed, total), is_passed| (passed + u64::from(is_passed), total + 1))
@@ -122,7 +122,7 @@ impl EvalRun {
         (total > 0).then(|| passed as f64 / total as f64)
     }
 
-    /// How far the rate that a file has of this run is from what it should be, where that is rounding.
+    /// Returns how far the published rate is from the recomputed one, or 0 if the difference is too large to be rounding.
     fn rounded_by(&self) -> f64 {
         let stated = self.benchmarked.rate.or(self.graded.rate);
         let distance = stated.zip(self.rate()).map_or(0.0, |(stated, rate)| (stated - rate).abs());
@@ -181,12 +181,12 @@ impl EvalRun {
 #[derive(Default)]
 pub(super) struct Arm {
     pub runs: Vec<EvalRun>,
-    /// Gradings that cannot be read, and that nothing stands in for.
+    /// Number of unreadable gradings without a replacement in `benchmark.json`.
     pub damaged: u64,
 }
 
 impl Arm {
-    /// Tells the sink of the arm, with what the workspace states of it.
+    /// Passes the arm and its published figures to the sink.
     pub fn tell(
         mut self,
         skill: &str,
@@ -235,7 +235,7 @@ impl Arm {
         }
         span.tell(record);
         record.timestamp = record.timestamp.or_else(|| moment(&metadata.timestamp));
-        // Runs may lie side by side in time: what each took adds up to what the agent worked.
+        // Runs may overlap in time, so the duration is the sum of the agent's working times.
         record.duration_seconds = self.runs.iter().map(|eval_run| eval_run.seconds).sum();
         record.total_calls = Some(self.runs.len() as u64);
         let tokens = self.runs.iter().map(|eval_run| eval_run.tokens);
@@ -250,7 +250,7 @@ impl Arm {
     fn state(&self, run: Handle, configuration: &str, benchmark: &Benchmark, sink: &mut Sink<'_>) {
         for eval_run in &self.runs {
             let (passed, total) = eval_run.passed();
-            // The grading's own counts, and those of the benchmark where they say something else.
+            // The grading's own counts, and the benchmark's if they differ.
             let copied = eval_run.benchmarked.counts() == eval_run.graded.counts();
             let benchmarked = (!copied).then_some(("benchmark", eval_run.benchmarked));
             for (file, figures) in std::iter::once(("grading", eval_run.graded)).chain(benchmarked) {
@@ -283,7 +283,7 @@ impl Arm {
         }
     }
 
-    /// The mean over runs, and the standard deviation, which is 0 of one run. None where a run does not tell.
+    /// Returns the mean and the standard deviation over runs; of one run the deviation is 0. Both are `None` if a run has no value.
     fn moments(&self, of: fn(&EvalRun) -> Option<f64>) -> (Option<f64>, Option<f64>) {
         let mut moments = Moments::default();
         for eval_run in &self.runs {
@@ -294,7 +294,7 @@ impl Arm {
         (moments.mean(), deviation.or_else(|| (moments.n() == 1).then_some(0.0)))
     }
 
-    /// How far the mean is off because the values that it was taken of were rounded.
+    /// Returns how far the mean may be off because the averaged values were rounded.
     fn slack(&self, measure: &Measure) -> f64 {
         if measure.name != MEASURES[0].name || self.runs.is_empty() {
             return 0.0;
@@ -303,7 +303,7 @@ impl Arm {
     }
 }
 
-/// What the summary has of each configuration.
+/// A measure that the summary has for each configuration.
 struct Measure {
     name: &'static str,
     unit: Unit,
@@ -316,7 +316,7 @@ const MEASURES: &[Measure] = &[
     Measure { name: "tokens", unit: Unit::Tokens, of: |run| run.tokens.map(|tokens| tokens as f64) },
 ];
 
-/// The skill changes from one iteration to the next: from the second on it is part of the name.
+/// Returns the approach's name. The skill changes between iterations, so the name includes the iteration from the second on.
 fn approach(configuration: &str, iteration: &str) -> String {
     match iteration.strip_prefix("iteration-").and_then(|number| number.parse::<u32>().ok()) {
         Some(number) if number > 1 => format!("{configuration}, iteration {number}"),

@@ -1,8 +1,8 @@
-//! Workspaces in which a skill of an agent was tried: the same prompts with the skill and without it, graded expectation by expectation.
+//! Workspaces in which an agent's skill was tested: the same prompts with and without the skill, graded by expectation.
 //!
-//! An iteration is a folder with a folder for each eval; in it one for each configuration, and in that one for each run, or the files of
-//! the only run. A configuration is a run of ours, an expectation an item, and the runs of a configuration are the attempts. What
-//! `benchmark.json` says of the whole is checked, and stands in for gradings that are not there.
+//! An iteration is a folder with one folder per eval. An eval's folder has one folder per configuration, which holds one folder per run or
+//! the files of the only run. A configuration becomes a run, an expectation an item, and the runs of a configuration become attempts.
+//! Figures in `benchmark.json` are checked, and replace missing gradings.
 
 mod arm;
 mod place;
@@ -29,7 +29,7 @@ use arm::{Arm, EvalRun};
 use place::{BENCHMARK, EVAL_METADATA, EVALS, GRADING, Place, TIMING, eval_beside, is_below_configuration, number_of};
 use wire::{Benchmark, EvalMetadata, Evals, Expectation, Grading, Timing};
 
-/// Gradings are short; longer ones are not compared with their copies.
+/// Maximum size of a grading that is compared with its copies. Gradings are short.
 const MOST_COMPARED_BYTES: u64 = 4 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
@@ -39,7 +39,7 @@ pub(super) const FORMAT: Format = Format::new(
 )
 .with_companions(is_companion);
 
-/// A file belongs to the iteration whose folder is so many levels above it.
+/// Claims a file for the folder of its iteration, several levels above the file.
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_json = peek.content == Content::Json && !peek.is_lines;
     let levels = match peek.name.as_str() {
@@ -66,13 +66,13 @@ fn is_grading(peek: &Peek) -> bool {
     lists.iter().any(|list| peek.has(&format!("{list}[].passed")) || (peek.has(list) && peek.has("summary.pass_rate")))
 }
 
-/// The evals of a skill are no results: they belong to the iteration in whose folder they lie.
+/// Returns whether the skill's evals lie in an iteration's folder. The evals themselves are not results.
 fn is_beside_benchmark(peek: &Peek) -> bool {
     let beside = peek.path.ancestors().nth(2).map(|folder| folder.join(BENCHMARK));
     beside.and_then(|file| Peek::of(&file).ok()).is_some_and(|peek| is_benchmark(&peek))
 }
 
-/// Says whether a file that is not read, below an iteration's folder, is one that agents and their harness leave there.
+/// Returns whether an unread file below an iteration's folder is one that agents and their harness leave there.
 fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
@@ -84,14 +84,14 @@ fn is_companion(below: &Path) -> bool {
     }
 }
 
-/// What lies in an iteration's folder.
+/// Files of an iteration's folder.
 #[derive(Default)]
 struct Workspace<'a> {
     benchmark: Benchmark,
     skill: Option<String>,
-    /// By the eval's number, and by its folder.
+    /// Prompts by the eval's number, or by its folder if the number is unknown.
     prompts: BTreeMap<String, String>,
-    /// The number of an eval by its folder.
+    /// Eval numbers by folder.
     numbers: BTreeMap<String, String>,
     gradings: BTreeMap<Place, &'a ForeignFile>,
     timings: BTreeMap<Place, Timing>,
@@ -150,7 +150,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What tells the runs of a workspace apart: the configuration, the eval's number, and the run's.
+/// Key of a run in a workspace: configuration, eval number and run number.
 type RunKey = (String, String, u32);
 
 fn key_of(run: &wire::BenchmarkRun) -> RunKey {
@@ -158,12 +158,12 @@ fn key_of(run: &wire::BenchmarkRun) -> RunKey {
     (text(&run.configuration).unwrap_or_default(), text(&run.eval_id).unwrap_or_default(), number)
 }
 
-/// What an eval is called: as its folder is, where there is one.
+/// Returns an eval's name: its folder's, or `eval-<number>` without a folder.
 fn label(folder: &str, number: &str) -> String {
     if folder.is_empty() { format!("eval-{number}") } else { folder.to_owned() }
 }
 
-/// The skill's name by the folder of its workspace.
+/// Returns the skill's name from the folder of its workspace.
 fn named_by_folder(source: &ForeignSource) -> Option<String> {
     let file = source.files.first()?;
     let workspace = file.path.ancestors().nth(file.name.split('/').count() + 1)?.file_name()?.to_str()?;
@@ -198,7 +198,7 @@ impl<'a> Workspace<'a> {
                         }
                     }
                 }
-                // Whatever its name is.
+                // `benchmark.json`, whatever its name is.
                 _ => {
                     if let Some(benchmark) = read_beside::<Benchmark>(file, sink)? {
                         let named = benchmark.metadata.0.as_ref().and_then(|metadata| text(&metadata.skill_name));
@@ -208,7 +208,7 @@ impl<'a> Workspace<'a> {
                 }
             }
         }
-        // A file beside the grading comes before one among what the agent wrote.
+        // A file next to the grading comes before one in the agent's output.
         timings.sort_by_key(|(_, file)| file.name.split('/').count());
         for (place, file) in timings {
             if !workspace.timings.contains_key(&place)
@@ -220,7 +220,7 @@ impl<'a> Workspace<'a> {
         Ok(workspace)
     }
 
-    /// Of a run whose files lie in its own folder and in that of its configuration too, those of its own folder count.
+    /// Drops a grading in a configuration's folder if a run's folder has one too.
     fn leave_out_copies(&mut self, sink: &mut Sink<'_>) {
         let numbered: BTreeSet<(String, String)> = self
             .gradings
@@ -241,7 +241,7 @@ impl<'a> Workspace<'a> {
             });
         }
         for place in self.gradings.keys() {
-            // Where the run has a folder, its timing may still lie above it.
+            // A run with a folder of its own may have its timing one level above.
             let above = Place { run: None, ..place.clone() };
             if place.run == Some(1)
                 && !self.timings.contains_key(place)
@@ -252,7 +252,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The number of the eval in a folder; the folder's name where nobody says one.
+    /// Returns the number of the eval in a folder, or the folder's name if the number is unknown.
     fn number(&self, folder: &str) -> String {
         self.numbers.get(folder).cloned().or_else(|| number_of(folder).map(str::to_owned)).unwrap_or_else(|| folder.to_owned())
     }
@@ -262,12 +262,12 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// Reads a file that says something beside the gradings.
+/// Reads a file that supplements the gradings.
 fn read_beside<T: DeserializeOwned>(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<Option<T>, Stop> {
     read_or_refuse(file, "the file cannot be read", sink)
 }
 
-/// Reads a file of the workspace. One that is damaged is refused by its name, and the others are read.
+/// Reads a file of the workspace. A damaged file is refused by its name, and reading goes on.
 fn read_or_refuse<T: DeserializeOwned>(file: &ForeignFile, why_refused: &str, sink: &mut Sink<'_>) -> Result<Option<T>, Stop> {
     match read_value(file.open()?, &file.shown) {
         Ok(value) => Ok(Some(value)),

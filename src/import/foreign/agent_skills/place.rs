@@ -1,4 +1,4 @@
-//! Where in a workspace a file lies: `<eval>/<configuration>/run-<number>/grading.json`, or without the folder of the run.
+//! Place of a file in a workspace: `<eval>/<configuration>/run-<number>/grading.json`, or without the run's folder.
 
 use super::super::peek::Peek;
 
@@ -7,19 +7,19 @@ pub(super) const EVALS: &str = "evals.json";
 pub(super) const EVAL_METADATA: &str = "eval_metadata.json";
 pub(super) const GRADING: &str = "grading.json";
 pub(super) const TIMING: &str = "timing.json";
-/// Files of an agent and of its harness lie in here.
+/// Folder with files of an agent and its harness.
 const OUTPUTS: &str = "outputs";
-/// The folder of the skill's evals.
+/// Folder with the skill's evals.
 const EVALS_FOLDER: &str = "evals";
 const CONFIGURATIONS: [&str; 4] = ["with_skill", "without_skill", "new_skill", "old_skill"];
 
-/// Whose the file is, by its path below the iteration.
+/// The configuration, eval and run that a file belongs to, by its path below the iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub configuration: String,
     /// The name of the eval's folder.
     pub eval: String,
-    /// Absent where the file lies in the folder of the configuration.
+    /// `None` if the file lies in the configuration's folder.
     pub run: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// The folder of the eval that a file beside its configurations belongs to.
+/// Returns the eval's folder for a file that lies directly in it.
 pub(super) fn eval_beside(name: &str) -> Option<&str> {
     name.rsplit('/').nth(1)
 }
@@ -46,24 +46,24 @@ fn run_number(folder: &str) -> Option<u32> {
     folder.strip_prefix("run-")?.parse().ok()
 }
 
-/// How many levels the folder of the iteration is above a file beside the output of a run.
+/// Returns how many levels the iteration's folder is above a file of a run.
 pub(super) fn levels_above_run(peek: &Peek) -> usize {
     let outputs = usize::from(peek.folder_name(0) == Some(OUTPUTS));
     let run = usize::from(peek.folder_name(outputs).and_then(run_number).is_some());
     outputs + run + 3
 }
 
-/// The same for a file beside the configurations of an eval, which may lie with the evals of the skill.
+/// Returns how many levels the iteration's folder is above a file of an eval, which may lie in the skill's `evals` folder.
 pub(super) fn levels_above_eval(peek: &Peek) -> usize {
     if peek.folder_name(1) == Some(EVALS_FOLDER) { 3 } else { 2 }
 }
 
-/// Says whether the file lies where a grading does, whatever is left of it.
+/// Returns whether the file lies where a grading does. Its content may be damaged.
 pub(super) fn is_below_configuration(peek: &Peek) -> bool {
     peek.folder_name(levels_above_run(peek) - 3).is_some_and(|folder| CONFIGURATIONS.contains(&folder))
 }
 
-/// Returns the number of an eval whose folder is `eval-<number>`, with or without more behind it.
+/// Returns the number of an eval whose folder is `eval-<number>`, with or without a suffix such as `-login`.
 pub(super) fn number_of(folder: &str) -> Option<&str> {
     let number = folder.strip_prefix("eval-")?.split('-').next()?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)

@@ -1,17 +1,17 @@
-//! What workspaces of skills hold, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of skill workspaces that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::json::{Lenient, List, amount, count, text};
 
-/// What the workspace says of itself as a whole.
+/// `benchmark.json`: figures of the whole workspace.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Benchmark {
     pub metadata: Lenient<Metadata>,
     pub runs: List<BenchmarkRun>,
-    /// By configuration, and `delta`.
+    /// By configuration, with an extra entry `delta`.
     pub run_summary: Value,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct BenchmarkRun {
     pub expectations: List<Expectation>,
 }
 
-/// What the grader found of one run of one eval.
+/// The grader's findings for one run of an eval.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Grading {
     pub expectations: List<Expectation>,
-    /// The name of the list in other workspaces.
+    /// The list's name in other workspaces.
     pub assertion_results: List<Expectation>,
     pub summary: Value,
     pub execution_metrics: Value,
@@ -81,7 +81,7 @@ pub(super) struct Eval {
     pub prompt: Value,
 }
 
-/// One eval, beside its runs.
+/// `eval_metadata.json`: one eval.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct EvalMetadata {
@@ -90,12 +90,12 @@ pub(super) struct EvalMetadata {
 }
 
 impl Timing {
-    /// The seconds that the agent took, without the grader.
+    /// Returns the agent's seconds without the grader, or the file's total if they are unknown.
     pub fn executor_seconds(&self) -> Option<f64> {
         amount(&self.executor_duration_seconds).or_else(|| self.seconds())
     }
 
-    /// The seconds that the file calls the total.
+    /// Returns the seconds that the file calls the total.
     pub fn seconds(&self) -> Option<f64> {
         amount(&self.total_duration_seconds).or_else(|| amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
     }
@@ -111,7 +111,7 @@ impl Grading {
         amount(&self.timing["executor_duration_seconds"])
     }
 
-    /// The seconds of agent and grader together. A time of zero was not measured.
+    /// Returns the seconds of agent and grader together. Zero means not measured.
     pub fn total_seconds(&self) -> Option<f64> {
         amount(&self.timing["total_duration_seconds"]).filter(|seconds| *seconds > 0.0)
     }
@@ -122,7 +122,7 @@ impl Grading {
 }
 
 impl Metadata {
-    /// The model, unless its name is a place for one.
+    /// Returns the model, unless it is a placeholder.
     pub fn model(&self) -> Option<String> {
         text(&self.executor_model).filter(|model| !model.trim().is_empty() && !is_placeholder(model))
     }
@@ -132,7 +132,7 @@ impl Metadata {
     }
 }
 
-/// `<model-name>` is what the template of a workspace has in the model's place.
+/// Returns whether the model is the placeholder of a workspace template, `<model-name>`.
 fn is_placeholder(model: &str) -> bool {
     let model = model.trim();
     model.starts_with('<') && model.ends_with('>')

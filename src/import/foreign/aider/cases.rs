@@ -1,4 +1,4 @@
-//! The result files of a run's cases.
+//! Reads the result files of a run's cases.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,21 +42,21 @@ struct Case {
     lazy_comments: Value,
 }
 
-/// One model with one way to write its changes, in the folder of a run.
+/// One model with one edit format, in the folder of a run.
 struct Arm {
-    /// None where the run is there already.
+    /// `None` if the run is stored already.
     run: Option<Handle>,
     model: String,
     edit_format: String,
     cases: u64,
-    /// How many cases were solved by the first try, by the second, and so on.
+    /// Number of cases solved within the first try, within the first two, and so on.
     solved_by: Vec<u64>,
     well_formed: u64,
 }
 
 pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut arms: Vec<Arm> = Vec::new();
-    // What failed before there was a result does not say of which model it is.
+    // Cases that failed before there was a result. They do not name their model.
     let mut exceptions: Vec<(Place, String)> = Vec::new();
     let folder = folder(source)?;
     for file in &source.files {
@@ -107,7 +107,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     Ok(())
 }
 
-/// Returns what the run is called: its folder, or where that has no name that is the run's own, what is in its files.
+/// Returns the run's name: its folder, or a digest of its files if the folder's name is not the run's own.
 fn folder(source: &ForeignSource) -> Result<String, Stop> {
     if !source.name.is_empty() && !source.name.ends_with(CASE_RESULTS) {
         return Ok(source.name.clone());
@@ -123,7 +123,7 @@ fn begin(place: &Place, model: &str, edit_format: &str, is_first: bool, sink: &m
     if !is_first {
         identity.extend([model, edit_format]);
     }
-    // Exercises in several languages are the polyglot benchmark, the older one has no folders of languages.
+    // Exercises in several languages are the polyglot benchmark. The older benchmark has no language folders.
     let suite = if place.language.is_some() { "aider-polyglot" } else { "aider-edit" };
     Arm {
         run: sink.begin_run(&identity, [suite, edit_format, model]),
@@ -135,7 +135,7 @@ fn begin(place: &Place, model: &str, edit_format: &str, is_first: bool, sink: &m
     }
 }
 
-/// Tells the run what each of its cases says again.
+/// Fills in the facts of a run that each of its cases repeats.
 fn tell(run: Handle, place: &Place, case: &Case, sink: &mut Sink<'_>) {
     let record = sink.run(run);
     if let Some(began) = began(&place.run) {
@@ -156,7 +156,7 @@ impl Arm {
         self.cases += 1;
         let solved = tries.iter().position(|passed| *passed);
         if self.solved_by.len() < tries.len() {
-            // Who was solved by the last try of the others is solved by any later one.
+            // A case solved by the last known try is also solved by any later one.
             let so_far = self.solved_by.last().copied().unwrap_or_default();
             self.solved_by.resize(tries.len(), so_far);
         }
@@ -180,7 +180,7 @@ impl Arm {
         outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.duration_seconds = amount(&case.duration);
-        // What costs nothing was not measured.
+        // A cost of zero means not measured.
         outcome.cost_usd = amount(&case.cost).filter(|cost| *cost > 0.0);
         let tokens = |value: &Value| count(value).filter(|tokens| *tokens > 0);
         (outcome.input_tokens, outcome.output_tokens) = (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
@@ -216,7 +216,7 @@ impl Arm {
     }
 }
 
-/// Whether the tests passed, for each try.
+/// Returns for each try whether its tests passed, or `None` if the outcomes are not a list of booleans.
 fn tries(outcomes: &Value) -> Option<Vec<bool>> {
     outcomes.as_array()?.iter().map(Value::as_bool).collect()
 }
@@ -236,7 +236,7 @@ fn reason(case: &Case, tries: &[bool]) -> String {
     said.join(", ")
 }
 
-/// Where a case is in its run.
+/// The run, language and item of a case.
 struct Place {
     run: String,
     language: Option<String>,
@@ -245,7 +245,7 @@ struct Place {
 }
 
 impl Place {
-    /// Reads it off the file's path below the folder of the run; a file alone says its path itself.
+    /// Reads the place from the file's path below the run's folder. A file by itself has its path in `testdir`.
     fn of(file: &str, testdir: Option<&str>, testcase: Option<String>, source: &str) -> Self {
         let own: Vec<&str> = testdir.unwrap_or_default().split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         let run = own.iter().rev().find(|part| began(part).is_some());

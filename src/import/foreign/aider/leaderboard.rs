@@ -1,4 +1,4 @@
-//! The YAML lists behind aider's leaderboards: one row is one run, without outcomes of its cases.
+//! Reads the YAML lists behind aider's leaderboards: one row is one run, without outcomes of its cases.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use super::super::source::ForeignFile;
 use super::run::{git, push_rate, score, tell_time};
 
 const MOST_BYTES: u64 = 16 << 20;
-/// Rates are printed in percent with one decimal.
+/// Half of the last digit: rates are printed in percent with one decimal.
 const ROUNDING: f64 = 0.000_5;
-/// More cases than a benchmark has are of a larger one.
+/// Numbers of cases of the two smaller benchmarks. A list with more cases is of a larger benchmark.
 const MOST_REFACTOR: u64 = 89;
 const MOST_EDIT: u64 = 134;
 
@@ -47,7 +47,7 @@ pub(super) fn read(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Files are of one benchmark, which their names or else the number of cases tells.
+/// Returns the file's benchmark, by the file's name or else by the number of cases.
 fn suite(file: &str, rows: &[Node], sink: &mut Sink<'_>) -> &'static str {
     let file = file.to_lowercase();
     let named = [("polyglot", "aider-polyglot"), ("refactor", "aider-refactor"), ("edit_leaderboard", "aider-edit")];
@@ -69,7 +69,7 @@ fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
     let own = |key: &str| word(row, key).unwrap_or_default();
     sink.record();
     let Some(run) = sink.begin_run(&[dirname], [suite, &own("edit_format"), &own("model")]) else {
-        // Lists repeat each other's rows, and not always their figures.
+        // Lists repeat each other's rows, sometimes with other figures.
         sink.state_repeated(stated(row));
         return;
     };
@@ -101,7 +101,7 @@ fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
     record.tags.extend(tags.into_iter().filter_map(|(tag, key)| Some((tag.to_owned(), word(row, key)?))));
     let solved = counted(row, "pass_num_2").zip(cases).filter(|(solved, cases)| solved <= cases);
     (record.shared_tests_passed, record.shared_tests_total) = solved.unzip();
-    // The published rate stands in where there are no counts.
+    // Without counts, keep the published rate.
     if let Some(rate) = share(row, "pass_rate_2").filter(|_| solved.is_none()) {
         push_rate(record, "pass_rate", rate, cases);
     }
@@ -116,7 +116,7 @@ fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
     sink.run(run).stated = stated(row);
 }
 
-/// The rates that a row states, beside the same from its counts.
+/// Returns the rates that a row publishes, each with the rate recomputed from the row's counts.
 fn stated(row: &Node) -> Vec<StatedFigure> {
     let cases = counted(row, "test_cases").filter(|cases| *cases > 0);
     let figure = |(key, count, is_failed): (&str, &str, bool)| {

@@ -1,7 +1,7 @@
-//! aider's benchmark: a result file a case in the folder of a run, and the lists of runs behind its leaderboards.
+//! aider's benchmark: one result file per case in a run's folder, and the lists of runs behind its leaderboards.
 //!
-//! Its tries are turns with the failed tests as feedback, no independent attempts: solved by the second try is a rate of its own and no
-//! pass@2.
+//! A try is a turn with the failed tests as feedback, not an independent attempt. So the share of cases solved by the second try is a rate
+//! of its own, not pass@2.
 
 mod cases;
 mod leaderboard;
@@ -41,7 +41,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
 }
 
-/// The folder of a run is named by when it began; in it are `<language>/exercises/practice/<case>`, before there were languages the cases.
+/// Returns the folder of a run. It is named after its start time and holds `<language>/exercises/practice/<case>`, or the cases directly in
+/// older versions.
 fn folder_of_run(path: &Path) -> Option<PathBuf> {
     let dated = path.ancestors().skip(1).find(|folder| folder.file_name().is_some_and(|name| began(&name.to_string_lossy()).is_some()));
     let above = || {

@@ -1,4 +1,4 @@
-//! What aider's files say of a run.
+//! Facts of a run in aider's files.
 
 use crate::domain::{Direction, Git, Run, ScoreRecord, Unit};
 
@@ -8,7 +8,7 @@ pub(super) const EVALUATOR: &str = "tests";
 
 pub(super) const CASE_RESULTS: &str = ".aider.results.json";
 
-/// Reads when a run began off its name, `2026-01-02-03-04-05--name`, in the form that times have.
+/// Reads a run's start from its name, `2026-01-02-03-04-05--name`, and returns it as a date and time.
 pub(super) fn began(name: &str) -> Option<String> {
     let stamp = name.split_once("--")?.0;
     let parts: Vec<&str> = stamp.split('-').collect();
@@ -17,7 +17,7 @@ pub(super) fn began(name: &str) -> Option<String> {
     parts.iter().all(is_number).then(|| format!("{year}-{month}-{day} {hour}:{minute}:{second}"))
 }
 
-/// Gives the run its time, of which no zone is known.
+/// Sets the run's time, whose zone is unknown.
 pub(super) fn tell_time(run: &mut Run, text: &str) {
     if let Ok(time) = time("date", text.trim()) {
         run.timestamp = Some(time);
@@ -25,13 +25,13 @@ pub(super) fn tell_time(run: &mut Run, text: &str) {
     }
 }
 
-/// Says which code of aider ran: `abc123` or `abc123-dirty`.
+/// Parses the revision of aider that ran: `abc123` or `abc123-dirty`.
 pub(super) fn git(commit: &str) -> Option<Git> {
     let (rev, dirty) = commit.trim().strip_suffix("-dirty").map_or((commit.trim(), false), |rev| (rev, true));
     (!rev.is_empty()).then(|| Git { rev: rev.to_owned(), branch: None, dirty })
 }
 
-/// Makes a rate a named number of the run.
+/// Adds a rate to the run's scores.
 pub(super) fn push_rate(run: &mut Run, metric: &str, share: f64, n: Option<u64>) {
     run.scores.push(score(metric, share, Unit::Fraction, Direction::Up, n));
 }

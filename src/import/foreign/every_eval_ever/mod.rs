@@ -1,7 +1,8 @@
-//! Every Eval Ever: records of evaluations as a public collection keeps them, with their samples in a file beside them.
+//! Every Eval Ever: records of evaluations as a public collection keeps them, each with a file of samples beside it.
 //!
-//! Each evaluation of a record is a run; its results are scores. Samples belong to one result each: those of the first result that has
-//! any are the run's questions, and the mean over them stands beside the stated score. There is no cost and no number of an attempt.
+//! Each evaluation of a record is a run, and its results are scores. Samples belong to one result each. The samples of the first result
+//! that has any are the run's questions, and their mean is compared with the published score. The format has neither costs nor numbers of
+//! attempts.
 
 mod wire;
 
@@ -122,20 +123,20 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The results of one evaluation: a run.
+/// The results of one evaluation: one run.
 struct Evaluation<'r> {
     name: String,
     results: Vec<Scored<'r>>,
-    /// By sample, how often it came by.
+    /// Number of attempts so far, by sample.
     attempts: BTreeMap<String, u32>,
 }
 
-/// One result with what its samples add up to.
+/// A result with the sums of its samples.
 struct Scored<'r> {
     result: &'r ResultEntry,
     values: Moments,
     rows: u64,
-    /// Samples whose score says that it is unknown.
+    /// Samples whose score is the level `unknown`.
     unknown: u64,
 }
 
@@ -155,7 +156,7 @@ impl<'r> Scored<'r> {
 }
 
 impl Evaluation<'_> {
-    /// The result whose samples are the run's questions.
+    /// Returns the result whose samples are the run's questions.
     fn deciding(&self) -> Option<usize> {
         self.results.iter().position(|scored| scored.rows > 0)
     }
@@ -165,7 +166,7 @@ fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Row, Refus
     read_lines(file.open()?, &file.shown, each)
 }
 
-/// Where evaluations and their results stand.
+/// Indexes of evaluations and their results.
 #[derive(Default)]
 struct Places {
     by_name: BTreeMap<String, usize>,
@@ -173,7 +174,7 @@ struct Places {
 }
 
 impl Places {
-    /// Finds the result of a sample: by its id, else by the name of the evaluation, whose first it is.
+    /// Finds the result of a sample by its id, else takes the first result of the evaluation that it names.
     fn of(&self, sample: &Row) -> Option<(usize, usize)> {
         let by_id = text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
         by_id.or_else(|| Some((*self.by_name.get(&text(&sample.evaluation_name)?)?, 0)))
@@ -226,7 +227,7 @@ fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Si
     Some(run)
 }
 
-/// What answered, as far as a record says: named in one of its free parts, by the plan of solvers, or by what ran it.
+/// Returns the approach as far as a record tells: a name in one of its free-form parts, else the plan of solvers, else the library.
 fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> String {
     let named = [&result.generation_config, &record.eval_library, &record.model_info, &record.source_metadata]
         .into_iter()
@@ -287,13 +288,13 @@ fn store(
     })
 }
 
-/// How a sample ended. `is_graded` says that all scores of its result are 0 or 1.
+/// Returns a sample's status. `is_graded` means that all scores of its result are 0 or 1.
 fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
     let error = sample.error().map(|error| error.to_lowercase());
     let begins = |word: &str| {
         error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')))
     };
-    // A level that says unknown was not decided, whatever it is taken for.
+    // A score of the level `unknown` is undecided, whatever `is_correct` says.
     if score.is_none() && sample.score().is_some() {
         return if begins("infra") { ItemStatus::Infra } else { ItemStatus::NotEvaluated };
     }
@@ -304,7 +305,7 @@ fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
     match (score, sample.is_correct()) {
         (_, Some(true)) => ItemStatus::Pass,
         (_, Some(false)) => ItemStatus::Fail,
-        // Nothing says what passes: a score, outside of pass rates.
+        // Nothing tells which score passes, so the sample stays out of pass rates.
         (Some(_), None) if !is_graded => ItemStatus::Skipped,
         (Some(score), None) => {
             if score >= 1.0 {
@@ -317,14 +318,14 @@ fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
     }
 }
 
-/// Returns how far the standard error of grades moves where it is that of a rounded share: the error is then rounded by that alone.
+/// Returns how far rounding a share moves the standard error that is computed from it.
 fn moved_error(share: f64, rounding: f64, n: u64) -> f64 {
     let of = |share: f64| (share * (1.0 - share) / n.saturating_sub(1).max(1) as f64).max(0.0).sqrt();
     let moved = |by: f64| (of((share + by).clamp(0.0, 1.0)) - of(share)).abs();
     if share > 0.0 && share < 1.0 { moved(rounding).max(moved(-rounding)) } else { 0.0 }
 }
 
-/// Ends a run: scores, and what is stated beside the same over the samples.
+/// Ends a run: stores its scores, and the published figures beside the values recomputed from samples.
 fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink<'_>) {
     let deciding = evaluation.deciding().filter(|_| is_whole);
     for (place, scored) in evaluation.results.iter().enumerate() {
@@ -340,9 +341,9 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         if is_whole && scored.rows > 0 && !is_all {
             sink.quirk("the number of samples in the file is not the number that a score is stated over");
         }
-        // Percentages may be of grades that are 0 and 1 in the samples.
+        // Percentages may be published for grades that are 0 and 1 in the samples.
         let factor = if scored.values.is_graded() { 1.0 } else { scale.recip() };
-        // The digits are those of the percentage. Zeros at their end are lost: one half may be 0.50.
+        // The digits are the percentage's. Trailing zeros are lost: one half may be 0.50.
         let half = |value: f64| (StatedFigure::half_of_last(decimals_of(&value.to_string())) / scale).min(StatedFigure::half_of_last(2));
         let rounding = percent.filter(|_| score > 0.0 && score < 1.0).map(|_| half(stated));
         let over = Some(scored.values).filter(|_| is_all && result.is_mean());

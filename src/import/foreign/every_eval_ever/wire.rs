@@ -1,4 +1,4 @@
-//! What a record of Every Eval Ever holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of a record of Every Eval Ever that are read. Every field is optional, and any value may have an unexpected type.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(super) struct Row {
     pub sample_hash: Value,
     pub input: Value,
     pub output: Value,
-    /// A list, or nothing where there was one turn.
+    /// A list. Absent if there was only one turn.
     pub messages: Value,
     pub answer_attribution: Value,
     pub evaluation: Value,
@@ -79,7 +79,7 @@ pub(super) struct Row {
     pub metadata: Value,
 }
 
-/// Shares of samples that are the pass rate of a run without samples.
+/// Metrics whose share of samples is the pass rate of a run without samples.
 const HEADLINES: [&str; 2] = ["accuracy", "pass_rate"];
 
 impl ResultEntry {
@@ -91,7 +91,7 @@ impl ResultEntry {
         self.metric_config.0.as_ref().and_then(|config| filled(of(config)))
     }
 
-    /// Returns the metric's name, which is `accuracy` or `pass_rate` where it is one of them, however it is written.
+    /// Returns the metric's name. If it is a spelling of `accuracy` or `pass_rate`, returns that.
     pub fn metric(&self) -> String {
         let names: [fn(&MetricConfig) -> &Value; 2] = [|config| &config.metric_name, |config| &config.metric_id];
         let plain = |name: String| name.trim().to_lowercase().replace([' ', '-'], "_");
@@ -105,7 +105,7 @@ impl ResultEntry {
             .unwrap_or_else(|| "score".to_owned())
     }
 
-    /// Says whether the score can only be the mean over the samples.
+    /// Returns whether the score can only be the mean over the samples.
     pub fn is_mean(&self) -> bool {
         let kind = self
             .metric_config(|config| &config.metric_kind)
@@ -120,18 +120,18 @@ impl ResultEntry {
         self.metric_config.0.as_ref().and_then(|config| number(of(config)))
     }
 
-    /// Returns what `export eee` says that the counts of a run without samples are counts of.
+    /// Returns the kind of counted items that `export eee` writes for a run without samples.
     pub fn kind(&self) -> Option<ItemKind> {
         ItemKind::from_name(self.score_details.0.as_ref()?.details.get("kind")?.as_str()?)
     }
 
-    /// Returns the least and the most that the score can be.
+    /// Returns the least and the greatest possible score.
     pub fn range(&self) -> Option<[f64; 2]> {
         let both = self.bound(|config| &config.min_score).zip(self.bound(|config| &config.max_score));
         both.filter(|(least, most)| least < most).map(|(least, most)| [least, most])
     }
 
-    /// Returns what a score that is a share of samples is divided by to be one: 100 where it is in percent, or goes from 0 to 100.
+    /// Returns the divisor that makes the score a share of samples: 100 if it is in percent or ranges from 0 to 100, else `None`.
     pub fn percent_of_share(&self, score: f64) -> Option<f64> {
         let most = self.bound(|config| &config.max_score);
         let is_percent = match self.metric_config(|config| &config.metric_unit).as_deref() {
@@ -142,7 +142,7 @@ impl ResultEntry {
         (is_percent && self.is_mean() && (0.0..=100.0).contains(&score)).then_some(100.0)
     }
 
-    /// Unknown is a level of its own, written as -1.
+    /// Returns whether a score is the level `unknown`, written as -1.
     pub fn is_unknown(&self, score: f64) -> bool {
         let has_unknown = self.metric_config.0.as_ref().is_some_and(|config| config.has_unknown_level == Value::Bool(true));
         has_unknown && (score + 1.0).abs() < 1e-12
@@ -185,7 +185,7 @@ impl ResultEntry {
         count(self.score_details.0.as_ref()?.uncertainty.get("num_samples")?)
     }
 
-    /// The models that judged.
+    /// Returns the names of the judge models.
     pub fn judges(&self) -> Vec<String> {
         let judges = self.metric_config.0.as_ref().and_then(|config| config.llm_scoring.get("judges")?.as_array());
         let name = |judge: &Value| -> Option<String> {
@@ -205,12 +205,12 @@ impl Row {
         self.evaluation.get("is_correct")?.as_bool()
     }
 
-    /// What `export eee` says that the sample is, which the format has no place for.
+    /// Returns the item's kind, which the format has no field for and `export eee` keeps in the metadata.
     pub fn kind(&self) -> Option<ItemKind> {
         ItemKind::from_name(self.metadata.get("kind")?.as_str()?)
     }
 
-    /// What `export eee` says of the sample in words of its own.
+    /// Returns a text that `export eee` keeps in the metadata.
     pub fn own(&self, name: &str) -> Option<String> {
         filled(self.metadata.get(name)?)
     }
@@ -219,7 +219,7 @@ impl Row {
         filled(&self.error)
     }
 
-    /// Tokens by their parts. Sources mean different things by the input: where all parts add up to the total, it leaves the cache out.
+    /// Returns the tokens by part. Sources disagree about the input: if all parts add up to the total, the input excludes the cache.
     pub fn usage(&self) -> Option<Usage> {
         let part = |name: &str| self.token_usage.get(name).and_then(count);
         let (input, output, total) = (part("input_tokens"), part("output_tokens"), part("total_tokens"));

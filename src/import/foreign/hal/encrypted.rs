@@ -1,8 +1,8 @@
-//! What HAL publishes encrypted, so that no crawler learns its benchmarks' answers: a zip whose members are JSON objects with a salt and a
-//! token. The password is the one that HAL's own program has for everybody.
+//! Reads files that HAL publishes encrypted, so that crawlers do not learn the answers of its benchmarks: a zip whose members are JSON
+//! objects with a salt and a token. The password is the public one in HAL's own program.
 //!
-//! The token is a [Fernet](https://github.com/fernet/spec/blob/master/Spec.md) token, in Base64 twice; its key is derived from the password
-//! by PBKDF2.
+//! The token is a [Fernet](https://github.com/fernet/spec/blob/master/Spec.md) token, encoded twice in Base64. PBKDF2 derives its key from
+//! the password.
 
 use std::num::NonZeroU32;
 
@@ -17,12 +17,12 @@ use super::super::super::rows::Stop;
 use super::super::json::read_value;
 use super::super::source::{Archive, ForeignFile};
 
-/// What the names of encrypted members end in.
+/// Ending of the names of encrypted members.
 pub(super) const ENDING: &str = ".encrypted";
-/// Published with HAL: it keeps crawlers away, and nobody else.
+/// Published with HAL. It keeps out crawlers only.
 const PASSWORD: &[u8] = b"hal1234";
 const ITERATIONS: NonZeroU32 = NonZeroU32::new(480_000).expect("it is not zero");
-/// Before the text of a token: its version, its time and the first block that the cipher needs.
+/// First byte of a token. Before its text come this version, its time and the first block that the cipher needs.
 const VERSION: u8 = 0x80;
 const HEADER_BYTES: usize = 25;
 const BLOCK_BYTES: usize = 16;
@@ -36,7 +36,7 @@ struct Sealed {
     salt: String,
 }
 
-/// The members of an archive that are encrypted, in the order of their names.
+/// Returns the encrypted members of an archive, sorted by name.
 pub(super) fn members(archive: &Archive<'_>) -> Vec<String> {
     let mut members: Vec<String> = archive.names().into_iter().filter(|name| name.ends_with(ENDING)).collect();
     members.sort_unstable();
@@ -75,7 +75,7 @@ fn decrypt(sealed: &Sealed, password: &[u8], iterations: NonZeroU32) -> Result<V
     unpadded(text).map(<[u8]>::to_vec).ok_or("holds a token that ends in the middle of a block")
 }
 
-/// Takes off what fills the last block: so many bytes of the value that says how many there are.
+/// Removes the padding of the last block: `n` bytes of value `n`.
 fn unpadded(text: &[u8]) -> Option<&[u8]> {
     let filling = usize::from(*text.last()?);
     let (text, rest) = text.split_at_checked(text.len().checked_sub(filling)?)?;
@@ -96,7 +96,7 @@ mod tests {
         Sealed { encrypted_data: token.to_owned(), salt: SALT.to_owned() }
     }
 
-    /// The same with one iteration, so that many can be tried.
+    /// A token made with one iteration, so that many variants can be tried.
     const QUICK: &str = "Z0FBQUFBQnJCTU9DQmFqS2diM0NxNFRESmhCTHVZMDlyRDU2VzR0YnZySWdPbV9VeHpOVXlZalhVWEE5S2NIUHFrakg3ZjdBaHpaOTE1cUUtNUhMbFVOdUJNeXF5blBGa01MQUNSM3hzamJLVUNNaHhrNjVaR1U9";
 
     #[test]

@@ -1,6 +1,6 @@
-//! HAL, the holistic agent leaderboard: one JSON object a run of a benchmark, or the same encrypted in a zip.
+//! HAL, the holistic agent leaderboard: one JSON object per run of a benchmark, plain or encrypted in a zip.
 //!
-//! A run says which tasks were solved and which were not. Its transcripts stay where they are.
+//! A run tells which tasks were solved and which were not. Its transcripts are not imported.
 
 mod encrypted;
 
@@ -26,7 +26,7 @@ use super::times::moment;
 pub(super) const FORMAT: Format =
     Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 1 }, claim, read);
 
-/// The transcripts pass by.
+/// Key of the transcripts, which are skipped.
 const TRANSCRIPTS: &str = "raw_logging_results";
 const ACCURACY: &str = "accuracy";
 const COST: &str = "total_cost";
@@ -79,12 +79,12 @@ fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
     read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| Ok(()))
 }
 
-/// The tasks of one of the lists of the results.
+/// Returns the tasks in one of the result lists.
 fn tasks(upload: &Upload, key: &str) -> Vec<String> {
     upload.results.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(filled).collect()
 }
 
-/// Named numbers of the whole, without the cost.
+/// Returns the named numbers of the whole run, without the cost.
 fn numbers(upload: &Upload) -> Vec<(&String, f64)> {
     let all = upload.results.as_object().into_iter().flatten().filter(|(name, _)| *name != COST);
     all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?))).collect()
@@ -138,7 +138,7 @@ fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
     }
 }
 
-/// Adds up the tokens of all models. HAL counts the cache within what went in where it names a prompt.
+/// Adds up the tokens of all models. If HAL names prompt tokens, they include the cache.
 fn usage(total: &Value) -> Option<Usage> {
     let each = total.as_object()?.values().map(|of_model| {
         let of = |names: &[&str]| names.iter().find_map(|name| of_model.get(name).and_then(count));
@@ -154,7 +154,7 @@ fn usage(total: &Value) -> Option<Usage> {
     each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
 }
 
-/// Checks the accuracy. Where no task is named, the numbers of the results are scores of the run.
+/// Checks the accuracy. If no task is named, the numbers of the results become scores of the run.
 fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<'_>) {
     if let Some(accuracy) = upload.results.get(ACCURACY).and_then(number) {
         let recomputed = (tasks > 0).then(|| solved as f64 / tasks as f64);
@@ -166,7 +166,7 @@ fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<
     sink.quirk("the results name no tasks: their numbers are scores of the run");
     sink.record();
     for (name, value) in numbers(upload) {
-        // Of other numbers only their benchmark knows which way is better.
+        // For other numbers, only the benchmark knows which direction is better.
         let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
         let (unit, direction) = if is_accuracy { (Unit::Fraction, Direction::Up) } else { (Unit::Number, Direction::None) };
         sink.run(run).scores.push(ScoreRecord::new(name.clone(), value, unit, direction));

@@ -1,4 +1,4 @@
-//! A trial in the list of a source.
+//! An entry for each trial of a source, by which trials are ordered.
 
 use chrono::{DateTime, Utc};
 
@@ -7,16 +7,16 @@ use super::super::times::moment;
 use super::trial::{Rewards, RunKey};
 use super::wire::Trial;
 
-/// Where a trial lies.
+/// Place of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// By its number among the source's files.
+    /// Index among the source's files.
     File(usize),
-    /// By its number in the job's result.
+    /// Index in the job's result.
     Inline(usize),
 }
 
-/// What a trial's place in its run depends on.
+/// Properties of a trial that decide its place in its run.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub run: RunKey,

@@ -1,4 +1,4 @@
-//! The runs of a job: what their trials add up to, beside what the job states.
+//! Runs of a job: sums over their trials, compared with the job's published figures.
 
 use std::collections::BTreeMap;
 
@@ -19,28 +19,28 @@ use super::wire::{Figures, Job, Trial};
 
 const EVALUATOR: &str = "verifier";
 
-/// The runs of one job whose trials pass by.
+/// The runs of a job while its trials are read.
 pub(super) struct Runs<'a> {
     job: Option<&'a Job>,
     is_unfinished: bool,
-    /// The runs of which fewer trials are there than the job says it has, with both numbers.
+    /// Runs with fewer trials than the job says, each with both numbers.
     parts: BTreeMap<RunKey, (u64, u64)>,
-    /// Results that cannot be read, of trials or of the job, beside the trials that can be.
+    /// Number of unreadable results, of trials or of the job.
     damaged: u64,
     trials: u64,
     tallies: BTreeMap<RunKey, Tally>,
 }
 
-/// What the trials of one run add up to.
+/// Sums over the trials of one run.
 struct Tally {
-    /// None where the run is there already.
+    /// `None` if the run is stored already.
     run: Option<Handle>,
     span: Span,
     rewarded: u64,
     errors: u64,
-    /// A trial without a reward counts as 0, as Harbor has it.
+    /// A trial without a reward counts as 0, as in Harbor.
     graded: Attempted,
-    /// Harbor averages and counts only what has one reward.
+    /// Every trial has at most one reward. Harbor averages and counts only such runs.
     is_single: bool,
     rewards: Attempted,
     others: BTreeMap<String, Attempted>,
@@ -49,7 +49,7 @@ struct Tally {
 }
 
 impl<'a> Runs<'a> {
-    /// Begins the runs of a job, if it has a result, with these trials, and with so many results that cannot be read.
+    /// Creates the runs of a job from its trials. `job` is its result, if it has one; `damaged` is the number of unreadable results.
     pub fn of(job: Option<&'a Job>, entries: &[Entry], damaged: u64) -> Self {
         let is_unfinished = job.is_some_and(|job| text(&job.finished_at).is_none());
         let trials = entries.len() as u64;
@@ -94,11 +94,11 @@ impl<'a> Runs<'a> {
 
     fn begin(&self, key: &RunKey, trial: &Trial, sink: &mut Sink<'_>) -> Tally {
         let job = self.job.and_then(|job| text(&job.id)).unwrap_or_else(|| key.job.clone());
-        // Trials of no job are runs of their own.
+        // A trial without a job is a run of its own.
         let alone = if job.is_empty() { text(&trial.id).unwrap_or_default() } else { job };
         let mut identity = vec![alone.as_str(), &key.agent, &key.model, &key.dataset];
         if self.is_unfinished {
-            // The finished job is another import.
+            // The finished job is a separate import.
             identity.push("unfinished");
         }
         let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
@@ -119,7 +119,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Ends the runs: times, scores, and what the job states about each.
+    /// Ends the runs: their times, scores and the job's published figures.
     pub fn end(self, sink: &mut Sink<'_>) {
         for (key, tally) in &self.tallies {
             let Some(run) = tally.run else { continue };
@@ -131,7 +131,7 @@ impl<'a> Runs<'a> {
             let record = sink.run(run);
             tally.span.tell(record);
             if part.is_some() {
-                // When it was is known nearly; how long it took is not.
+                // The time of the run is roughly known, its duration is not.
                 record.duration_seconds = None;
             }
             record.suite_version.clone_from(&tally.version);
@@ -141,7 +141,7 @@ impl<'a> Runs<'a> {
                 record.status = RunStatus::Cancelled;
                 record.error = Some("the job was not finished".to_owned());
             } else if self.damaged > 0 && part.is_none() {
-                // Not known whose they are: none of the runs is known to be whole.
+                // It is unknown which run lacks these trials, so no run is known to be complete.
                 record.status = RunStatus::Failed;
                 let results = self.trials + self.damaged;
                 record.error = Some(format!("{} of the job's {results} results cannot be read", self.damaged));
@@ -150,7 +150,7 @@ impl<'a> Runs<'a> {
                 if !tally.rewards.are_grades() {
                     record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
                 }
-                // Which way is better, only the verifier knows.
+                // Only the verifier knows which direction is better.
                 record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
             }
             if let Some(figures) = figures(self.job, key) {
@@ -162,7 +162,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// A job's result without its trials: counts only.
+    /// Stores the runs of a job's result without trials: counts only.
     pub fn state_alone(&self, folder: &str, sink: &mut Sink<'_>) {
         let Some(job) = self.job else { return };
         let evals = job.stats.0.as_ref().and_then(|stats| stats.evals.as_object());
@@ -189,9 +189,9 @@ fn figures(job: Option<&Job>, key: &RunKey) -> Option<Figures> {
     Lenient::<Figures>::deserialize(evals.get(key.stated_under())?).ok()?.0
 }
 
-/// Finds the runs of which the job says that it has more trials than there are.
+/// Returns the runs with fewer trials than the job says, each with both numbers.
 fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey, (u64, u64)> {
-    /// Trials, and of those, the rewarded and the failed.
+    /// Numbers of trials, of rewarded trials and of failed trials.
     #[derive(Clone, Copy, Default)]
     struct There {
         trials: u64,
@@ -212,7 +212,7 @@ fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey,
         let figures = figures(job, key);
         let (stated, errors) = figures.map_or((None, None), |figures| (count(&figures.n_trials), count(&figures.n_errors)));
         let is_part = match stated {
-            // Older versions count all trials here, newer ones those that were verified.
+            // Older versions count all trials here, newer versions only verified ones.
             Some(stated) => {
                 let lacks = stated > there.rewarded + damaged || errors.is_some_and(|errors| errors > there.errors + damaged);
                 stated > there.trials + damaged || (is_short && stated != there.trials && lacks) || (is_short && is_single)
@@ -225,7 +225,7 @@ fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey,
     by_key.iter().filter_map(part).collect()
 }
 
-/// Gives a run the counts that the job states by reward.
+/// Sets the run's counts from the job's published rewards.
 fn count_stated(run: Handle, figures: &Figures, sink: &mut Sink<'_>) {
     let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
     let counted =
@@ -261,7 +261,7 @@ impl Tally {
     }
 }
 
-/// The limits that a job sets over those of its tasks; nothing of one that leaves them as they are.
+/// Returns the limits by which a job overrides its tasks' limits. Default values are omitted.
 fn limits(trial: &Trial) -> Vec<(String, String)> {
     let config = trial.config.0.as_ref();
     let agent = config.and_then(|config| config.agent.0.as_ref());
@@ -278,14 +278,14 @@ fn limits(trial: &Trial) -> Vec<(String, String)> {
     limits.collect()
 }
 
-/// The commit of the dataset's repository.
+/// Returns the commit of the dataset's repository.
 fn version_of(trial: &Trial) -> Option<String> {
     text(trial.task_id.get("git_commit_id")?)
 }
 
-/// Keeps what the job states about a run, beside the same from its trials where they are all there.
+/// Keeps the job's published figures of a run, beside the values recomputed from its trials if all are there.
 fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<'_>) {
-    // Older versions count all trials here, newer ones those that were verified.
+    // Older versions count all trials here, newer versions only verified ones.
     if let Some(trials) = count(&figures.n_trials) {
         let recomputed = tally.map(|tally| if trials == tally.graded.n() { tally.graded.n() } else { tally.rewarded });
         sink.stated(run, "n_trials", trials as f64, Unit::Count, recomputed.map(|n| n as f64), None);

@@ -1,8 +1,8 @@
-//! Harbor: the jobs of the framework that Terminal-Bench 2 runs on.
+//! Harbor: jobs of the framework that runs Terminal-Bench 2.
 //!
-//! A job is a folder with a folder for each trial; one agent with one model at one dataset is a run, a task is a question, and its trials
-//! are the attempts, in the order in which they began. Trials are read twice, because their order is only known once all were seen. The
-//! job's own times have no zone, so a run's are those of its trials.
+//! A job is a folder with one folder per trial. An agent with a model on a dataset is a run, a task is an item, and its trials are attempts
+//! in the order in which they began. Trials are read twice, because their order is known only after all were seen. The job's own times have
+//! no zone, so a run takes the times of its trials.
 
 mod entry;
 mod job;
@@ -39,7 +39,7 @@ pub(super) const FORMAT: Format =
     Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 3 }, claim, read)
         .with_companions(is_companion);
 
-/// A file belongs to the job whose folder is so many levels above it.
+/// Claims a file for the folder of its job, several levels above the file.
 fn claim(peek: &Peek) -> Option<Claim> {
     let name = peek.name.as_str();
     if peek.content != Content::Json && name != RESULT {
@@ -51,7 +51,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
         RESULT if is_cut_trial(peek) => 2,
         RESULT if is_cut_job(peek) => 1,
         "trajectory.json" if peek.text("schema_version").is_some_and(|version| version.starts_with("ATIF")) => below_trial(peek),
-        // The first is close to CTRF, which would take it.
+        // `ctrf.json` resembles CTRF, whose importer would claim it.
         "ctrf.json" | "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => below_trial(peek),
         CONFIG if peek.has_all(&["job_name", "agents"]) => 1,
         CONFIG if peek.has_all(&["trial_name", "agent", "task"]) => 2,
@@ -74,18 +74,18 @@ fn is_job(peek: &Peek) -> bool {
     peek.has_all(&["n_total_trials", "stats"])
 }
 
-/// How many levels the job is above a file of an agent or a verifier: those of several steps have a folder for each.
+/// Returns how many levels the job is above a file of an agent or a verifier. A trial of several steps has a folder for each step.
 fn below_trial(peek: &Peek) -> usize {
     if peek.folder_name(2) == Some("steps") { 5 } else { 3 }
 }
 
-/// The folder above the verifier's, or above that of the steps, is a trial's.
+/// Returns whether the folder above the verifier's, or above the steps, is a trial's.
 fn is_in_trial(peek: &Peek) -> bool {
     let Some(trial) = peek.path.ancestors().nth(below_trial(peek) - 1) else { return false };
     Peek::of(&trial.join(RESULT)).is_ok_and(|peek| is_trial(&peek) || is_cut_trial(&peek))
 }
 
-/// A trial's result that ends before it shows what it is: its beginning, or what lies around it, tells.
+/// Returns whether a truncated result is a trial's, by its beginning or by the files around it.
 fn is_cut_trial(peek: &Peek) -> bool {
     let around = |level: usize, name: &str| Peek::of(&peek.path.ancestors().nth(level)?.join(name)).ok();
     peek.has_all(&["task_name", "trial_name"])
@@ -93,13 +93,13 @@ fn is_cut_trial(peek: &Peek) -> bool {
         || around(2, RESULT).is_some_and(|peek| is_job(&peek))
 }
 
-/// The same of a job's.
+/// Returns whether a truncated result is a job's, by the configuration beside it.
 fn is_cut_job(peek: &Peek) -> bool {
     let beside = peek.path.parent().map(|folder| folder.join(CONFIG));
     beside.and_then(|file| Peek::of(&file).ok()).is_some_and(|peek| peek.has_all(&["job_name", "agents"]))
 }
 
-/// Says whether a file that is not read, below a job's folder, is one that Harbor and its agents leave there.
+/// Returns whether an unread file below a job's folder is one that Harbor and its agents leave there.
 fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
@@ -113,7 +113,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut entries = Vec::new();
     let mut job: Option<(&ForeignFile, Job)> = None;
     let mut inline = 0;
-    // Results that are damaged, by their trial's folder: the job's own is in the source's.
+    // Damaged results by their trial's folder. The job's own result has the source's folder.
     let mut damaged: BTreeMap<&str, (&ForeignFile, Vec<Problem>)> = BTreeMap::new();
     for (number, file) in source.files.iter().enumerate() {
         let is_result = file.name.rsplit('/').next() == Some(RESULT);
@@ -220,7 +220,7 @@ fn each_inline(file: &ForeignFile, each: &mut dyn FnMut(usize, &Trial) -> Result
     Ok(())
 }
 
-/// What lies beside the results, by the folder of the trial with a slash at its end.
+/// Returns the files beside the results, by the trial's folder with a slash at its end.
 fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
     let mut beside: BTreeMap<&str, Beside<'_>> = BTreeMap::new();
     for file in &source.files {
@@ -234,7 +234,7 @@ fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
     beside
 }
 
-/// Returns the folder of the trial that a folder is, or is a step of.
+/// Returns the trial's folder for a folder that is a trial or a step of one.
 fn trial_of(folder: &str) -> &str {
     match folder.strip_suffix('/').and_then(|step| step.rsplit_once('/')) {
         Some((steps, _)) => steps.strip_suffix("steps").unwrap_or(folder),

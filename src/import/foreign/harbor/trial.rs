@@ -1,4 +1,4 @@
-//! One trial into one outcome.
+//! Turns one trial into one outcome.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use super::super::source::ForeignFile;
 use super::super::times::seconds;
 use super::wire::{AgentResult, Step, TRAJECTORY, Tests, Trajectory, TrajectoryStep, Trial};
 
-/// Texts of a trajectory are kept as far as they are shown.
+/// Maximum length of a trajectory's texts: as much as is shown.
 const MOST_TEXT_CHARS: usize = 2001;
 const MOST_FAILED_SHOWN: usize = 10;
 
-/// What tells the runs of a job apart.
+/// Key of a run within a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RunKey {
     pub job: String,
     pub agent: String,
-    /// With its provider.
+    /// Name with its provider.
     pub model: String,
-    /// As the job's statistics call it.
+    /// Name in the job's statistics.
     pub bare_model: String,
     pub dataset: String,
 }
@@ -52,29 +52,29 @@ impl RunKey {
             agent: agent.unwrap_or_default(),
             model,
             bare_model,
-            // Harbor's own word for tasks of no dataset.
+            // Harbor's own word for tasks without a dataset.
             dataset: text(&trial.source).filter(|name| !name.is_empty()).unwrap_or_else(|| "adhoc".to_owned()),
         }
     }
 
-    /// Returns the key that the job's statistics have for it.
+    /// Returns the run's key in the job's statistics.
     pub fn stated_under(&self) -> String {
         let model = if self.bare_model.is_empty() { String::new() } else { format!("{}__", self.bare_model) };
         format!("{}__{model}{}", self.agent, self.dataset)
     }
 }
 
-/// What a trial's verifier gave.
+/// Rewards that a trial's verifier gave.
 pub(super) struct Rewards {
-    /// Decides what passes.
+    /// The reward that decides whether the trial passes.
     pub reward: Option<f64>,
     pub others: BTreeMap<String, f64>,
-    /// There is one reward, so that the job can average it.
+    /// There is exactly one reward, so the job can average it.
     pub is_single: bool,
 }
 
 impl Rewards {
-    /// None where nothing was verified.
+    /// Returns the rewards, or `None` if nothing was verified.
     pub fn of(trial: &Trial) -> Option<Self> {
         let rewards = trial.verifier_result.0.as_ref()?.rewards.as_object()?;
         let mut others: BTreeMap<String, f64> = rewards.iter().filter_map(|(key, value)| Some((key.clone(), number(value)?))).collect();
@@ -86,7 +86,7 @@ impl Rewards {
     }
 }
 
-/// How a trial ended. A reward of 1 passes, whatever else happened: an agent may be stopped by the clock with its work done.
+/// Returns a trial's status. A reward of 1 passes in any case: an agent may reach its time limit with its work done.
 pub(super) fn status(trial: &Trial, rewards: Option<&Rewards>, sink: &mut Sink<'_>) -> ItemStatus {
     let exception = exception_type(trial);
     let reward = rewards.and_then(|rewards| rewards.reward);
@@ -113,7 +113,7 @@ pub(super) fn exception_type(trial: &Trial) -> Option<String> {
     text(&trial.exception_info.0.as_ref()?.exception_type)
 }
 
-/// What an exception says of the agent. Exceptions that are not of the harness are the agent's.
+/// Returns the status for an exception. Exceptions that are not the harness's are the agent's.
 fn ending(exception: &str) -> ItemStatus {
     let begins = |words: &[&str]| words.iter().any(|word| exception.starts_with(word));
     if exception == "AgentTimeoutError" {
@@ -141,15 +141,15 @@ fn ending(exception: &str) -> ItemStatus {
     }
 }
 
-/// What else lies in the trial's folder.
+/// Other files in the trial's folder.
 #[derive(Default)]
 pub(super) struct Beside<'a> {
-    /// One, or one a step; so are the tests.
+    /// One file, or one per step, as for `tests`.
     pub trajectories: Vec<&'a ForeignFile>,
     pub tests: Vec<&'a ForeignFile>,
 }
 
-/// What a trial used, and what is known of it beside its status.
+/// Usage of a trial, and its details besides the status.
 pub(super) struct Known {
     pub details: ItemDetails,
     pub usage: Option<Usage>,
@@ -206,11 +206,11 @@ fn reason(trial: &Trial) -> Option<String> {
     Some(message.map_or_else(|| kind.clone(), |message| format!("{kind}: {message}")))
 }
 
-/// Adds up tokens; the cache is in the input that Harbor counts, and beside it in ours.
+/// Adds up tokens. Harbor's input includes the cache; ours does not.
 fn usage_of(results: &[&AgentResult]) -> Option<Usage> {
     let each = results.iter().map(|result| {
         let (input, cached) = (count(&result.n_input_tokens), count(&result.n_cache_tokens));
-        // More cached than went in cannot be: then the cache is not known.
+        // The cache cannot exceed the input. If it does, the cache is unknown.
         let cached = cached.filter(|cached| input.is_none_or(|input| *cached <= input));
         Usage {
             input: input.map(|input| input - cached.unwrap_or(0)),
@@ -222,7 +222,7 @@ fn usage_of(results: &[&AgentResult]) -> Option<Usage> {
     each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
 }
 
-/// Adds up what was paid. A sum with a part unknown is unknown.
+/// Adds up costs. If one is unknown, so is the sum.
 fn cost_of(results: &[&AgentResult]) -> Option<f64> {
     if results.is_empty() {
         return None;
@@ -230,7 +230,7 @@ fn cost_of(results: &[&AgentResult]) -> Option<f64> {
     results.iter().map(|result| amount(&result.cost_usd)).sum()
 }
 
-/// Reads what a trajectory says of the whole, and what was asked, answered and called on the way.
+/// Reads a trajectory's totals into the result, and its question, reply, steps and tool calls into `details`.
 fn read_trajectory(file: &ForeignFile, details: &mut ItemDetails) -> Result<Option<AgentResult>, Stop> {
     let (mut steps, mut reply, mut question) = (0, None, details.question.take());
     let mut tools: BTreeMap<String, u64> = BTreeMap::new();
@@ -261,7 +261,7 @@ fn read_trajectory(file: &ForeignFile, details: &mut ItemDetails) -> Result<Opti
     Ok(trajectory.final_metrics.0)
 }
 
-/// Says which tests of the verifier failed.
+/// Returns a text that names the verifier's failed tests.
 fn failed_tests(file: &ForeignFile) -> Option<String> {
     let tests: Tests = read_value(file.open().ok()?, &file.shown).ok()?;
     let tests = tests.results.0?.tests;

@@ -1,11 +1,11 @@
-//! What Harbor writes, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of Harbor's files that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::json::Lenient;
 
-/// The keys of a job's result that are read; its trials pass by.
+/// Keys of a job's result that are read. Its trials are streamed.
 pub(super) const JOB: [&str; 5] = ["id", "started_at", "finished_at", "n_total_trials", "stats"];
 
 #[derive(Default, Deserialize)]
@@ -22,11 +22,11 @@ pub(super) struct Job {
 pub(super) struct Stats {
     #[serde(alias = "n_trials")]
     pub n_completed_trials: Value,
-    /// By agent, model and dataset, joined by `__`, which each of them may hold too.
+    /// By agent, model and dataset, joined by `__`, which each of them may contain too.
     pub evals: Value,
 }
 
-/// The figures of one agent with one model at one dataset.
+/// Figures of one agent with one model on one dataset.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Figures {
@@ -57,7 +57,7 @@ pub(super) struct Trial {
     pub agent_execution: Lenient<Phase>,
     pub started_at: Value,
     pub finished_at: Value,
-    /// Of trials of several steps, instead of the agent's result.
+    /// Replaces the agent's result in trials of several steps.
     pub step_results: Value,
 }
 
@@ -95,7 +95,7 @@ pub(super) struct ModelInfo {
     pub provider: Value,
 }
 
-/// Input tokens have the cache in them.
+/// Input tokens include the cache.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct AgentResult {
@@ -135,13 +135,13 @@ pub(super) struct Step {
     pub agent_result: Lenient<AgentResult>,
 }
 
-/// The keys of a trajectory that are read; its steps pass by.
+/// Keys of a trajectory that are read. Its steps are streamed.
 pub(super) const TRAJECTORY: [&str; 1] = ["final_metrics"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Trajectory {
-    /// The names differ from those of a trial's result, see the aliases there.
+    /// Its names differ from a trial's result: see the aliases of [`AgentResult`].
     pub final_metrics: Lenient<AgentResult>,
 }
 
@@ -153,7 +153,7 @@ pub(super) struct TrajectoryStep {
     pub tool_calls: Value,
 }
 
-/// The verifier's tests: CTRF but for the names and units of some fields, none of which are read.
+/// The verifier's tests: CTRF except for names and units of some fields that are not read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tests {

@@ -1,4 +1,4 @@
-//! The statistics of every instance: a few numbers each, kept until the requests pass by that say what was asked.
+//! Statistics of every instance: a few numbers each, kept until the requests with their texts are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::super::json::{count, text};
 use super::super::moments::Moments;
 use super::wire::{InstanceStats, perturbation};
 
-/// One attempt at an instance or at a changed copy of it.
+/// Key of one attempt at an instance, or at a perturbed copy of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InstanceKey {
     pub id: String,
@@ -27,7 +27,7 @@ pub(super) struct MetricName {
 #[derive(Default)]
 pub(super) struct InstanceValues {
     pub split: String,
-    /// By the number of the metric.
+    /// Values, each with the index of its metric.
     pub values: Vec<(usize, f64)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Instances {
     by_key: BTreeMap<InstanceKey, InstanceValues>,
     metrics: Vec<String>,
     numbers: BTreeMap<String, usize>,
-    /// Of instances as they were, by trial.
+    /// Values over unperturbed instances, by trial.
     over: BTreeMap<MetricName, BTreeMap<u64, Moments>>,
 }
 
@@ -48,7 +48,7 @@ impl InstanceKey {
 }
 
 impl Instances {
-    /// Takes the statistics of an instance; false where it has no id.
+    /// Takes the statistics of an instance. Returns false if it has no id.
     pub fn take(&mut self, stats: &InstanceStats) -> bool {
         let Some(key) = InstanceKey::of(&stats.instance_id, &stats.train_trial_index, &stats.perturbation) else { return false };
         let kept = self.by_key.entry(key.clone()).or_default();
@@ -82,7 +82,7 @@ impl Instances {
         &self.metrics[number]
     }
 
-    /// The names of the metrics in the order they were met.
+    /// Returns the metrics' names in the order of their first use.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().map(String::as_str)
     }
@@ -91,7 +91,7 @@ impl Instances {
         self.over.keys().map(|name| name.split.as_str()).collect()
     }
 
-    /// Every value of the metric over the split is 0 or 1.
+    /// Returns whether every value of the metric over the split is 0 or 1.
     pub fn is_graded(&self, metric: &str, split: &str) -> bool {
         let start = MetricName { metric: metric.to_owned(), split: split.to_owned(), sub_split: None };
         let own = self.over.range(start..).take_while(|(name, _)| name.metric == metric && name.split == split);
@@ -100,7 +100,7 @@ impl Instances {
         first && of.all(Moments::is_graded)
     }
 
-    /// The mean over trials of the means over instances, as HELM has it.
+    /// Returns the mean over trials of the means over instances, as HELM computes it.
     pub fn mean(&self, name: &MetricName) -> Option<f64> {
         let mut over = Moments::default();
         for trial in self.over.get(name)?.values() {
@@ -109,7 +109,7 @@ impl Instances {
         over.mean()
     }
 
-    /// The standard error over the instances of one trial; over several there is no plain one.
+    /// Returns the standard error over the instances of the only trial, or `None` if there are several trials.
     pub fn standard_error(&self, name: &MetricName) -> Option<f64> {
         let trials = self.over.get(name)?;
         trials.values().next().filter(|_| trials.len() == 1)?.standard_error()

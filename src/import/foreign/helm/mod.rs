@@ -1,8 +1,8 @@
-//! HELM: the folder of one run, with its specification, the requests, and the statistics of every instance and of all.
+//! HELM: the folder of one run, with its specification, its requests, and statistics per instance and for the whole run.
 //!
-//! Instances are questions, and trials with other examples are attempts. The first metric of the specification that grades decides what
-//! passes; as in HELM, the headline is over the split `test` without perturbations, so perturbed copies are checks that cluster with
-//! their instance, and other splits are outside. Every mean that HELM states over unperturbed instances is computed anew from theirs.
+//! Instances are questions, and trials with other examples are attempts. The first metric of the specification whose values are all 0 or 1
+//! decides what passes. As in HELM, the headline is over the split `test` without perturbations. So perturbed copies are checks that
+//! cluster with their instance, and other splits are not counted. Every mean that HELM publishes over unperturbed instances is recomputed.
 
 mod instances;
 mod names;
@@ -35,12 +35,12 @@ use names::names;
 use wire::{InstanceStats, RequestState, RunSpec, Stat, perturbation, said};
 
 const MOST_BYTES: u64 = 256 << 20;
-/// Specifications name a handful of metrics.
+/// Maximum number of metrics read. Specifications name a handful.
 const MOST_LISTED: usize = 256;
-/// What tells how the run went instead of how good it was.
+/// Prefixes of metrics that describe the run's execution, not its quality.
 const BOOKKEEPING: [&str; 8] =
     ["num_", "finish_reason", "training_", "inference_", "batch_size", "prompt_truncated", "max_prob", "logprob"];
-/// Parts of the names of metrics of which more is better.
+/// Parts of the names of metrics for which more is better.
 const BETTER_UP: [&str; 8] = ["match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg"];
 
 pub(super) const FORMAT: Format =
@@ -75,7 +75,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         })?;
     }
     let name = text(&spec.name).unwrap_or_default();
-    // Runs of one specification have one name; what they measured tells them apart, wherever they lie.
+    // Runs of one specification share a name. Their statistics tell them apart, wherever they lie.
     let Some(run) = sink.begin_unnamed_run(
         &[&name, content.as_deref().unwrap_or("no stats")],
         names(&spec).each_ref().map(String::as_str),
@@ -172,14 +172,14 @@ fn read_requests(
     Ok(())
 }
 
-/// What the statistics of instances mean.
+/// How to read the statistics of instances.
 struct Reading<'i> {
     instances: &'i Instances,
-    /// The split that the headline is over.
+    /// Split of the headline.
     headline: String,
-    /// The metrics that the specification names, in its order.
+    /// Metrics that the specification names, in its order.
     listed: Vec<String>,
-    /// The metric that says what passes.
+    /// Metric that decides what passes.
     deciding: Option<String>,
     has_perturbations: bool,
 }
@@ -198,7 +198,7 @@ impl<'i> Reading<'i> {
         Self { instances, headline, listed, deciding, has_perturbations }
     }
 
-    /// The outcome of an instance as its statistics have it.
+    /// Returns the outcome of an instance by its statistics.
     fn outcome(&self, key: &InstanceKey, run: Handle, sink: &mut Sink<'_>) -> (ItemOutcome, ItemDetails) {
         let item = match &key.perturbation {
             Some(change) => format!("{} [{change}]", key.id),
@@ -245,7 +245,7 @@ impl<'i> Reading<'i> {
         (outcome, details)
     }
 
-    /// Adds what the request says.
+    /// Adds the facts of the request.
     fn fill(&self, state: &RequestState, key: &InstanceKey, outcome: &mut ItemOutcome, details: &mut ItemDetails, sink: &mut Sink<'_>) {
         let Some(instance) = &state.instance.0 else { return };
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
@@ -271,14 +271,14 @@ impl<'i> Reading<'i> {
             outcome.duration_seconds = outcome.duration_seconds.or_else(|| result.seconds());
         }
         if result.success == Value::Bool(false) {
-            // The service failed: HELM scores what it has, which is nothing.
+            // The service failed, and HELM scored an empty answer.
             sink.quirk("requests that failed are missing, whatever their score");
             outcome.status = ItemStatus::Infra;
             details.reason = filled(text(&result.error)).or_else(|| Some("the request failed".to_owned()));
         }
     }
 
-    /// Ends the run: every stated mean beside the same over the instances, and the scores of the headline.
+    /// Ends the run: every published mean beside the mean over instances, and the scores of the headline.
     fn end(&self, stats: &[Stat], run: Handle, sink: &mut Sink<'_>) {
         let is_main = |name: &str| self.deciding.as_deref() == Some(name);
         for stat in stats {
@@ -303,7 +303,7 @@ impl<'i> Reading<'i> {
                         push_score(sink, run, metric, recomputed.unwrap_or(mean), error, n);
                     }
                 }
-                // Without perturbed copies the worst of them is the instance itself.
+                // If there are no perturbed copies, the worst copy is the instance itself.
                 Some(change) if is_headline && self.has_perturbations && is_quality(&metric) => {
                     push_score(sink, run, format!("{metric} ({change})"), mean, None, 0);
                 }
@@ -324,7 +324,7 @@ fn push_score(sink: &mut Sink<'_>, run: Handle, metric: String, value: f64, stan
     });
 }
 
-/// What a statistic over perturbed copies is called: `robustness, worst`.
+/// Returns the name of a statistic over perturbed copies, such as `robustness, worst`.
 fn perturbation_of(value: &Value) -> Option<String> {
     let name = perturbation(value)?;
     Some(match value.get("computed_on").and_then(text) {

@@ -1,14 +1,14 @@
-//! What a run is of: its suite, approach and model.
+//! Names of a run: its suite, approach and model.
 //!
-//! What was asked is a scenario with its arguments. Some classes of scenarios are data sets of their own and take no arguments; the run's name
-//! then says which it is, or else the class.
+//! A suite is a scenario with its arguments. Some scenario classes are data sets of their own and take no arguments. Then the run's name or
+//! else the class identifies the data set.
 
 use serde_json::Value;
 
 use super::super::json::text;
 use super::wire::RunSpec;
 
-/// What a run's name says of how was asked, and not of what.
+/// Keys in a run's name that describe how questions were asked, not which.
 const OF_ADAPTER: [&str; 21] = [
     "model",
     "model_deployment",
@@ -75,7 +75,7 @@ fn suite(spec: &RunSpec) -> String {
     }
 }
 
-/// Adds the name of the class where it is another than the scenario's.
+/// Adds the class's name if it differs from the scenario's.
 fn with_class(scenario: String, class: &str) -> String {
     let class = class.rsplit('.').next().unwrap_or(class).trim_end_matches("Scenario");
     let plain = |name: &str| name.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(of("commonsense:model=m", "commonsense_scenario.OpenBookQA", json!({})), "commonsense:OpenBookQA");
         assert_eq!(of("commonsense:dataset=a,model=m", "x.CommonSenseScenario", json!({"dataset": "a"})), "commonsense:dataset=a");
         assert_eq!(of("code:dataset=apps,model=m", "x.CodeScenario", json!({"level": "hard"})), "code:dataset=apps,level=hard");
-        // What is told by its arguments or by its name keeps it.
+        // A suite that its arguments or its name already identify keeps its name.
         assert_eq!(of("mmlu:subject=law,method=joint,model=m", "x.MMLUScenario", json!({"subject": "law"})), "mmlu:subject=law");
         assert_eq!(of("gsm:model=m", "x.GSM8KScenario", json!({})), "gsm");
         assert_eq!(of("narrative_qa:model=m", "x.NarrativeQAScenario", json!(null)), "narrative_qa");

@@ -1,4 +1,4 @@
-//! What the files of a HELM run hold, as far as they are read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of a HELM run's files that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub(super) struct StatName {
     pub perturbation: Value,
 }
 
-/// What is known of one instance in one trial.
+/// Statistics of one instance in one trial.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct InstanceStats {
@@ -76,7 +76,7 @@ pub(super) struct InstanceStats {
 pub(super) struct RequestState {
     pub instance: Lenient<Instance>,
     pub train_trial_index: Value,
-    /// There where each reference is asked about with a request of its own.
+    /// Present if each reference has a request of its own.
     pub reference_index: Value,
     pub output_mapping: Value,
     pub result: Lenient<RequestResult>,
@@ -116,7 +116,7 @@ pub(super) struct Completion {
 }
 
 impl Stat {
-    /// The statistic over an instance as one value. None where nothing was counted.
+    /// Returns the statistic of an instance as one value, or `None` if nothing was counted.
     pub fn value(&self) -> Option<f64> {
         let counted = count(&self.count).filter(|counted| *counted > 0)?;
         Some(number(&self.sum)? / counted as f64)
@@ -134,12 +134,12 @@ impl RequestResult {
     }
 }
 
-/// The text of an input or an output, which older files have as it is.
+/// Returns the text of an input or an output. Older files have the plain text.
 pub(super) fn said(value: &Value) -> Option<String> {
     text(value).or_else(|| text(value.get("text")?))
 }
 
-/// What a changed copy of an instance is called. None where the instance is as it was.
+/// Returns the name of a perturbed copy, or `None` if the instance is unperturbed.
 pub(super) fn perturbation(value: &Value) -> Option<String> {
     const FLAGS: [&str; 4] = ["name", "robustness", "fairness", "computed_on"];
     let parts = value.as_object()?;

@@ -1,4 +1,4 @@
-//! What Inspect's scores are worth as numbers, and its metrics over them.
+//! Inspect's scores as numbers, and its metrics over them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use super::super::attempts::pass_at;
 use super::super::json::{Table, count, text};
 use super::wire::{Eval, Metric, Results, Sample};
 
-/// Returns what a score's value is worth. None where there is none: not scored.
+/// Returns the number for a score's value, or `None` if the sample was not scored.
 ///
-/// Letters are those of Inspect's own scorers: correct, partial, incorrect, no answer. Any other text is worth nothing, as Inspect has it.
+/// Letters are those of Inspect's own scorers: correct, partial, incorrect, no answer. Any other text is 0, as in Inspect.
 pub(super) fn worth(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().filter(|number| number.is_finite()),
@@ -30,7 +30,7 @@ pub(super) fn worth(value: &Value) -> Option<f64> {
     }
 }
 
-/// Says whether a value is a text that is no grade.
+/// Returns whether a value is a text that is not a grade.
 pub(super) fn is_odd(value: &Value) -> bool {
     let Value::String(text) = value else { return false };
     let lower = text.trim().to_lowercase();
@@ -39,7 +39,7 @@ pub(super) fn is_odd(value: &Value) -> bool {
         && lower.parse::<f64>().is_err()
 }
 
-/// The scores of the results, the one that decides first.
+/// Returns the scores of the results, the deciding one first.
 pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
     let stated = |metrics: &Table<Metric>| -> Vec<Stated> { metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric)).collect() };
     let mut tallies: Vec<Tally> = results
@@ -69,7 +69,7 @@ pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
             tallies[..=place].rotate_right(1);
         }
     }
-    // Epochs that are reduced in several ways give a score of the same name each.
+    // If epochs are reduced in several ways, each reduction is a score of the same name.
     let known: Vec<(String, String)> = tallies.iter().map(|tally| (tally.name.clone(), tally.scorer.clone())).collect();
     for (place, tally) in tallies.iter_mut().enumerate() {
         tally.is_again = known[..place].contains(&known[place]);
@@ -81,25 +81,25 @@ pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
     tallies
 }
 
-/// The values of one score of the results over the samples.
+/// The values of one score over the samples.
 pub(super) struct Tally {
-    /// As the results call it: the scorer, or the key of the scorer's values.
+    /// Name in the results: the scorer, or the key of the scorer's values.
     pub name: String,
-    /// The same, told apart from other scores of the results.
+    /// Name, made unique among the scores of the results.
     pub label: String,
-    /// One before it has the same values, and reduces them in another way.
+    /// An earlier score has the same values, reduced in another way.
     pub is_again: bool,
     pub scorer: String,
     pub reducer: Option<String>,
     pub scored_samples: Option<u64>,
     pub metrics: Vec<Stated>,
-    /// By sample, one value an epoch.
+    /// By sample, one value per epoch.
     values: BTreeMap<String, Vec<f64>>,
-    /// By sample, its group for each key that a metric clusters by.
+    /// Group by clustering key and sample.
     clusters: BTreeMap<(String, String), String>,
 }
 
-/// A metric as the results state it.
+/// A metric as the results publish it.
 pub(super) struct Stated {
     pub name: String,
     kind: String,
@@ -138,7 +138,7 @@ impl Tally {
         Self { name, label, is_again: false, scorer, reducer, scored_samples, metrics, values: BTreeMap::new(), clusters: BTreeMap::new() }
     }
 
-    /// Returns the value that the score has in a sample: the scorer's, or what the scorer gives under the name.
+    /// Returns the score's value in a sample: the scorer's own, or its value under the score's name.
     pub fn value_in<'s>(&self, sample: &'s Sample) -> Option<&'s Value> {
         let direct = |name: &str| sample.scores.get(name).map(|score| &score.value);
         let single = |value: &&Value| !value.is_object() && !value.is_array();
@@ -168,7 +168,7 @@ impl Tally {
         self.metrics.iter().find_map(|metric| metric.cluster.as_deref())
     }
 
-    /// One value a sample, in the order of their ids. None where the reducer is not known.
+    /// Returns one value per sample, ordered by id, or `None` if the reducer is unknown.
     fn reduced(&self) -> Option<Vec<(&str, f64)>> {
         let reducer = self.reducer.as_deref().unwrap_or("mean");
         let reduce = |values: &Vec<f64>| -> Option<f64> {
@@ -198,7 +198,7 @@ impl Tally {
         self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
     }
 
-    /// Computes a metric anew. None where its way is not known, or there is nothing to compute it from.
+    /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
     pub fn recompute(&self, metric: &Stated) -> Option<f64> {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
@@ -217,7 +217,7 @@ impl Tally {
         }
     }
 
-    /// The mean of the reduced values with its standard error and the number of samples.
+    /// Returns the mean of the reduced values, its standard error and the number of samples.
     pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
@@ -230,7 +230,7 @@ impl Tally {
         self.values.values().flatten().copied()
     }
 
-    /// Deviations add up within a group before they are squared; a factor for few groups, as Inspect has it.
+    /// Returns the clustered standard error: deviations are added up within a group before squaring, with Inspect's factor for few groups.
     fn clustered_error(&self, key: &str, reduced: &[(&str, f64)], mean: f64) -> Option<f64> {
         let group = |id: &str| self.clusters.get(&(key.to_owned(), id.to_owned()));
         let groups: BTreeSet<&String> = reduced.iter().map(|(id, _)| group(id)).collect::<Option<_>>()?;
@@ -244,7 +244,7 @@ impl Tally {
     }
 }
 
-/// The most frequent value, the first of several.
+/// Returns the most frequent value; of several, the first.
 fn mode(values: &[f64]) -> f64 {
     let count = |value: f64| values.iter().filter(|other| other.to_bits() == value.to_bits()).count();
     let mut best = values[0];
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn metrics_over_samples_are_those_that_inspect_computes() {
-        // Numbers of inspect_ai's own metrics over 1, 0, 1.
+        // Results of inspect_ai's own metrics over 1, 0, 1.
         let plain = tally(None, &[("a", 1.0), ("b", 0.0), ("c", 1.0)], &[("a", "x"), ("b", "x"), ("c", "y")]);
         let values: Vec<f64> = plain.metrics.iter().map(|metric| plain.recompute(metric).expect("known")).collect();
         for (value, expected) in values.iter().zip([2.0 / 3.0, 1.0 / 3.0, (2.0_f64 * 2.0 / 9.0).sqrt() / 3.0]) {

@@ -1,4 +1,4 @@
-//! One log into one run.
+//! Turns one log into one run.
 
 use std::collections::BTreeMap;
 
@@ -17,41 +17,41 @@ use super::planned::Planned;
 use super::roles::Roles;
 use super::wire::{Eval, Header, Sample};
 
-/// Summaries hold a little more than so much of a text, samples the whole: a hash over more would tell the two apart.
+/// Characters of a text that are hashed. Summaries keep slightly more, samples the whole text: a longer hash would differ between them.
 const HASHED_CHARS: usize = 5000;
-/// The solver that puts choices to the model; those of a sample of another solver are not needed.
+/// Solver that shows choices to the model. Choices of samples with other solvers are not needed.
 const CHOOSING: &str = "multiple_choice";
-/// What summaries have in the place of what is no text.
+/// Placeholders in summaries for content that is not text.
 const STAND_INS: [&str; 6] = ["(Image)", "(Audio)", "(Video)", "(Data)", "(Document)", "(Reasoning)"];
 
-/// A log whose samples pass by.
+/// A log while its samples are read.
 pub(super) struct Log {
     run: Handle,
-    /// The first decides what passes.
+    /// Scores. The first decides what passes.
     tallies: Vec<Tally>,
     roles: Roles,
     model: String,
-    /// What its samples are.
+    /// Kind of its samples.
     kind: ItemKind,
     is_failed: bool,
-    /// What the log was to have, where it was not finished.
+    /// Planned samples, if the log was not finished.
     planned: Option<Planned>,
-    /// The samples in the file are fewer than the log says it has: theirs is not the log's result.
+    /// Numbers of samples in the file and in the log, if the file has fewer. Their scores then are not the log's result.
     truncated: Option<(u64, u64)>,
-    /// Scores that reach beyond 0 to 1 have no mark that passes.
+    /// Scores go beyond 0 to 1, so no value marks a pass.
     is_scaled: bool,
-    /// Choices are part of what is asked.
+    /// Choices are part of the question.
     has_choices: bool,
     stated_tokens: BTreeMap<String, u64>,
     tokens: BTreeMap<String, u64>,
 }
 
-/// Says whether the header counts tokens.
+/// Returns whether the header counts tokens.
 pub(super) fn has_usage(header: &Header) -> bool {
     header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
-/// Returns how many samples the header says there are.
+/// Returns the number of samples by the header.
 pub(super) fn total(header: &Header) -> Option<u64> {
     header.results.0.as_ref().and_then(|results| count(&results.total_samples))
 }
@@ -60,7 +60,7 @@ fn status_of(status: &Value) -> String {
     text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
 }
 
-/// Returns how the run ended. An invalidated log is one that its owner took back.
+/// Returns the run's status. The owner of an invalidated log withdrew it.
 pub(super) fn status(header: &Header) -> RunStatus {
     match status_of(&header.status).as_str() {
         _ if header.invalidated == Value::Bool(true) => RunStatus::Cancelled,
@@ -70,20 +70,20 @@ pub(super) fn status(header: &Header) -> RunStatus {
     }
 }
 
-/// Returns what tells a log's run from others. Logs of before 2025 have no id of their own.
+/// Returns the identity of a log's run. Logs from before 2025 have no id of their own.
 pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
     let word = |value: &Value| text(value).unwrap_or_default();
     let own = word(&eval.eval_id);
     let mut identity = if own.is_empty() { vec![word(&eval.run_id), word(&eval.task_id)] } else { vec![own] };
     if status_of(status) == "started" {
-        // The finished log of the same run is another import.
+        // The finished log of the run is a separate import.
         identity.push("started".to_owned());
     }
     identity
 }
 
 impl Log {
-    /// Begins the run of a log that has so many samples in its file. None where the run is there already.
+    /// Begins the run of a log with `samples` samples in its file. Returns `None` if the run is stored already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
         let (total, planned, run_status) = (total(&header), Planned::of(&header), self::status(&header));
         let Some(eval) = header.eval.0 else {
@@ -125,14 +125,14 @@ impl Log {
         if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
-        // What works in a sandbox has a workspace of its own.
+        // A task with a sandbox has a workspace of its own.
         let kind = if eval.sandbox.is_null() { ItemKind::Question } else { ItemKind::Task };
         record.counted = Some(kind);
         (record.usage, record.cost_usd) = roles.usage(&figures.model_usage, &figures.role_usage);
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
         }
-        // What one command started together.
+        // Batch of logs that one command started.
         record.batch_id =
             text(&eval.eval_set_id).or_else(|| text(&eval.run_id)).filter(|id| !id.is_empty()).map(|id| clip(&id, 100).into_owned());
         record.suite_version = version_of(&eval);
@@ -180,7 +180,7 @@ impl Log {
         Ok(Some(Self { run, tallies, roles, model, kind, is_failed, planned, truncated, is_scaled, has_choices, stated_tokens, tokens }))
     }
 
-    /// Takes one sample, or the summary of one.
+    /// Takes one sample, or the summary of a sample.
     pub fn take(&mut self, sample: &Lenient<Sample>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(sample) = &sample.0 else {
             sink.refuse(place, Refused::because("the sample is no object"));
@@ -191,7 +191,7 @@ impl Log {
             return Ok(());
         };
         if self.tallies.is_empty() {
-            // A log that was never finished states no results: the first scorer by name decides.
+            // An unfinished log publishes no results: the first scorer by name decides.
             let names = sample.scores.iter().map(|(name, _)| name).chain(sample.score.0.is_some().then_some(&self.model)).take(1);
             self.tallies.extend(names.map(|name| Tally::new(name.clone(), name.clone(), None, None, Vec::new())));
         }
@@ -261,7 +261,7 @@ impl Log {
         }
     }
 
-    /// Counts the samples that an error kept the log from as missing; where they have no names, the run stands for nothing.
+    /// Stores the samples that an error kept out of the log as missing. If the log does not name them, the run is cancelled instead.
     fn tell_missing(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some((planned, there)) = self.planned.as_ref().and_then(|planned| Some((planned, planned.there()?))) else { return Ok(()) };
         let said = format!("{there} of {} samples are in the log, which ended before the others", planned.total);
@@ -288,7 +288,7 @@ impl Log {
         Ok(())
     }
 
-    /// Ends the run: scores, and what the log states about itself.
+    /// Ends the run: its scores and published figures.
     pub fn end(self, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let run = self.run;
         self.tell_missing(sink)?;
@@ -323,7 +323,7 @@ impl Log {
                 continue;
             };
             if !is_pass_rate || (computed.is_none() && sink.run(run).shared_tests_total.is_none()) {
-                // Logs do not say which way is better; of grades it is known.
+                // Logs do not tell which direction is better, but for grades it is known.
                 let direction = if is_graded { Direction::Up } else { Direction::None };
                 sink.run(run).scores.push(ScoreRecord {
                     standard_error,
@@ -341,7 +341,7 @@ impl Log {
         Ok(())
     }
 
-    /// A log without its samples: what its accuracy says of how many passed, where that is a whole number.
+    /// For a log without samples, derives the passed count from its accuracy, if that is a whole number.
     fn count_stated(&self, accuracy: &Stated, scored: Option<u64>, sink: &mut Sink<'_>) {
         let Some(total) = scored.filter(|scored| *scored > 0).or_else(|| self.truncated.map(|(_, total)| total)) else { return };
         let passed = accuracy.value * total as f64;
@@ -355,7 +355,7 @@ impl Log {
     }
 }
 
-/// The solver, or what the plan has instead of one.
+/// Returns the solver, or the plan's solvers joined by `+`.
 fn approach(eval: &Eval, steps: Option<&Value>) -> String {
     if let Some(solver) = text(&eval.solver).filter(|solver| !solver.is_empty()) {
         return solver;
@@ -365,7 +365,7 @@ fn approach(eval: &Eval, steps: Option<&Value>) -> String {
     if names.is_empty() { "unnamed".to_owned() } else { names.join("+") }
 }
 
-/// What tells one state of a task from another.
+/// Returns the version of a task: its own version and a digest of its arguments.
 fn version_of(eval: &Eval) -> Option<String> {
     let version = text(&eval.task_version)?;
     let has_arguments = eval.task_args.as_object().is_some_and(|arguments| !arguments.is_empty());
@@ -404,7 +404,7 @@ fn details_of(
     });
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let choices: Vec<String> = sample.choices.as_array().into_iter().flatten().map(|choice| text(choice).unwrap_or_default()).collect();
-    // Summaries of before choices were in them hold a part of what was asked: whether the rest was the same is unknown.
+    // Summaries from before choices were included hold only part of the question. Whether the rest was equal is unknown.
     let is_whole = !has_choices || !choices.is_empty();
     let item_hash = question.as_deref().filter(|_| is_whole).map(|question| {
         let target = expected.join("\n");
@@ -427,7 +427,7 @@ fn details_of(
     }
 }
 
-/// The text of what was said: a text, the parts of one, or messages, of which the user's count.
+/// Returns the text of a message value: a text, its parts, or a list of messages, of which only the user's are kept.
 fn message_text(value: &Value) -> Option<String> {
     match value {
         Value::Array(parts) => {
@@ -444,5 +444,5 @@ fn message_text(value: &Value) -> Option<String> {
     }
 }
 
-/// What logs of one task have in common.
+/// Tag that logs of one task share.
 pub(super) const TASK_TAG: &str = "task_id";

@@ -1,8 +1,8 @@
 //! Inspect AI: `.eval` archives and `.json` logs of the UK AI Security Institute's evaluation framework.
 //!
-//! A log is one run; its samples are questions, each epoch an attempt. An archive has a summary of every sample, which holds all that is
-//! kept of one, so the samples themselves, with their transcripts, are only opened where summaries are missing or old. The header's
-//! results are kept as stated and computed anew from the samples.
+//! A log is one run, its samples are questions, and each epoch is an attempt. An archive has a summary of every sample with everything that
+//! is kept. So samples with their transcripts are opened only if summaries are missing or old. The header's results are kept as published
+//! figures and recomputed from the samples.
 
 mod grade;
 mod log;
@@ -38,7 +38,7 @@ use log::{Log, TASK_TAG};
 use wire::{Brief, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
-/// Journals have a file of summaries for every few samples.
+/// Folder of a journal's summaries: one file for every few samples.
 const JOURNAL: &str = "_journal/summaries/";
 
 pub(super) const FORMAT: Format =
@@ -49,7 +49,7 @@ pub(super) const FORMAT: Format =
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_log = match peek.content {
         Content::Zip => peek.has_member("_journal/start.json") || (peek.has_member("header.json") && peek.has_member_in("samples/")),
-        // `eval.run_id` or its successor tells a log from what another tool may have under `eval`.
+        // `eval.run_id` or its successor `eval.eval_id` tells a log from other tools' files with a key `eval`.
         Content::Json => {
             peek.has_all(&["status", "eval.task", "eval.model"]) && (peek.has("eval.run_id") || peek.has("eval.eval_id")) && !peek.is_lines
         }
@@ -68,8 +68,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if file.is_archive() { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
 }
 
-/// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
-/// stands, or the newest where none is complete. A log that cannot be read to its end is imported by nobody, and replaces none.
+/// Marks logs that another log of the same task replaces, as retries of an evaluation set do. The newest complete log is kept, or the
+/// newest if none is complete. A log that cannot be read to its end is not imported and replaces none.
 fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<SourceReport> {
     let mut by_task: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == own) {
@@ -91,13 +91,13 @@ fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<Sou
     Vec::new()
 }
 
-/// Says whether reading the log comes to its end, by reading it and keeping nothing.
+/// Returns whether the log can be read to its end, by reading it and keeping nothing.
 fn is_readable(source: &ForeignSource) -> bool {
     let (names, taken, nowhere) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()));
     read(source, &mut Sink::new(source, &names, &taken, &nowhere, "", Mode::DryRun)).is_ok()
 }
 
-/// What decides which of several logs of a task stands: complete before the others, then the newest.
+/// Order of the logs of a task, of which the last is kept: complete logs after others, then by time.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Standing {
     is_complete: bool,
@@ -105,7 +105,7 @@ struct Standing {
     identity: Vec<String>,
 }
 
-/// Returns the task of a log, which its beginning names. None where it names none, or cannot be read, which reading it says.
+/// Returns the task that a log names near its beginning, or `None` if it names none or cannot be read. Reading the log reports errors.
 fn task_of(file: &ForeignFile) -> Option<String> {
     let task = if file.is_archive() {
         text(&archived_header(file)?.eval.0?.task_id)
@@ -115,7 +115,7 @@ fn task_of(file: &ForeignFile) -> Option<String> {
     task.filter(|task| !task.is_empty())
 }
 
-/// Reads how a log stands. Whether one was invalidated may be said at its end.
+/// Reads the header that ranks a log. A log may say only at its end that it was invalidated.
 fn standing(file: &ForeignFile) -> Option<Standing> {
     let header = if file.is_archive() {
         archived_header(file)?
@@ -136,11 +136,11 @@ fn archived_header(file: &ForeignFile) -> Option<Header> {
 }
 
 fn start_of(archive: &Archive<'_>) -> &'static str {
-    // A log that crashed, or is being written, has only the first.
+    // A log that crashed or is still being written has only the journal's start.
     if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
 }
 
-/// Reads the log twice: a log may state its results after its samples, and what it states decides how they are read.
+/// Reads the log twice: a log may have its results after its samples, and they decide how samples are read.
 fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut samples = 0;
     let header: Header = read_object(file.open()?, &file.shown, &HEADER, "samples", &mut |_: IgnoredAny| {
@@ -174,7 +174,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         journal.sort_by_key(|name| (name.len(), name.clone()));
         journal
     };
-    // Summaries of before 2025 have no tokens, where the header does: the samples themselves are read.
+    // Summaries from before 2025 lack tokens that the header has. Then read the samples themselves.
     let summaries = if !log::has_usage(&header) || have_usage(archive, &summaries)? { summaries } else { Vec::new() };
     let mut samples = members.len() as u64;
     if log::total(&header).is_some_and(|total| total > samples) {
@@ -192,7 +192,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         })?;
     }
     if place < members.len() {
-        // A log that crashed may have samples that it had no time to sum up.
+        // A log that crashed may have samples without a summary.
         let told = told_of(archive, &summaries)?;
         for name in &members {
             let label = archive.label(name);
@@ -205,8 +205,8 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     log.end(sink)
 }
 
-/// Says whether a member of an archive is a sample: a file of its own, or the first part of one whose events and messages lie in chunks in a
-/// folder of its name.
+/// Returns whether an archive's member is a sample: a file of its own, or the first part of a sample whose events and messages lie in
+/// chunks in a folder of its name.
 fn is_sample(member: &str) -> bool {
     let Some(name) = member.strip_prefix("samples/").filter(|name| !name.is_empty() && !name.ends_with('/')) else { return false };
     let is_numbered = |folder: &str| {
@@ -219,7 +219,7 @@ fn is_sample(member: &str) -> bool {
     }
 }
 
-/// Says whether the summaries have tokens, by the first of them.
+/// Returns whether the summaries have tokens, judging by the first one.
 fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
     for name in summaries {
         let label = archive.label(name);
@@ -230,7 +230,7 @@ fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, S
     Ok(false)
 }
 
-/// Returns the samples that the summaries tell of.
+/// Returns the keys of the samples that have a summary.
 fn told_of(archive: &mut Archive<'_>, summaries: &[String]) -> Result<BTreeSet<(String, u64)>, Stop> {
     let mut told = BTreeSet::new();
     for name in summaries {
@@ -245,7 +245,7 @@ fn told_of(archive: &mut Archive<'_>, summaries: &[String]) -> Result<BTreeSet<(
     Ok(told)
 }
 
-/// Returns what tells a sample from the others of its log.
+/// Returns the key of a sample within its log.
 fn key_of(id: &Value, epoch: &Value) -> (String, u64) {
     (text(id).unwrap_or_default(), count(epoch).unwrap_or(1))
 }

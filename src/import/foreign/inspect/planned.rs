@@ -1,4 +1,4 @@
-//! The samples that a log was to have: one that an error ended states no results, and says nothing of those that it did not come to.
+//! Planned samples of a log. A log that an error ended has no results and does not mention the samples that it did not reach.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 use super::super::json::{count, text};
 use super::wire::{Eval, Header};
 
-/// More are not named one by one.
+/// Maximum number of samples named one by one.
 const MOST_NAMED: u64 = 1_000_000;
 
-/// What a log that was not finished was to have, and what it has.
+/// Planned samples of an unfinished log, and the samples that it has.
 pub(super) struct Planned {
     pub total: u64,
-    /// Where the log names its samples.
+    /// Ids of the planned samples. Empty if the log does not name them.
     ids: Vec<String>,
     epochs: u32,
     seen: BTreeSet<(String, u32)>,
 }
 
 impl Planned {
-    /// Returns what the log was to have, where it has no results that would say so.
+    /// Returns the planned samples, or `None` if the log succeeded or has results.
     pub fn of(header: &Header) -> Option<Self> {
         let eval = header.eval.0.as_ref()?;
         if header.results.0.is_some() || text(&header.status).as_deref() == Some("success") {
@@ -28,7 +28,7 @@ impl Planned {
         }
         let epochs = u32::try_from(count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1)).ok()?.max(1);
         let listed = eval.dataset.get("sample_ids").and_then(Value::as_array).into_iter().flatten();
-        // Those that were asked for; the count of the dataset is that of all.
+        // The listed ids are the requested samples; the dataset's count is of all its samples.
         let ids: Vec<String> = listed.filter_map(text).collect();
         let samples = if ids.is_empty() { limited(eval)? } else { ids.len() as u64 };
         let total = samples.checked_mul(u64::from(epochs))?;
@@ -40,7 +40,7 @@ impl Planned {
         self.seen.insert((id.to_owned(), epoch));
     }
 
-    /// Returns how many samples there are, where they are fewer than there were to be.
+    /// Returns the number of samples in the log, or `None` if none is missing.
     pub fn there(&self) -> Option<u64> {
         Some(self.seen.len() as u64).filter(|there| *there < self.total)
     }
@@ -49,14 +49,14 @@ impl Planned {
         !self.ids.is_empty()
     }
 
-    /// Returns the samples that are not there.
+    /// Returns the missing samples with their epochs.
     pub fn missing(&self) -> Vec<(&str, u32)> {
         let all = self.ids.iter().flat_map(|id| (1..=self.epochs).map(move |epoch| (id.as_str(), epoch)));
         all.filter(|(id, epoch)| !self.seen.contains(&((*id).to_owned(), *epoch))).collect()
     }
 }
 
-/// The samples of the dataset, as many as were asked for. None where some were asked for by name.
+/// Returns the number of samples within the limit, or `None` if samples were requested by id.
 fn limited(eval: &Eval) -> Option<u64> {
     let samples = count(eval.dataset.get("samples")?)?;
     if eval.config.get("sample_id").is_some_and(|id| !id.is_null()) {

@@ -1,4 +1,4 @@
-//! Which of a log's models answered and which judged, and what each used.
+//! Roles of a log's models: which answered, which judged, and what each used.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use super::wire::ModelUsage;
 /// The roles of a log's models.
 pub(super) struct Roles {
     model: String,
-    /// Models that only have a role, such as that of the judge.
+    /// Models that only have a role, such as the judge.
     others: BTreeSet<String>,
-    /// The roles of the model that answers: it may judge itself.
+    /// Roles of the answering model: it may judge itself.
     own: BTreeSet<String>,
-    /// The models that scorers were given.
+    /// Models that were given to scorers.
     given: BTreeSet<String>,
 }
 
@@ -37,14 +37,14 @@ impl Roles {
         Self { model: model.to_owned(), others, own, given }
     }
 
-    /// Names the models that judge: those in a role, and those that a scorer was given.
+    /// Returns the judges' names: models in a role, and models that were given to a scorer.
     pub fn judges(&self) -> String {
         let itself = (!self.own.is_empty()).then_some(&self.model);
         let named: BTreeSet<&str> = self.others.iter().chain(&self.given).chain(itself).map(String::as_str).collect();
         named.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Says what cannot be told of whose the tokens are.
+    /// Reports which tokens cannot be attributed to a model's role.
     pub fn explain(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>, sink: &mut Sink<'_>) {
         if models.iter().filter(|(model, _)| !self.others.contains(*model)).count() > 1 {
             sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
@@ -55,13 +55,13 @@ impl Roles {
         }
     }
 
-    /// Says whether it is known what the model used in each of its roles.
+    /// Returns whether the log knows the model's usage in one of its roles.
     pub fn are_told_apart(&self, by_role: &Table<ModelUsage>) -> bool {
         self.own.iter().any(|role| by_role.get(role).is_some())
     }
 
-    /// Adds up what the models used that are not only in a role, without what the answering model used in a role; input leaves the cache
-    /// out, as ours does. The cost is known where each has one.
+    /// Adds up the usage of the models that do not only have a role, minus the answering model's usage in its roles. Input excludes the
+    /// cache, as in our records. The cost is known only if every model has one.
     pub fn usage(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>) -> (Option<Usage>, Option<f64>) {
         let (mut sum, mut cost) = (None, Some(0.0));
         for (model, usage) in models.iter().filter(|(model, _)| !self.others.contains(*model)) {

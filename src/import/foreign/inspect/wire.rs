@@ -1,4 +1,4 @@
-//! What an Inspect log holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of an Inspect log that are read. Every field is optional, and any value may have an unexpected type.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(super) struct Header {
     pub stats: Lenient<Stats>,
     pub error: Lenient<Failure>,
     pub invalidated: Value,
-    /// Wins over the copy in `eval`: it holds later edits.
+    /// Preferred to the copy in `eval`, because it has later edits.
     pub tags: Value,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Headline {
     pub metric: Value,
 }
 
-/// The metrics of one scorer, or of one key of the values it gives.
+/// Metrics of one scorer, or of one key of its values.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Score {
@@ -109,7 +109,7 @@ pub(super) struct Metric {
     pub name: Value,
     pub value: Value,
     pub params: Value,
-    /// What `params` was called.
+    /// Earlier name of `params`.
     pub options: Value,
 }
 
@@ -119,11 +119,11 @@ pub(super) struct Stats {
     pub started_at: Value,
     pub completed_at: Value,
     pub model_usage: Table<ModelUsage>,
-    /// What `model_usage` has of models in a role, by the role.
+    /// Usage by role. `model_usage` includes it.
     pub role_usage: Table<ModelUsage>,
 }
 
-/// Input tokens leave the cache out.
+/// Input tokens exclude the cache.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ModelUsage {
@@ -141,7 +141,7 @@ pub(super) struct Failure {
     pub message: Value,
 }
 
-/// A sample of a log, or the summary of one: what both have has the same name.
+/// A sample of a log, or the summary of a sample. Shared fields have the same name.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Sample {
@@ -153,7 +153,7 @@ pub(super) struct Sample {
     pub metadata: Value,
     pub output: Lenient<Output>,
     pub scores: Table<SampleScore>,
-    /// Logs of early 2024 have one.
+    /// Logs of early 2024 have a single score.
     pub score: Lenient<SampleScore>,
     pub model_usage: Table<ModelUsage>,
     pub role_usage: Table<ModelUsage>,
@@ -169,7 +169,7 @@ pub(super) struct Sample {
     pub attachments: Attachments,
 }
 
-/// What a summary is told from others by, and whether it has tokens.
+/// Key of a summary, and whether it has tokens.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Brief {
@@ -193,7 +193,7 @@ pub(super) struct SampleScore {
     pub explanation: Value,
 }
 
-/// Texts that stand in other places of a sample as `attachment://<hash>`, each as far as it is shown: images are megabytes.
+/// Texts that a sample refers to as `attachment://<hash>`, each cut to the shown length: images are megabytes.
 #[derive(Default)]
 pub(super) struct Attachments(pub BTreeMap<String, String>);
 
@@ -232,7 +232,7 @@ impl<'de> Visitor<'de> for AttachmentsVisitor {
     values_are!(Attachments::default());
 }
 
-/// The beginning of a text; nothing of anything else.
+/// The beginning of a text. `None` for any other value.
 struct Clipped(Option<String>);
 
 impl<'de> Deserialize<'de> for Clipped {

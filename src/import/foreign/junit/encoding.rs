@@ -1,18 +1,18 @@
-//! Reports in another encoding than UTF-8, read as UTF-8.
+//! Reads reports in other encodings than UTF-8 as UTF-8.
 
 use std::io::{self, Cursor, Read};
 
 const BLOCK_BYTES: usize = 16 << 10;
-/// A declaration is the first thing in a report.
+/// Maximum bytes searched for the XML declaration, which comes first in a report.
 const MOST_DECLARATION_BYTES: u64 = 512;
 
-/// What the characters of 0x80 to 0x9f are where Windows says that a file is Latin 1; a few stand for nothing.
+/// Characters of the bytes 0x80 to 0x9f in Windows-1252. A few bytes have none.
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–',
     '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// What the bytes of a report mean that is not in UTF-8.
+/// Encoding of a report that is not in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Latin1,
@@ -22,7 +22,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Tells it by the first bytes, none for UTF-8; fails with the name of one that is not read.
+    /// Returns the encoding by the first bytes, or `None` for UTF-8. The error is the name of an unsupported encoding.
     pub fn of(head: &[u8]) -> Result<Option<Self>, String> {
         match head {
             [0xff, 0xfe, ..] | [b'<', 0, ..] => return Ok(Some(Self::Utf16Little)),
@@ -31,7 +31,7 @@ impl Encoding {
         }
         let Some(name) = declared(head) else { return Ok(None) };
         match name.to_lowercase().replace('_', "-").as_str() {
-            // Bytes of one each are no UTF-16, whatever is said of them.
+            // The declaration was readable as single bytes, so the report is not UTF-16, whatever it declares.
             "utf-8" | "utf8" | "us-ascii" | "ascii" | "utf-16" | "utf16" | "" => Ok(None),
             "iso-8859-1" | "iso8859-1" | "latin1" | "latin-1" | "l1" => Ok(Some(Self::Latin1)),
             "windows-1252" | "cp1252" => Ok(Some(Self::Windows1252)),
@@ -47,7 +47,7 @@ impl Encoding {
         }
     }
 
-    /// Appends what the bytes say to `text`, and returns how many of them were needed. At the end all are.
+    /// Appends the decoded bytes to `text` and returns how many bytes were used. At the end all are used.
     fn decode(self, bytes: &[u8], is_end: bool, text: &mut String) -> usize {
         match self {
             Self::Latin1 => text.extend(bytes.iter().map(|byte| char::from(*byte))),
@@ -58,7 +58,7 @@ impl Encoding {
             Self::Utf16Little | Self::Utf16Big => {
                 let unit = |pair: &[u8; 2]| if self == Self::Utf16Big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
                 let mut units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(unit).collect();
-                // The second half of a character may come with the next bytes.
+                // The second half of a surrogate pair may come with the next bytes.
                 if !is_end && units.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
                     units.pop();
                 }
@@ -83,18 +83,18 @@ fn declared(head: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(value).trim().to_owned())
 }
 
-/// Looks at the beginning of a report. Returns its encoding, or the name of one that is not read, and a reader of all of it.
+/// Looks at the beginning of a report. Returns its encoding, or the name of an unsupported one, and a reader of the whole report.
 pub(super) fn examine<R: Read>(mut reader: R) -> io::Result<(Result<Option<Encoding>, String>, impl Read)> {
     let mut head = Vec::new();
     reader.by_ref().take(MOST_DECLARATION_BYTES).read_to_end(&mut head)?;
     Ok((Encoding::of(&head), Cursor::new(head).chain(reader)))
 }
 
-/// Reads what is in an encoding as UTF-8.
+/// Reads bytes of an encoding as UTF-8.
 pub(super) struct Decoded<R> {
     reader: R,
     encoding: Option<Encoding>,
-    /// Bytes that are the beginning of a character.
+    /// Bytes of an incomplete character.
     left: Vec<u8>,
     text: Cursor<String>,
     has_begun: bool,
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn utf_16_is_read_across_blocks() {
-        // A character of two units on the edge of every second block.
+        // A character of two units lies on the edge of every second block.
         let text = format!("<a>{}</a>", "é𝄞x".repeat(BLOCK_BYTES));
         let bytes = |of: fn(u16) -> [u8; 2], text: &str| text.encode_utf16().flat_map(of).collect::<Vec<u8>>();
         assert!(read(&bytes(u16::to_be_bytes, &text)) == text);

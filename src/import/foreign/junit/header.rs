@@ -1,4 +1,4 @@
-//! What a report says outside of its cases: who was tested, when, and how many tests there are.
+//! Facts of a report outside its cases: names, times and totals.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
@@ -15,17 +15,17 @@ use super::super::tries::FLAKY_TAG;
 use super::own::{self, Counts, Own};
 use super::totals::Totals;
 
-/// What a report says outside of its cases.
+/// Facts of a report outside its cases.
 #[derive(Default)]
 pub(super) struct Header {
     names: Names,
-    /// What the report calls the run.
+    /// The run's name in the report.
     run: Option<String>,
     /// The root's name, and those of the suites directly below it.
     root: Option<String>,
     pub suites: Vec<String>,
     ended: Option<DateTime<Utc>>,
-    /// As our own reports say, in which the time of a suite may be more than what lies between its beginning and its end.
+    /// End of the run as our own reports give it. In them a suite's time may exceed the span from its start to its end.
     ended_by_itself: Option<DateTime<Utc>>,
     lacks_zone: bool,
     root_seconds: Option<f64>,
@@ -33,17 +33,18 @@ pub(super) struct Header {
     host: Option<String>,
     pub totals: Totals,
     pub namesakes: Namesakes,
-    /// The report is one of ours.
+    /// The report is our own.
     pub is_own: bool,
     pub counts: Counts,
     /// Tests that passed after they had failed.
     flaky: u64,
-    /// Over the cases and how they ended: two nights' reports may have nothing else that differs.
+    /// Digest of the cases and their statuses: reports of two nights may differ in nothing else.
     cases: Sha256,
 }
 
 impl Header {
-    /// Takes what is told of the run; of a report with several, what the whole says about all of them together is nobody's.
+    /// Takes facts of the run. If a report has several runs, the whole report's time and totals belong to none of them
+    /// and are ignored.
     pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
         match told {
             Told::Suite { start, depth, is_whole } => {
@@ -66,7 +67,7 @@ impl Header {
                 if let Some(text) = attribute(start, "timestamp")
                     && let Ok(began) = time("timestamp", text.trim())
                 {
-                    // As long as a clock can count; more is no time that a test takes.
+                    // A longer time is not a test's.
                     let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
                     #[expect(clippy::cast_possible_truncation, reason = "below a billion seconds")]
                     let ended = began.checked_add_signed(TimeDelta::milliseconds((took * 1000.0).round() as i64));
@@ -102,7 +103,7 @@ impl Header {
         self.root.as_deref() == Some("promptfoo")
     }
 
-    /// Begins the run, which is the `number`th of several.
+    /// Begins the run. `number` is its index if the report has several runs.
     pub fn begin(&self, stem: &str, number: Option<usize>, sink: &mut Sink<'_>) -> Option<Handle> {
         let only = match self.suites.as_slice() {
             [one] => Some(one),
@@ -114,7 +115,7 @@ impl Header {
         let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
         let cases = hex(&self.cases.clone().finalize());
         let mut identity = vec![suite, stem, &ended, &cases[..16]];
-        // Two runs of one report may have nothing else that differs.
+        // Two runs of a report may differ in nothing else.
         let number = number.map(|number| number.to_string());
         identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));
         let timestamp = self.ended_by_itself.or(self.ended);

@@ -1,8 +1,8 @@
 //! JUnit XML, as test runners of every language write it.
 //!
-//! A file is a run, its cases are tests, and a case that was tried again is what it came to. Who was tested is not part of the format: properties
-//! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
-//! no document types, so nothing can grow.
+//! A file is a run, its cases are tests, and a retried case has the outcome of its last try. The format does not name arms: properties of a
+//! suite or the command line name approach and model. The text is streamed; only XML's five entities and no document types are allowed, so
+//! nothing can expand.
 
 mod encoding;
 mod header;
@@ -41,7 +41,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
     let is_ours = match peek.content {
         Content::Xml => is_report(&peek.head),
-        // Of two bytes a character, the first look sees no XML.
+        // The first look does not recognise XML with two bytes per character.
         Content::Text => match Encoding::of(&peek.head) {
             Ok(encoding @ Some(Encoding::Utf16Little | Encoding::Utf16Big)) => {
                 let mut head = Vec::new();
@@ -66,7 +66,7 @@ fn open(file: &ForeignFile) -> Result<(Option<Encoding>, impl Read), Stop> {
     Ok((encoding, Decoded::new(reader, encoding)))
 }
 
-/// Returns the name of the first element, past declarations and comments.
+/// Returns the name of the first element after declarations and comments.
 fn first_element(head: &[u8]) -> Option<&[u8]> {
     let mut rest = head;
     loop {
@@ -89,7 +89,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
     let stem = stem(&source.name, ".xml");
-    // Names and times stand at the beginning and before the cases, but anybody may write them after: the report is read twice.
+    // Names and times usually come before the cases but may follow them, so the report is read twice.
     let (mut header, mut suites) = (Header::default(), Suites::default());
     let (encoding, reader) = open(file)?;
     walk(reader, &file.shown, &mut |told| {
@@ -132,7 +132,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Reads what is said of each run of a report with several.
+/// Reads the header of each run of a report with several runs.
 fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
     let mut headers: Vec<Header> = (0..runs.count).map(|_| Header::default()).collect();
     let mut suite = None;
@@ -153,14 +153,14 @@ fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
     Ok(headers)
 }
 
-/// What is known while cases are stored.
+/// State while cases are stored.
 struct Reading<'h> {
     run: Handle,
     is_promptfoo: bool,
     namesakes: &'h Namesakes,
     attempts: BTreeMap<String, u32>,
     own: Option<Own>,
-    /// The last case, to which another may belong.
+    /// The last case. The next one may belong to it.
     waiting: Option<Case>,
     place: u64,
     totals: Totals,
@@ -193,7 +193,7 @@ impl<'h> Reading<'h> {
                 return Ok(());
             }
         };
-        // pytest reports what broke after a failed test as a second case of the same name.
+        // pytest reports a failed teardown after a failed test as a second case of the same name.
         let is_teardown = case.is_teardown_of(self.waiting.as_ref());
         self.totals.count(&case, is_teardown);
         if is_teardown {
@@ -207,7 +207,7 @@ impl<'h> Reading<'h> {
         Ok(())
     }
 
-    /// Stores the case to which nothing can belong any more.
+    /// Stores the waiting case.
     fn end_case(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(ready) = self.waiting.take() else { return Ok(()) };
         self.place += 1;
@@ -269,7 +269,7 @@ impl<'h> Reading<'h> {
     }
 }
 
-/// Calls with what the report tells, in its order.
+/// Calls `tell` with each part of the report in order.
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
     let left = Allowance::of_record();
     let reader = BufReader::with_capacity(64 << 10, Bounded::new(reader, &left));
@@ -280,7 +280,7 @@ fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result
     })
 }
 
-/// Says how a case ended, with its other tries: before a pass those that failed, after a failure those that did not help.
+/// Returns the case's reason with its other tries: earlier failed tries before a pass, later failed tries after a failure.
 fn reason(case: &Case) -> Option<String> {
     let others: Vec<Try> = case.others().iter().map(|verdict| Try { status: verdict.status, reason: verdict.reason() }).collect();
     let (before, after) = if case.status() == ItemStatus::Pass { (others, Vec::new()) } else { (Vec::new(), others) };

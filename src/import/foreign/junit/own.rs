@@ -1,21 +1,21 @@
-//! What our own reports say in properties, because the format has no place for it: which kind of outcome a case is, and who decided.
+//! Properties that our own reports add because the format has no field for them: the outcome's kind and its evaluator.
 //!
-//! A suite has what most of its cases are, and a case what it is otherwise.
+//! A suite has the values of most of its cases, and a case has its own value if it differs.
 
 use quick_xml::events::BytesStart;
 
 use crate::domain::{ItemKind, ItemOutcome, Run};
 use crate::junit::{Case, attribute};
 
-/// The name of the whole in reports that `export junit` writes.
+/// Name of the root element in reports of `export junit`.
 const ROOT: &str = "evalreport";
 
-/// Says whether the whole is one of ours.
+/// Returns whether the root element is that of our own reports.
 pub(super) fn is_root(start: &BytesStart<'_>) -> bool {
     attribute(start, "name").as_deref() == Some(ROOT)
 }
 
-/// Of the suite whose cases come by.
+/// Properties of the current suite.
 #[derive(Default)]
 pub(super) struct Own {
     kind: Option<ItemKind>,
@@ -46,7 +46,7 @@ impl Own {
     }
 }
 
-/// What passed of a run that has no outcomes.
+/// Counts of a run without outcomes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     passed: Option<u64>,
@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// Returns the item of an attempt at it, whose number is part of its name.
+/// Returns an item's name without the number of the attempt.
 pub(super) fn item(name: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     match name.strip_suffix(')').and_then(|name| name.rsplit_once(" (attempt ")) {

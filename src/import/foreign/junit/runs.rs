@@ -1,7 +1,7 @@
-//! Which suites of a report belong to which run.
+//! Assigns the suites of a report to runs.
 //!
-//! A report is usually one run. One of ours has a run in each suite at the top, and so has another tool's whose suites name who was tested
-//! and do not all name the same.
+//! A report is usually one run. In our own reports each top-level suite is a run. In other reports suites are separate runs if each names
+//! an approach or a model and the names differ.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::junit::Told;
 use super::super::measured::Names;
 use super::own;
 
-/// The suites at the top of a report, by the names that each gives what was tested.
+/// The top-level suites of a report, with the names in each suite's properties.
 #[derive(Default)]
 pub(super) struct Suites {
     is_own: bool,
     named: Vec<(Names, Option<String>)>,
 }
 
-/// The number of a run for each suite at the top, in their order.
+/// The run's index for each top-level suite, in order.
 pub(super) struct Runs {
     of_suite: Vec<usize>,
     pub count: usize,
@@ -59,7 +59,7 @@ impl Suites {
 }
 
 impl Runs {
-    /// The run of the suite at the top with this number; what stands before all suites belongs to the first.
+    /// Returns the run of a top-level suite. Parts before all suites belong to the first run.
     pub fn of(&self, suite: Option<usize>) -> usize {
         suite.and_then(|suite| self.of_suite.get(suite)).copied().unwrap_or(0)
     }

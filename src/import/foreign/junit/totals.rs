@@ -1,4 +1,4 @@
-//! How many cases a report says it has, and how many it has.
+//! Published and recomputed numbers of a report's cases.
 
 use quick_xml::events::BytesStart;
 
@@ -7,7 +7,7 @@ use crate::junit::{Case, attribute};
 
 #[derive(Default)]
 pub(super) struct Totals {
-    /// The root has them, so its suites' are not added.
+    /// The root has totals, so the suites' totals are not added.
     is_stated: bool,
     tests: Option<u64>,
     failures: Option<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Takes what the whole states.
+    /// Takes the totals of the root.
     pub fn state(&mut self, start: &BytesStart<'_>) {
         let count = |name| attribute(start, name).and_then(|text| text.trim().parse().ok());
         *self = Self {
@@ -28,7 +28,7 @@ impl Totals {
         };
     }
 
-    /// Adds what a suite states.
+    /// Adds the totals of a suite.
     pub fn add(&mut self, start: &BytesStart<'_>) {
         if self.is_stated {
             return;
@@ -45,7 +45,7 @@ impl Totals {
         add(&mut self.skipped, count("skipped"));
     }
 
-    /// Counts a case; one that tells what broke after another is no test of its own.
+    /// Counts a case. A case for a failed teardown does not count as a test.
     pub fn count(&mut self, case: &Case, is_teardown: bool) {
         let add = |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
         add(&mut self.tests, !is_teardown);
@@ -54,7 +54,7 @@ impl Totals {
         add(&mut self.skipped, case.status() == ItemStatus::Skipped);
     }
 
-    /// Pairs what is stated with what was counted.
+    /// Pairs the published totals with the recomputed ones.
     pub fn against(&self, counted: &Self) -> Vec<(&'static str, u64, u64)> {
         let pairs = [
             ("tests", self.tests, counted.tests),

@@ -1,4 +1,4 @@
-//! The figures that results state of a task, and the same over its samples.
+//! The published figures of a task, and the same figures recomputed from its samples.
 
 use serde_json::{Map, Value};
 
@@ -8,9 +8,9 @@ use super::super::json::{number, text};
 use super::super::moments::Moments;
 use super::wire::Results;
 
-/// What results say of a task beside figures.
+/// Keys of a task's results that are not figures.
 const NO_FIGURES: [&str; 5] = ["alias", " ", "name", "sample_len", "sample_count"];
-/// Parts of the names of metrics that are no grades, and of those among them that no mean over samples gives.
+/// Parts of the names of metrics that are not grades, of metrics that are not means over samples, and of metrics that are not shares.
 const NO_GRADES: [&str; 20] = [
     "f1",
     "bleu",
@@ -36,7 +36,7 @@ const NO_GRADES: [&str; 20] = [
 const NO_MEANS: [&str; 10] = ["f1", "bleu", "ter", "chrf", "perplexity", "bits", "byte", "brier", "mcc", "sari"];
 const NO_SHARES: [&str; 9] = ["bleu", "ter", "chrf", "perplexity", "bits", "byte", "likelihood", "loss", "sari"];
 
-/// One figure as stated, with its standard error.
+/// A published figure with its standard error.
 pub(super) struct Stated {
     pub key: String,
     pub metric: String,
@@ -44,11 +44,11 @@ pub(super) struct Stated {
     pub value: f64,
     pub error_key: String,
     pub error: Option<f64>,
-    /// The standard error is there as text that is no number.
+    /// The standard error is a text that is not a number.
     pub lacks_error: bool,
 }
 
-/// A metric under a filter.
+/// A metric with its filter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MetricKey {
     pub filter: String,
@@ -61,15 +61,15 @@ impl Stated {
     }
 }
 
-/// What the samples of a task have of a metric.
+/// Values of a metric over the samples of a task.
 #[derive(Default)]
 pub(super) struct Tally {
     pub values: Moments,
-    /// Some samples have what a figure over all of them is made of instead of a value.
+    /// Some samples have parts of a figure over all samples instead of a value.
     pub has_parts: bool,
 }
 
-/// Reads the figures of a task in the order they stand in. Before 0.4 names have no filter.
+/// Reads a task's figures in their order. Before version 0.4 their names have no filter.
 pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
     let split = |key: &str| -> (String, Option<String>) {
         match key.rsplit_once(',') {
@@ -111,12 +111,12 @@ fn has_part(metric: &str, parts: &[&str]) -> bool {
     metric.split(|letter: char| !letter.is_alphanumeric()).any(|part| parts.contains(&part.to_lowercase().as_str()))
 }
 
-/// Says whether a metric's values are right or wrong, by its name.
+/// Returns whether a metric's name allows that its values are right or wrong.
 pub(super) fn may_grade(metric: &str) -> bool {
     !has_part(metric, &NO_GRADES)
 }
 
-/// Says whether a metric's figure is the mean over the samples: its task says so, or nothing that speaks against it.
+/// Returns whether a metric's figure is the mean over the samples: by the task's configuration, else by the metric's name.
 pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
     let listed = results.configs.get(task).and_then(|config| config.get("metric_list")?.as_array());
     let own = listed.into_iter().flatten().find(|one| one.get("metric").is_some_and(|name| name == metric));
@@ -130,7 +130,7 @@ pub(super) fn unit(metric: &str, value: f64) -> Unit {
     if (0.0..=1.0).contains(&value) && !has_part(metric, &NO_SHARES) { Unit::Fraction } else { Unit::Number }
 }
 
-/// Which way is better, as the results say. Of grades it is known.
+/// Returns which direction is better by the results. For grades it is known.
 pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Direction {
     match results.higher_is_better.get(task).and_then(|of_task| of_task.get(metric)) {
         Some(Value::Bool(true)) => Direction::Up,
@@ -140,7 +140,7 @@ pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Directio
     }
 }
 
-/// What a sample's value of a metric is worth; a list is part of what a figure over all samples is made of.
+/// Returns the number for a sample's value. A list is part of a figure over all samples and has none.
 pub(super) fn worth(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(is_right) => Some(f64::from(u8::from(*is_right))),

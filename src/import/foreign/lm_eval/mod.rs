@@ -1,8 +1,8 @@
-//! lm-evaluation-harness: the results of one evaluation, and the samples of each of its tasks, in files with one time stamp.
+//! lm-evaluation-harness: the results of one evaluation and the samples of each of its tasks, in files with one time stamp.
 //!
-//! Every task is a run: it has its own version, its own figures and, where samples were logged, its own file of them. A group of tasks
-//! has figures alone, which are computed anew from those of its tasks. Samples hold one line for each filter of an answer: the first
-//! filter and the first metric that grades decide what passes, and the others are scores.
+//! Every task is a run: it has its own version, its own figures and, if samples were logged, its own file of them. A group of tasks only
+//! has figures, which are recomputed from its tasks' figures. Samples have one line per filter of an answer. The first filter and the first
+//! metric of grades decide what passes; the others are scores.
 
 mod metric;
 mod sample;
@@ -29,7 +29,7 @@ use task::Task;
 use wire::Results;
 
 const MOST_RESULTS_BYTES: u64 = 256 << 20;
-/// Groups times tasks: every group may hold every task.
+/// Maximum of groups times tasks, because every group may hold every task.
 const MOST_GROUPED: usize = 4_000_000;
 
 pub(super) const FORMAT: Format = Format::new(
@@ -57,7 +57,7 @@ fn is_samples(peek: &Peek) -> bool {
     peek.content == Content::Json && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
 }
 
-/// Results name their metrics with a filter, or, before 0.4, have `versions` and a `config` beside them.
+/// Returns whether a file is results: its metrics' names have a filter, or, before 0.4, `versions` and a `config` are beside them.
 fn is_results(peek: &Peek) -> bool {
     let has_filters = |task: &str| peek.keys_below(&format!("results.{task}")).any(|key| key.contains(','));
     peek.content == Content::Json
@@ -67,7 +67,7 @@ fn is_results(peek: &Peek) -> bool {
             || (peek.has_all(&["versions", "config"]) && (peek.has("config.model") || peek.has("config.model_args"))))
 }
 
-/// Splits a file's name, without its endings, where a time stamp begins.
+/// Splits a file's name, without its extensions, before its time stamp.
 fn split_name(name: &str) -> (&str, Option<&str>) {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
     let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
@@ -77,7 +77,7 @@ fn split_name(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// `2026-01-21T03-44-18.458309`, the fraction left out at whole seconds.
+/// Returns whether a text is a time stamp such as `2026-01-21T03-44-18.458309`. Whole seconds have no fraction.
 fn is_stamp(text: &str) -> bool {
     let pattern = b"0000-00-00T00-00-00";
     let fits = |(byte, like): (&u8, &u8)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like };
@@ -130,7 +130,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Finds the task of each file of samples: the one whose name its name ends in.
+/// Assigns each file of samples to the task at the end of its name.
 fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool, sink: &mut Sink<'_>) -> BTreeMap<String, &'f ForeignFile> {
     let mut by_task = BTreeMap::new();
     let tasks: Vec<(&String, String)> = results.figures.keys().map(|task| (task, sanitized(task))).collect();
@@ -151,12 +151,12 @@ fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool,
     by_task
 }
 
-/// Names in file names have other characters than letters, digits, `.` and `-` as `_`.
+/// Returns a name as in file names: every character except letters, digits, `.` and `-` becomes `_`.
 fn sanitized(name: &str) -> String {
     name.chars().map(|letter| if letter.is_alphanumeric() || matches!(letter, '.' | '-') { letter } else { '_' }).collect()
 }
 
-/// Makes what results would say from the names of the files of samples.
+/// Builds results from the names of the files of samples.
 fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
     let mut results = Results { date: Value::String(source.name.clone()), ..Results::default() };
     for file in samples {

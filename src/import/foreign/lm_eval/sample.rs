@@ -1,4 +1,4 @@
-//! One line of samples: a document under a filter, with what was asked, answered and expected.
+//! One line of samples: a document under a filter, with its question, answer and expected answer.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::super::json::{number, read_lines_to_cut, text};
 use super::super::peek::Peek;
 use super::super::source::ForeignFile;
 
-/// Keys of a line that are no metrics, for lines that do not list theirs.
+/// Keys of a line that are not metrics, for lines that do not list their metrics.
 const NO_METRICS: [&str; 13] = [
     "doc_id",
     "doc",
@@ -28,10 +28,10 @@ const NO_METRICS: [&str; 13] = [
     "doc_to_text",
     "doc_to_target",
 ];
-/// Prompts are kept from their end, where the question is: examples come before it.
+/// Characters kept from a prompt's end, which has the question. Examples come before it.
 const MOST_PROMPT_CHARS: usize = 1999;
 
-/// A digest over all prompts of a task, whatever their order; nothing where one of them is unknown.
+/// An order-independent digest over all prompts of a task. Unknown if one of the prompts is.
 #[derive(Default)]
 pub(super) struct Prompts {
     sum: u128,
@@ -62,7 +62,7 @@ pub(super) fn filter(sample: &Value) -> Option<&str> {
     sample.get("filter")?.as_str()
 }
 
-/// The names and values of a line's metrics.
+/// Returns the names and values of a line's metrics.
 pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
     match sample.get("metrics").and_then(Value::as_array) {
         Some(names) => names.iter().filter_map(|name| Some((name.as_str()?, sample.get(name.as_str()?)?))).collect(),
@@ -73,7 +73,7 @@ pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
     }
 }
 
-/// Says what was asked, answered and expected.
+/// Returns the question, the answer and the expected answers.
 pub(super) fn details(sample: &Value) -> ItemDetails {
     let prompt = argument(sample, 0, 0).and_then(text);
     let choices = choices(sample);
@@ -115,7 +115,7 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
     }
 }
 
-/// What was given to a request: `arguments` is an object with names since 0.4.3, a list of lists before.
+/// Returns an argument of a request. Since 0.4.3 `arguments` is an object with names, before a list of lists.
 fn argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
     match sample.get("arguments")? {
         Value::Array(requests) => requests.get(request)?.get(place),
@@ -127,7 +127,7 @@ fn continuation(sample: &Value, choice: usize) -> Option<String> {
     argument(sample, choice, 1).and_then(Value::as_str).map(|text| text.trim().to_owned())
 }
 
-/// Returns the most likely of several choices, where each has a log probability and whether it is the greedy one.
+/// Returns the index of the most likely choice, or `None` unless each choice has a log probability and a flag for greedy decoding.
 fn choices(sample: &Value) -> Option<usize> {
     let pairs = sample.get("filtered_resps")?.as_array().filter(|pairs| pairs.len() > 1)?;
     let likelihood = |pair: &Value| -> Option<f64> {
@@ -152,11 +152,11 @@ fn end_of(prompt: &str) -> String {
     }
 }
 
-/// Takes a sample with its place.
+/// Callback that takes a sample's place and the sample.
 pub(super) type OnSample<'a> = &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>;
 
-/// Calls with each sample of a file and its place: a value a line, or, before 0.4.3, all in one list.
-/// Returns the line that is cut off, where the last one is.
+/// Calls `each` with each sample of a file and its place: one value per line, or, before 0.4.3, all in one list. Returns the number of the
+/// last line if it is cut off.
 pub(super) fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<Option<usize>, Stop> {
     if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
         let mut place = 0;

@@ -1,4 +1,4 @@
-//! One task into one run, and the figures of a group of tasks.
+//! Turns one task into one run, and reads the figures of a group of tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,30 +17,30 @@ use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, sta
 use super::sample::{self, each_sample};
 use super::wire::Results;
 
-/// Tasks have a handful of metrics.
+/// Maximum number of metrics. Tasks have a handful.
 const MOST_METRICS: usize = 256;
 
-/// A task of the results, whose samples pass by twice: once to see which metric grades, then to be stored.
+/// A task of the results. Its samples are read twice: first to find the metric that grades, then to be stored.
 pub(super) struct Task<'r> {
     results: &'r Results,
     name: &'r str,
     stated: Vec<Stated>,
-    /// Metrics in the order of their task's list.
+    /// Metrics in the order of the task's list.
     metrics: Vec<String>,
     filters: Vec<String>,
 }
 
-/// What the samples hold.
+/// Findings of the first reading of the samples.
 #[derive(Default)]
 struct Seen {
     tallies: BTreeMap<MetricKey, Tally>,
-    /// Lines by filter.
+    /// Number of lines by filter.
     lines: BTreeMap<String, u64>,
-    /// The filter of the lines that are stored.
+    /// Filter of the lines that are stored.
     filter: String,
-    /// By document, the values under other filters.
+    /// Values under other filters, by document.
     others: BTreeMap<String, BTreeMap<String, f64>>,
-    /// The last line, where it is cut off.
+    /// Number of the last line, if it is cut off.
     cut: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ impl<'r> Task<'r> {
         }
         let (samples, seen) = match samples.map(|file| (file, self.look_at(file))) {
             Some((file, Ok(seen))) => (Some(file), seen),
-            // What the results state is there without them.
+            // The published figures are imported without the samples.
             Some((file, Err(Stop::Unreadable(problems)))) if !self.stated.is_empty() => {
                 let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
                 sink.refuse(&file.name, Refused::with_detail("the samples cannot be read", why));
@@ -89,7 +89,7 @@ impl<'r> Task<'r> {
         }
         if let Some((file, line)) = samples.zip(seen.cut) {
             if is_truncated {
-                // Its lines are not stored, which would refuse it.
+                // The lines are not stored, so storing does not report this one as refused.
                 sink.refuse(&format!("{} line {line}", file.name), Refused::because(CUT_OFF.0));
             } else {
                 let record = sink.run(run);
@@ -105,7 +105,7 @@ impl<'r> Task<'r> {
         Ok(())
     }
 
-    /// Reads the samples for what they hold of each metric.
+    /// Reads the samples to find each metric's values.
     fn look_at(&self, file: &ForeignFile) -> Result<Seen, Stop> {
         let mut seen = Seen { filter: self.filters.first().cloned().unwrap_or_default(), ..Seen::default() };
         seen.cut = each_sample(file, &mut |_, line| {
@@ -113,7 +113,7 @@ impl<'r> Task<'r> {
             let Some(document) = line.get("doc_id").and_then(text) else { return Ok(()) };
             let filter = sample::filter(&line).unwrap_or(&seen.filter).to_owned();
             if seen.lines.is_empty() && !self.filters.contains(&filter) {
-                // Neither the results nor the task's configuration name the filters.
+                // The results and the task's configuration do not name the filters.
                 seen.filter.clone_from(&filter);
             }
             *seen.lines.entry(filter.clone()).or_default() += 1;
@@ -137,7 +137,7 @@ impl<'r> Task<'r> {
         Ok(seen)
     }
 
-    /// The metric that says what passes: the first whose values are all grades.
+    /// Returns the metric that decides what passes: the first whose values are all grades.
     fn deciding(&self, seen: &Seen) -> Option<MetricKey> {
         let key = |metric: &String| MetricKey { filter: seen.filter.clone(), metric: metric.clone() };
         let listed = self.metrics.iter().map(key);
@@ -197,7 +197,7 @@ impl<'r> Task<'r> {
         Ok(())
     }
 
-    /// Ends the run: scores, and what the results state beside the same over the samples.
+    /// Ends the run: its scores, and the published figures beside the same figures over the samples.
     fn end(&self, run: Handle, seen: &Seen, deciding: Option<&MetricKey>, is_whole: bool, total: Option<u64>, sink: &mut Sink<'_>) {
         let stated_keys = self.stated.iter().map(|one| (one.key(), Some(one)));
         let mut done = BTreeSet::new();
@@ -247,18 +247,18 @@ impl<'r> Task<'r> {
     }
 }
 
-/// A metric as our tables call it: with its filter, unless that changes nothing.
+/// Returns a metric's name in our tables: with its filter, unless the filter does nothing.
 fn shown(metric: &str, filter: &str) -> String {
     if filter.is_empty() || filter == "none" { metric.to_owned() } else { format!("{metric},{filter}") }
 }
 
-/// Begins the run of a task or a group. None where it is there already.
+/// Begins the run of a task or a group. Returns `None` if it is stored already.
 fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let model = results.model();
     let run = sink.begin_run(&[&results.moment(), &model, name], [name, &results.approach(name), &model])?;
     let record = sink.run(run);
     let seconds = results.seconds();
-    // Seconds since 1970 of when the evaluation began; a run's time is when it ended.
+    // The date is the evaluation's start in seconds since 1970; a run's time is its end.
     let ended = number(&results.date).and_then(|began| unix_moment(began + seconds.unwrap_or(0.0)));
     record.timestamp = ended;
     if results.figures.len() == 1 {
@@ -290,14 +290,14 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     Some(run)
 }
 
-/// Reads the figures of a group, which are means over its tasks, weighted by how many samples each has unless the group says otherwise.
+/// Reads the figures of a group. They are means over its tasks, weighted by their numbers of samples unless the group does otherwise.
 pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
     let Some(run) = begin(results, name, sink) else { return };
     let figures = results.groups.get(name).or_else(|| results.figures.get(name)).and_then(Value::as_object);
     let tasks = results.tasks_of(name);
     sink.run(run).tags.insert("group_of".to_owned(), format!("{} tasks", tasks.len()));
     for one in figures.map(stated).unwrap_or_default() {
-        // The figure of each task with how many samples it has.
+        // The figure of each task, with its number of samples.
         let parts: Option<Vec<(f64, Option<u64>)>> =
             tasks.iter().map(|task| Some((number(results.figures.get(task)?.get(&one.key)?)?, results.effective(task)))).collect();
         let parts = parts.filter(|parts| !parts.is_empty());

@@ -1,4 +1,4 @@
-//! What a file of results holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of a file of results that are read. Every field is optional, and any value may have an unexpected type.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::super::source::hex_digest;
 use super::super::json::{count, filled, number, text};
 
-/// Group figures are looked for so deep in groups of groups.
+/// Deepest nesting of groups that is searched for tasks.
 const MOST_DEPTH: usize = 16;
 
 #[derive(Default, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct Results {
     pub n_samples: Value,
     pub config: Value,
     pub git_hash: Value,
-    /// Seconds since 1970 when the evaluation began.
+    /// Start of the evaluation in seconds since 1970.
     pub date: Value,
     pub lm_eval_version: Value,
     pub task_hashes: Value,
@@ -37,7 +37,7 @@ pub(super) struct Results {
     pub chat_template_sha: Value,
     pub system_instruction_sha: Value,
     pub fewshot_as_multiturn: Value,
-    /// Written as text. `start_time` and `end_time` are of a clock that began anywhere, so they are no times.
+    /// Written as text. `start_time` and `end_time` use a clock with an arbitrary start, so they are not times.
     pub total_evaluation_time_seconds: Value,
 }
 
@@ -46,7 +46,7 @@ impl Results {
         text(&self.lm_eval_version)
     }
 
-    /// The names that hold figures over several tasks.
+    /// Returns the names of figures over several tasks.
     pub fn groups(&self) -> BTreeSet<&str> {
         let with_parts = |name: &&str| self.subtasks(name).is_some_and(|parts| !parts.is_empty());
         let named = |name: &&str| self.groups.get(*name).is_some();
@@ -57,7 +57,7 @@ impl Results {
         self.group_subtasks.get(group)?.as_array()
     }
 
-    /// The tasks in a group, also those in groups inside it.
+    /// Returns the tasks in a group, including those of nested groups.
     pub fn tasks_of(&self, group: &str) -> BTreeSet<String> {
         let mut tasks = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -78,7 +78,7 @@ impl Results {
         }
     }
 
-    /// How many samples were asked of a task.
+    /// Returns the number of samples of a task that were asked.
     pub fn effective(&self, task: &str) -> Option<u64> {
         count(self.n_samples.get(task)?.get("effective")?)
     }
@@ -88,7 +88,7 @@ impl Results {
         of_task.filter(|shots| !shots.is_null()).or_else(|| self.config.get("num_fewshot")).and_then(text)
     }
 
-    /// How the tasks were asked: with so many examples, as a chat or not.
+    /// Returns how a task was asked: the number of examples, and whether as a chat.
     pub fn approach(&self, task: &str) -> String {
         let shots = self.shots(task).map(|shots| format!("{shots}-shot"));
         let is_chat = matches!(&self.chat_template, Value::String(template) if !template.is_empty())
@@ -98,7 +98,7 @@ impl Results {
         if parts.is_empty() { "lm-eval".to_owned() } else { parts.join(" ") }
     }
 
-    /// The model by its name, or, in old files, by what was given to the backend.
+    /// Returns the model by its name, or, in old files, by the backend's arguments.
     pub fn model(&self) -> String {
         let arguments = self.config.get("model_args");
         let argument = |key: &str| -> Option<String> {
@@ -115,13 +115,13 @@ impl Results {
             .unwrap_or_default()
     }
 
-    /// What tells the evaluation from others, wherever its files lie.
+    /// Returns text that identifies the evaluation, wherever its files lie: its date, else a digest of its figures.
     pub fn moment(&self) -> String {
         text(&self.date)
             .unwrap_or_else(|| hex_digest(&[Value::Object(self.figures.clone()).to_string().as_bytes()], false)[..32].to_owned())
     }
 
-    /// How many seconds all tasks together took.
+    /// Returns the seconds that all tasks took together.
     pub fn seconds(&self) -> Option<f64> {
         number(&self.total_evaluation_time_seconds).filter(|seconds| *seconds >= 0.0)
     }

@@ -1,7 +1,7 @@
-//! OpenTelemetry's conventions for generative AI: traces of agents, and events that say how they were judged, as OTLP in JSON.
+//! OpenTelemetry's conventions for generative AI: traces of agents, and events with evaluations of them, as OTLP in JSON.
 //!
-//! All files of a folder belong together, since spans and events are written to files of their own. A trace is one attempt at one item; the
-//! traces of one process of a service, by one agent with one model, are a run. Collectors export a span again at times: each counts once.
+//! All files of a folder belong together, because spans and events are written to separate files. A trace is one attempt at one item. The
+//! traces of one process of a service, by one agent with one model, are a run. Collectors sometimes export a span again: each counts once.
 
 mod trace;
 mod wire;
@@ -40,7 +40,7 @@ pub(super) const FORMAT: Format = Format::new(
 const SPANS: &str = "resourceSpans";
 const LOGS: &str = "resourceLogs";
 const EVENT: &str = "gen_ai.evaluation.result";
-/// What every trace is checked for: that it ended without an error.
+/// Evaluator of every trace: whether it ended without an error.
 const ENDED: &str = "trace";
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -50,12 +50,12 @@ fn claim(peek: &Peek) -> Option<Claim> {
     is_ours.then(|| Claim::PartOf(if folder.as_os_str().is_empty() { ".".into() } else { folder.to_owned() }))
 }
 
-/// What the files hold.
+/// Content of the files.
 #[derive(Default)]
 struct Traces {
     by_id: BTreeMap<String, Trace>,
     spans: BTreeSet<(String, String)>,
-    /// The trace of a response, for events that name no other.
+    /// Trace and span of each response, for events that name no trace.
     responses: BTreeMap<String, (String, String)>,
     events: Vec<(Option<String>, Option<String>, Evaluation)>,
     repeated: u64,
@@ -79,7 +79,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 impl Traces {
     fn read(&mut self, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let peek = Peek::at(file)?;
-        // One export alone may be a line of any length. It is read piece by piece, as lines are not.
+        // A single export may be a line of any length. It is read piece by piece, unlike lines.
         let is_long = !peek.is_lines && !peek.head.contains(&b'\n');
         if peek.is_lines || (is_long && has_second_line(file.open()?, &file.shown)?) {
             let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number, export: Result<Lenient<Export>, Refused>| {
@@ -162,7 +162,7 @@ impl Traces {
         self.events.extend(evaluation.map(|evaluation| (trace, response, evaluation)));
     }
 
-    /// Gives each trace what was found of it.
+    /// Assigns the evaluations to their traces.
     fn judge(&mut self, sink: &mut Sink<'_>) {
         let mut seen = BTreeSet::new();
         for (trace, response, mut evaluation) in std::mem::take(&mut self.events) {
@@ -192,7 +192,7 @@ impl Traces {
             runs.entry(key).or_default().push((id, trace));
         }
         for ([service, agent, model, instance], mut traces) in runs {
-            // In the order in which they began, so that the attempts at a case are.
+            // Ordered by start, so that attempts at a case are numbered in order.
             traces.sort_by(|(left, one), (right, other)| {
                 let begin = |trace: &Trace| trace.times.map_or(0.0, |(start, _)| start);
                 begin(one).total_cmp(&begin(other)).then_with(|| left.cmp(right))
@@ -224,7 +224,7 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
         if status == ItemStatus::Skipped {
             sink.quirk("evaluations without a label that says pass or fail: kept as scores, outside of pass rates");
         }
-        // Of several spans of a trace that one evaluator judged, each is an item.
+        // If an evaluator judged several spans of a trace, each span is an item.
         let judged = if names.insert(&evaluation.name) { item.to_owned() } else { format!("{item}/{}", evaluation.span) };
         let mut outcome = sink.outcome(run, &judged, status);
         outcome.evaluator.clone_from(&evaluation.name);

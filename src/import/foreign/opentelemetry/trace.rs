@@ -1,4 +1,4 @@
-//! One trace of an agent: what it used, and how it was judged.
+//! One trace of an agent: its usage and its evaluations.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::transcript::Request;
 use super::super::measured::count_tool;
 use super::wire::{Attributes, Span};
 
-/// Operations that ask a model. An agent's own span may have the sum of those below it.
+/// Operations that query a model. An agent's own span may have the sum of the spans below it.
 const MODEL_OPERATIONS: [&str; 4] = ["chat", "generate_content", "text_completion", "embeddings"];
 const INVOKE: [&str; 2] = ["invoke_agent", "create_agent"];
-/// Attributes that say which case of a set a trace is of, before what only tells traces apart.
+/// Attributes that name the case of a trace. Without one, the trace's own id is the item.
 const CASES: [&str; 4] = ["test.case.id", "test.case.name", "gen_ai.evaluation.case.id", "langfuse.dataset.item.id"];
 
-/// What the spans of a trace add up to.
+/// Sums over the spans of a trace.
 #[derive(Default)]
 pub(super) struct Trace {
     pub service: String,
@@ -22,19 +22,19 @@ pub(super) struct Trace {
     pub version: Option<String>,
     pub agent: Option<String>,
     pub conversation: Option<String>,
-    /// Which case of a set was asked, where a span says that.
+    /// Case of a set, if a span names it.
     pub case: Option<String>,
     requests: Vec<Request>,
-    /// What the agent's own spans say was used.
+    /// Usage by the agent's own spans.
     invoked: Vec<Request>,
     pub tools: BTreeMap<String, u64>,
-    /// Begin and end, in seconds since 1970.
+    /// Start and end, in seconds since 1970.
     pub times: Option<(f64, f64)>,
     pub error: Option<String>,
     pub evaluations: Vec<Evaluation>,
 }
 
-/// What was found of a trace or of a span of it.
+/// An evaluation of a trace or of one of its spans.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Evaluation {
     pub name: String,
@@ -46,7 +46,7 @@ pub(super) struct Evaluation {
 }
 
 impl Evaluation {
-    /// None where the event names no evaluation.
+    /// Returns the evaluation, or `None` if the event names none.
     pub fn of(attributes: &Attributes, span: String) -> Option<Self> {
         Some(Self {
             name: attributes.text(&["gen_ai.evaluation.name"])?,
@@ -58,7 +58,7 @@ impl Evaluation {
         })
     }
 
-    /// What the label says. A number without one has no mark that passes.
+    /// Returns the status by the label. A number without a label has no known threshold.
     pub fn status(&self) -> ItemStatus {
         if self.error.is_some() {
             return ItemStatus::NotEvaluated;
@@ -73,7 +73,7 @@ impl Evaluation {
     }
 }
 
-/// The tokens of a span. Those that were cached are within what went in.
+/// Returns the tokens of a span. Its input tokens include the cached ones.
 fn usage_of(attributes: &Attributes) -> Usage {
     let cache_read = attributes.count(&["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"]);
     let cache_write = attributes.count(&["gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"]);
@@ -88,7 +88,7 @@ fn usage_of(attributes: &Attributes) -> Usage {
 }
 
 impl Trace {
-    /// Takes a span that was not taken before.
+    /// Takes a span. Each span may be taken only once.
     pub fn take(&mut self, span: &Span, parent: Option<&str>) {
         let attributes = &span.attributes;
         if let Some((start, end)) = span.times() {
@@ -99,7 +99,7 @@ impl Trace {
         self.conversation = self.conversation.take().or_else(|| attributes.text(&["gen_ai.conversation.id", "session.id"]));
         if INVOKE.contains(&operation.as_str()) || (self.agent.is_none() && parent.is_none()) {
             let agent = attributes.text(&["gen_ai.agent.name"]);
-            // That of the whole comes before those that it handed on to.
+            // The root's agent comes before agents that it delegated to.
             self.agent = if parent.is_none() { agent.or(self.agent.take()) } else { self.agent.take().or(agent) };
         }
         let usage = usage_of(attributes);
@@ -119,12 +119,12 @@ impl Trace {
         }
     }
 
-    /// What models were asked: by the spans of the requests, else by what the agent's own spans add up.
+    /// Returns the requests to models: the spans of the requests, or without them the sums of the agent's own spans.
     pub fn requests(&self) -> &[Request] {
         if self.requests.is_empty() { &self.invoked } else { &self.requests }
     }
 
-    /// The models that were asked, each once.
+    /// Returns the names of the models, each once.
     pub fn model(&self) -> String {
         let mut models: Vec<&str> = self.requests().iter().filter_map(|request| request.model.as_deref()).collect();
         models.sort_unstable();

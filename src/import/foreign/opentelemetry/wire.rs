@@ -1,11 +1,11 @@
-//! OTLP as JSON, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of OTLP in JSON that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::json::{Lenient, List, count, number, text};
 
-/// One export: what a line of a collector's file is.
+/// One export, such as a line of a collector's file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Export {
@@ -92,7 +92,7 @@ impl Attributes {
         of_key.value.as_object()?.values().next()
     }
 
-    /// The text, number or word under the first of the keys that is there.
+    /// Returns the text, number or boolean under the first key that has one.
     pub fn text(&self, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| text(self.value(key)?)).filter(|text| !text.trim().is_empty())
     }
@@ -101,7 +101,7 @@ impl Attributes {
         number(self.value(key)?)
     }
 
-    /// The count under the first of the keys that is there: whole numbers are texts.
+    /// Returns the count under the first key that has one. OTLP writes whole numbers as texts.
     pub fn count(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| {
             let value = self.value(key)?;
@@ -111,7 +111,7 @@ impl Attributes {
 }
 
 impl Span {
-    /// Begin and end, in seconds since 1970.
+    /// Returns start and end, in seconds since 1970.
     pub fn times(&self) -> Option<(f64, f64)> {
         let seconds = |value: &Value| number(value).filter(|nanoseconds| *nanoseconds > 0.0).map(|nanoseconds| nanoseconds / 1e9);
         seconds(&self.start_time_unix_nano).zip(seconds(&self.end_time_unix_nano)).filter(|(start, end)| start <= end)

@@ -1,4 +1,4 @@
-//! The columns of an evaluation: each is a prompt with a provider, and becomes a run.
+//! Columns of an evaluation. Each is a prompt with a provider and becomes a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ use super::super::json::{Lenient, count, text};
 use super::row::Test;
 use super::wire::{Head, Prompt, Row};
 
-/// Longer labels are whole prompts, which are no names.
+/// Longest label used as a name. Longer labels are whole prompts.
 const MOST_LABEL_CHARS: usize = 80;
 
-/// What is seen of the columns before their rows are read.
+/// Facts about the columns, collected before their rows are imported.
 #[derive(Default)]
 pub(super) struct Columns {
     by_number: BTreeMap<u64, Column>,
-    /// The columns of rows that do not number them, by provider and prompt.
+    /// Columns of rows without a column number, by provider and prompt.
     unnumbered: BTreeMap<(String, String), u64>,
-    /// By column and test, the places of its rows, of which each is an attempt.
+    /// Places of the rows of each column and test. Each row is an attempt.
     places: BTreeMap<(u64, u64), Vec<u64>>,
     pub lacks_repeats: bool,
 }
@@ -29,12 +29,12 @@ pub(super) struct Column {
     pub provider_label: String,
     pub prompt_label: String,
     pub prompt_id: String,
-    /// The id of its first row, by the row's place: it is random, and the same in every file of the evaluation.
+    /// Place and id of its first row. The id is random but equal in every file of the evaluation.
     first: Option<(u64, String)>,
     pub rows: u64,
 }
 
-/// A column with the names that its run goes by.
+/// A column with the names of its run.
 #[derive(Debug)]
 pub(super) struct Named {
     pub column: Column,
@@ -43,7 +43,7 @@ pub(super) struct Named {
     pub row_id: String,
 }
 
-/// Where a row belongs.
+/// Column of a row, and the row's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub column: u64,
@@ -51,7 +51,7 @@ pub(super) struct Place {
 }
 
 impl Columns {
-    /// Makes the columns that the head knows.
+    /// Creates the columns that the head names.
     pub fn of(head: &Head) -> Self {
         let mut columns = Self::default();
         for (number, prompt) in prompts(head).into_iter().enumerate() {
@@ -68,7 +68,7 @@ impl Columns {
         columns
     }
 
-    /// Finds where a row belongs; `number` is its place in the file.
+    /// Returns a row's place; `number` is its position in the file.
     pub fn place(&mut self, row: &Row, number: u64) -> Place {
         let column = count(&row.prompt_idx).unwrap_or_else(|| {
             let next = self.unnumbered.len() as u64;
@@ -83,7 +83,7 @@ impl Columns {
         column.rows += 1;
         let (id, label) = provider(row);
         if !id.is_empty() {
-            // The head has the label here where there is one.
+            // In the head this field has the provider's label, if there is one.
             (column.provider, column.provider_label) = (id, label);
         }
         let prompt = row.prompt.0.as_ref();
@@ -108,7 +108,7 @@ impl Columns {
         }
     }
 
-    /// Returns which attempt at its test a row is: the row says so, or it follows from the order of the rows of equal tests.
+    /// Returns the number of a row's attempt: its own `repeatIndex`, else its position among rows of equal tests.
     pub fn attempt(&self, row: &Row, place: Place, test: &Test) -> u32 {
         let stated = count(&row.repeat_index);
         let derived =
@@ -116,7 +116,7 @@ impl Columns {
         u32::try_from(stated.unwrap_or(derived)).unwrap_or(u32::MAX - 1).saturating_add(1)
     }
 
-    /// Names the columns, so that no two of one evaluation are the same approach and model.
+    /// Names the columns, so that no two of an evaluation share approach and model.
     pub fn named(&self) -> Vec<(u64, Named)> {
         let short = |id: &str| id.chars().take(8).collect::<String>();
         let name = |column: &Column| {
@@ -137,7 +137,7 @@ impl Columns {
                 (*number, Named { approach: name(column), model: column.provider.clone(), row_id, column: column.clone() })
             })
             .collect();
-        // One provider with two configurations, then two prompts with one label, then whatever is left.
+        // First tell apart providers with several configurations, then prompts with one label, then any columns left.
         for step in 0..3 {
             let mut seen = BTreeSet::new();
             let twice: BTreeSet<(String, String)> = named
@@ -161,16 +161,16 @@ impl Columns {
     }
 }
 
-/// Columns that an evaluation may have: one for each prompt and provider.
+/// Maximum number of columns of an evaluation.
 pub(super) const MOST_COLUMNS: usize = 10_000;
 
-/// What the head says of the columns.
+/// Returns the prompts of the head, one per column.
 pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
     let read = |prompt: &Value| Lenient::<Prompt>::deserialize(prompt).ok().and_then(|prompt| prompt.0).unwrap_or_default();
     listed(head).iter().map(read).collect()
 }
 
-/// The columns as they are in the file.
+/// Returns the columns as the file lists them.
 pub(super) fn listed(head: &Head) -> &[Value] {
     let results = head.results.0.as_ref();
     let table = results.and_then(|results| results.table.0.as_ref()?.head.0.as_ref());
@@ -178,7 +178,7 @@ pub(super) fn listed(head: &Head) -> &[Value] {
     prompts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The provider's id and its label, which may be the same or empty.
+/// Returns the provider's id and its label, which may be equal or empty.
 fn provider(row: &Row) -> (String, String) {
     match &row.provider {
         Value::Object(provider) => {

@@ -1,4 +1,4 @@
-//! Several exports of one evaluation in one import: the JSON holds the most, so it is read before the lines, and in place of the JUnit XML.
+//! Handles several exports of one evaluation in one import. JSON holds most, so it is read before JSON lines, and instead of JUnit XML.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use super::super::source::{ForeignFile, ForeignSource};
 use super::super::times::moment;
 use super::shape::{is_lines, look};
 
-/// The format of the other export.
+/// Format of the other export.
 const JUNIT: &str = "junit";
 
-/// What tells evaluations apart in both kinds of file: when it began, to the millisecond, and its tests, failures and errors.
+/// Key of an evaluation in both kinds of file: its start to the millisecond, and its numbers of tests, failures and errors.
 type Mark = (DateTime<Utc>, [u64; 3]);
 
-/// Puts lines after everything else, and takes out the JUnit exports of evaluations whose JSON is there, with a report on each.
+/// Moves JSON lines behind all other sources, and removes JUnit exports of evaluations whose JSON is there. Returns a report on each.
 pub(super) fn prefer_json(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
     let is_own = |source: &&ForeignSource| source.format == own;
     let is_report = |source: &&ForeignSource| source.format.name() == JUNIT;
@@ -50,7 +50,7 @@ pub(super) fn prefer_json(own: ForeignFormat, sources: &mut Vec<ForeignSource>) 
     passed_over.collect()
 }
 
-/// Reads the mark of an evaluation's JSON. None of lines, which have no head.
+/// Reads the mark of an evaluation's JSON. Returns `None` for JSON lines, which have no head.
 fn mark_of(file: &ForeignFile) -> Option<Mark> {
     if Peek::of(&file.path).ok().is_none_or(|peek| is_lines(&peek)) {
         return None;
@@ -63,7 +63,7 @@ fn mark_of(file: &ForeignFile) -> Option<Mark> {
     Some((moment(&results.timestamp).or_else(|| moment(&head.created_at))?, [tests, failures, errors]))
 }
 
-/// Reads the mark off the beginning of a JUnit report that promptfoo wrote.
+/// Reads the mark from the beginning of a JUnit report by promptfoo.
 fn mark_of_report(file: &ForeignFile) -> Option<Mark> {
     let peek = Peek::of(&file.path).ok()?;
     let mut reader = Reader::from_reader(peek.head.as_slice());

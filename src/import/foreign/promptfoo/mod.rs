@@ -1,7 +1,7 @@
 //! promptfoo: evaluations as JSON of every version, and as JSON lines.
 //!
-//! A column – a prompt with a provider – is a run, a test is a question. With `--repeat` the rows of a test are told apart by nothing but
-//! their order, and tests have no names that last, so files are read twice: first to find which rows are of one test, then to take them.
+//! A column (a prompt with a provider) is a run, and a test is a question. With `--repeat`, only their order tells the rows of a test
+//! apart, and tests have no stable names. So files are read twice: first to find the rows of each test, then to import them.
 
 mod columns;
 mod exports;
@@ -84,7 +84,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     })?;
     eval.end(&head, sink);
     if let Some(line) = cut {
-        // Which columns and how many rows it had, nothing says.
+        // It is unknown which columns the lost rows belonged to.
         for run in eval.runs.values().copied().flatten() {
             let record = sink.run(run);
             record.status = RunStatus::Failed;
@@ -96,7 +96,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;
 
-/// Calls `each` with every row and its number, from 1. Returns the line that is cut off, where the last one is.
+/// Calls `each` with every row and its number, from 1. Returns the number of the last line if it is cut off.
 fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<'_>) -> Result<Option<usize>, Stop> {
     let mut number = 0;
     match shape {
@@ -122,14 +122,14 @@ fn list<T: DeserializeOwned>(file: &ForeignFile, path: &str, each: &mut dyn FnMu
     read_object::<IgnoredAny, T>(file.open()?, &file.shown, &[], path, each).map(|_| ())
 }
 
-/// An evaluation whose rows pass by.
+/// An evaluation while its rows are read.
 struct Eval {
-    /// By column. None where the run is there already.
+    /// Runs by column. `None` if a run is stored already.
     runs: BTreeMap<u64, Option<Handle>>,
     tallies: BTreeMap<u64, Tally>,
 }
 
-/// What the rows of one column add up to.
+/// Totals of the rows of one column.
 #[derive(Default)]
 struct Tally {
     passed: u64,
@@ -170,7 +170,7 @@ impl Eval {
         let is_single = named.len() == 1;
         let mut runs = BTreeMap::new();
         for (number, named) in named {
-            // Rows have random ids, which every file of the evaluation repeats: exported twice, it is one run.
+            // Rows have random ids that every file of the evaluation repeats, so two exports of it are one run.
             let place = number.to_string();
             let identity =
                 if named.row_id.is_empty() { vec![eval_id.as_deref().unwrap_or(stem), &place] } else { vec![named.row_id.as_str()] };
@@ -179,7 +179,7 @@ impl Eval {
             let Some(run) = run else { continue };
             let record = sink.run(run);
             record.timestamp = began.map(|began| ended(began, lasted).unwrap_or(began));
-            // Columns run beside each other: the evaluation's time is that of none of several.
+            // Columns run in parallel: if there are several, none took the evaluation's whole time.
             record.duration_seconds = lasted.filter(|_| is_single);
             let facts = [
                 ("eval_id", eval_id.clone()),
@@ -277,7 +277,7 @@ impl Tally {
     }
 }
 
-/// Keeps what the head states about a column, beside the same from its rows where they are all there.
+/// Keeps a column's published figures, beside the figures recomputed from its rows if all are there.
 fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<'_>) {
     let counts = [&metrics.test_pass_count, &metrics.test_fail_count, &metrics.test_error_count].map(count);
     let stated_rows = counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count));
@@ -307,7 +307,7 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
             of(|tally| tally.milliseconds / 1000.0),
         ),
     ];
-    // 0 is written where nothing was counted.
+    // promptfoo writes 0 if nothing was counted.
     let positive = |value: &Value| amount(value).filter(|value| *value > 0.0);
     figures.push(("cost".to_owned(), positive(&metrics.cost), Unit::Usd, of(|tally| tally.cost)));
     if let Some(usage) = &metrics.token_usage.0 {

@@ -1,4 +1,4 @@
-//! One row into one outcome: which test it is of, how it ended, and what it used.
+//! Turns one row into one outcome: its test, status and usage.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use super::super::json::{amount, count, filled, number, text};
 use super::super::sink::{Sink, clip};
 use super::wire::{Row, TokenUsage};
 
-/// Variables that promptfoo sets itself, new in each run.
+/// Variables that promptfoo sets itself, with new values in each run.
 const OWN_VARS: [&str; 6] = ["_conversation", "sessionId", "sessionIds", "__evalId", "__evalStepId", "__repeatIndex"];
 const MOST_NAME_CHARS: usize = 60;
 
-/// A test: promptfoo has no name for it that lasts.
+/// A test. promptfoo has no stable name for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Test {
     /// SHA-256 of the description, the variables and the assertions.
@@ -28,7 +28,7 @@ impl Test {
         let case = row.test_case.0.as_ref();
         let description = case.and_then(|case| text(&case.description)).or_else(|| text(&row.description)).unwrap_or_default();
         let vars = case.map(|case| &case.vars).filter(|vars| vars.is_object()).unwrap_or(&row.vars);
-        // Sorted, whatever order the file has them in.
+        // Sorted, because files order them differently.
         let vars: BTreeMap<&str, &Value> = vars
             .as_object()
             .into_iter()
@@ -47,18 +47,19 @@ impl Test {
         };
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = if words.is_empty() { "test" } else { &words };
-        // Tests may share a description; with a part of the hash the name is the same in every run, whatever else the run holds.
+        // Tests may share a description. A part of the hash makes the name unique and equal in every run.
         let name = format!("{} #{}", clip(words, MOST_NAME_CHARS), &hash[..8]);
         Self { hash, name }
     }
 
-    /// What is kept of a test while its rows are counted.
+    /// Returns a short key of the test, for counting its rows.
     pub fn key(&self) -> u64 {
         u64::from_str_radix(&self.hash[..16], 16).unwrap_or_default()
     }
 }
 
-/// Errors of a provider count as wrong, as in promptfoo. `error` holds the reason of a failed assertion too, so it says nothing.
+/// Returns a row's status. Errors of a provider count as wrong, as in promptfoo. `error` also holds reasons of failed assertions, so it
+/// cannot tell.
 pub(super) fn status(row: &Row) -> ItemStatus {
     if row.success == Value::Bool(true) {
         return ItemStatus::Pass;
@@ -66,7 +67,7 @@ pub(super) fn status(row: &Row) -> ItemStatus {
     match count(&row.failure_reason) {
         Some(2) => ItemStatus::Error,
         Some(_) => ItemStatus::Fail,
-        // Older files do not say: what was graded failed, what was not has an error instead of an answer.
+        // Older files do not tell: a graded row failed, and an ungraded row has an error instead of an answer.
         None if row.grading_result.0.is_some() => ItemStatus::Fail,
         None if text(&row.error).is_some() => ItemStatus::Error,
         None if row.success.is_boolean() => ItemStatus::Fail,
@@ -74,7 +75,7 @@ pub(super) fn status(row: &Row) -> ItemStatus {
     }
 }
 
-/// What a row used.
+/// Usage of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Used {
     pub usage: Option<Usage>,
@@ -100,26 +101,26 @@ impl Used {
         }
         Self {
             usage: usage.map(usage_of),
-            // What costs nothing and what has no known price is 0 here.
+            // promptfoo writes 0 both for no cost and for an unknown price.
             cost: amount(&row.cost).filter(|cost| *cost > 0.0),
             seconds: amount(&row.latency_ms).map(|milliseconds| milliseconds / 1000.0),
         }
     }
 }
 
-/// The provider's cache is in the prompt's tokens, and beside it in ours.
+/// Returns the tokens. The prompt's tokens include the provider's cache; our input excludes it.
 fn usage_of(usage: &TokenUsage) -> Usage {
     let details = usage.completion_details.0.clone().unwrap_or_default();
     let prompt = count(&usage.prompt);
     let part = |value: &Value| count(value).filter(|tokens| *tokens > 0);
     let (read, write) = (part(&details.cache_read_input_tokens), part(&details.cache_creation_input_tokens));
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
-    // More cached than went in cannot be: then the cache is not known.
+    // The cache cannot exceed the prompt. If it does, the cache is unknown.
     let (read, write, cached) = if prompt.is_some_and(|prompt| cached <= prompt) { (read, write, cached) } else { (None, None, 0) };
     Usage { input: prompt.map(|prompt| prompt - cached), cache_write: write, cache_read: read, output: count(&usage.completion) }
 }
 
-/// What a test calls its category, or the plug-in that made it.
+/// Returns the test's category, or the plug-in that generated it.
 pub(super) fn category(row: &Row) -> Option<String> {
     let metadata = &row.test_case.0.as_ref()?.metadata;
     let named = |key: &str| metadata.get(key).and_then(filled);

@@ -1,4 +1,4 @@
-//! Where a file has its rows.
+//! Location of the rows in a file.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,23 +9,23 @@ use super::super::peek::Peek;
 use super::super::source::ForeignFile;
 use super::wire::{HEAD, Head};
 
-/// Rows a line: an evaluation of one row is one too.
+/// Returns whether a file has one row per line. A file with a single row counts too.
 pub(super) fn is_lines(peek: &Peek) -> bool {
     peek.is_lines || peek.has("promptIdx")
 }
 
-/// Where a file has its rows.
+/// Location of the rows in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// `results.results`, a row for each test in each column.
+    /// `results.results`, with one row per test and column.
     Rows,
-    /// `results.table.body`, a row for each test: versions 1 and 2.
+    /// `results.table.body`, with one row per test, in versions 1 and 2.
     Table,
-    /// A row a line, and nothing else.
+    /// One row per line, without a head.
     Lines,
 }
 
-/// Reads the head, and finds where the rows are.
+/// Reads the head and finds the rows.
 pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
     let mut has_numbers = false;
     let head: Head = read_object(file.open()?, &file.shown, &HEAD, "results.results", &mut |row: Lenient<Numbered>| {

@@ -1,11 +1,11 @@
-//! What promptfoo writes, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of promptfoo's files that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::json::{Lenient, List};
 
-/// The keys of an evaluation that are read; its rows pass by.
+/// Keys of an evaluation that are read. Its rows are streamed.
 pub(super) const HEAD: [&str; 11] = [
     "evalId",
     "results.version",
@@ -36,10 +36,10 @@ pub(super) struct Head {
 pub(super) struct Results {
     pub version: Value,
     pub timestamp: Value,
-    /// A column each: a prompt with a provider.
+    /// One entry per column: a prompt with a provider.
     pub prompts: Value,
     pub stats: Value,
-    /// Versions 1 and 2 have a table instead of prompts.
+    /// In versions 1 and 2, a table instead of prompts.
     pub table: Lenient<Table>,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Table {
 #[serde(default)]
 pub(super) struct TableHead {
     pub prompts: Value,
-    /// The names of the variables, in the order of a row's values.
+    /// Names of the variables, in the order of a row's values.
     pub vars: Value,
 }
 
-/// What is known of a column.
+/// One column's prompt, provider and metrics.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Prompt {
@@ -89,11 +89,11 @@ pub(super) struct Row {
     pub id: Value,
     pub prompt_idx: Value,
     pub test_idx: Value,
-    /// Of versions to come.
+    /// For future versions.
     pub repeat_index: Value,
     pub prompt_id: Value,
     pub prompt: Lenient<Prompt>,
-    /// An object; a label in tables.
+    /// An object, or a label in tables.
     pub provider: Value,
     pub test_case: Lenient<TestCase>,
     pub vars: Value,
@@ -133,7 +133,7 @@ pub(super) struct Response {
     pub token_usage: Lenient<TokenUsage>,
 }
 
-/// Prompt tokens have the provider's cache in them; `cached` is what promptfoo's own cache answered.
+/// Prompt tokens include the provider's cache. `cached` counts tokens from promptfoo's own cache.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TokenUsage {
@@ -155,7 +155,7 @@ pub(super) struct CompletionDetails {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TableRow {
-    /// One a column; nothing where the test was never run.
+    /// One output per column. Empty if the test never ran.
     pub outputs: List<Output>,
     pub vars: Value,
     pub description: Value,
@@ -172,7 +172,7 @@ pub(super) struct Output {
     pub named_scores: Value,
     pub failure_reason: Value,
     pub error: Value,
-    /// What the provider answered, or its error.
+    /// The provider's answer, or its error.
     pub text: Value,
     /// The rendered prompt.
     pub prompt: Value,
@@ -183,7 +183,7 @@ pub(super) struct Output {
 }
 
 impl TableRow {
-    /// Makes the rows that newer versions have instead, one a column.
+    /// Returns the rows of newer versions for this test, one per column.
     pub fn into_rows(self, place: u64, names: &Value) -> impl Iterator<Item = Row> {
         let names = names.as_array().into_iter().flatten();
         let values = self.vars.as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What runs and submissions say alike of instances.
+//! Facts about instances that runs and submissions share.
 
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
     }
 }
 
-/// The instances of one repository are not independent of each other.
+/// Returns the repository of an instance. Instances of one repository are not independent.
 pub(super) fn repository(instance: &str) -> Option<String> {
     instance.rsplit_once('-').map(|(repository, _)| repository.to_owned())
 }
 
-/// Returns the texts of a list, however often each is there.
+/// Returns the texts of a list, including repeated ones.
 pub(super) fn ids(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(text).collect()
 }

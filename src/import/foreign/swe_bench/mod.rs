@@ -1,7 +1,7 @@
-//! SWE-bench: the report of a run, the reports of its instances, and the submissions of the experiments repository.
+//! SWE-bench: reports of runs and of their instances, and submissions of the experiments repository.
 //!
-//! A run's report and those of its instances are one source: the first says which instances there are and how they ended, the others which
-//! tests failed. Model and run are only in the names of files and folders.
+//! A run's report and its instances' reports are one source. The run's report lists the instances and their results; the instances' reports
+//! list the failed tests. Only the names of files and folders tell model and run.
 
 mod instance;
 mod run;
@@ -56,7 +56,7 @@ fn is_submission_result(peek: &Peek) -> bool {
         && ["total_instances", "no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
 }
 
-/// Sums by repository and by year, of which the totals say how many instances there are.
+/// Returns whether the file has sums by repository or by year. Their totals give the number of instances.
 fn is_resolved_by(peek: &Peek) -> bool {
     peek.name.starts_with("resolved_by_")
         && peek.keys_below("").any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
@@ -73,7 +73,8 @@ fn is_metadata(peek: &Peek) -> bool {
     is_dated && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
 }
 
-/// `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` goes with `<model>.<run>.json`, which lies beside `logs`.
+/// Returns the source of an instance's report. `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` belongs to
+/// `<model>.<run>.json`, which lies beside `logs`.
 fn group_of_instance(path: &Path) -> Option<PathBuf> {
     let folders: Vec<&Path> = path.ancestors().skip(1).collect();
     let name = |levels: usize| folders.get(levels)?.file_name()?.to_str();
@@ -93,7 +94,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             run.instances.push(file);
         } else if is_submission_result(&peek) {
             submission.results = Some(file);
-            // Multi-SWE-bench has a report of a run for the results of a submission.
+            // In Multi-SWE-bench, the results of a submission are a run's report.
             is_report_submitted = peek.has("total_instances");
         } else if is_resolved_by(&peek) {
             submission.totals = Some(file);

@@ -1,4 +1,4 @@
-//! A run: its report and those of its instances.
+//! Reads a run: its report and its instances' reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(super) struct Files<'a> {
     pub instances: Vec<&'a ForeignFile>,
 }
 
-/// The lists of a report by how their instances ended. An instance may be in several: the first that has it stands.
+/// Lists of a report, each with its status. If an instance is in several lists, the first counts.
 const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
     ("resolved_ids", "resolved_instances", ItemStatus::Pass, None),
     ("infra_failure_ids", "infra_failure_instances", ItemStatus::Infra, Some("infrastructure failure")),
@@ -90,7 +90,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     Ok(())
 }
 
-/// Takes a run that is told by its report alone.
+/// Reads a run that only has its report.
 pub(super) fn take_report(run: Handle, report: &Value, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let endings = endings(report);
     if report.get("total_instances").and_then(count).is_some_and(|total| total > endings.len() as u64) {
@@ -141,7 +141,7 @@ fn ended(instance: &Instance) -> Ending {
     }
 }
 
-/// The shares of tests that went as they should, by kind, and the tests that did not.
+/// Returns the shares of tests with the expected result by kind, and a text with the other tests.
 fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     let mut scores = BTreeMap::new();
     let mut failed = Vec::new();
@@ -162,7 +162,7 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     (scores, Some(format!("{} tests failed: {shown}{more}", failed.len())))
 }
 
-/// Keeps what the report counts, beside the same from its lists, and its own rate: over all instances, submitted or not.
+/// Keeps the report's counts, beside the counts from its lists, and its rates over total and completed instances.
 fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
     let unique =
         |list: &str| report.get(list).filter(|list| list.is_array()).map(|list| ids(list).into_iter().collect::<BTreeSet<String>>());
@@ -179,7 +179,7 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
     state("total_instances", unique("incomplete_ids").map(|_| endings(report).len()));
     let figure = |name: &str| report.get(name).and_then(count);
     let resolved = figure("resolved_instances");
-    // What was not submitted counts as failed, as the benchmark has it; the share of what was evaluated is a figure beside that.
+    // Like the benchmark, `resolved_of_total` counts instances without a submission as failed; `resolved_of_completed` leaves them out.
     for (metric, of) in [("resolved_of_total", figure("total_instances")), ("resolved_of_completed", figure("completed_instances"))] {
         let Some((resolved, total)) = resolved.zip(of).filter(|(resolved, total)| *total > 0 && resolved <= total) else { continue };
         let share = resolved as f64 / total as f64;

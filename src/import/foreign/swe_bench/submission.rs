@@ -18,7 +18,7 @@ use super::instance::{EVALUATOR, dated, ids, repository};
 use super::run::take_report;
 
 const MOST_METADATA_BYTES: u64 = 1 << 20;
-/// How many instances the benchmark's splits have.
+/// Numbers of instances of the benchmark's splits.
 const SPLITS: [(&str, u64); 4] = [("verified", 500), ("lite", 300), ("test", 2294), ("bash-only", 500)];
 
 #[derive(Default)]
@@ -37,7 +37,8 @@ struct Details {
     resolved: Value,
 }
 
-/// All but what is resolved counts as failed on the benchmark's board. Older results have lists for every way to end, newer ones leave out what failed. An instance may be in several: the first stands.
+/// Lists of results. On the benchmark's board every instance that is not resolved counts as failed. Older results have a list for each
+/// result; newer ones omit failed instances. If an instance is in several lists, the first counts.
 const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
     ("resolved", ItemStatus::Pass, None),
     ("no_generation", ItemStatus::Fail, Some("no patch was generated")),
@@ -91,7 +92,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
             count_only(run, &results, total, sink)
         }
     };
-    // In percent, as the board shows it.
+    // In percent, as on the board.
     if let Some(stated) = word(metadata, &["info", "resolved"]).and_then(|word| word.trim_end_matches('%').trim().parse::<f64>().ok()) {
         let recomputed = counted.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
         sink.stated(run, "resolved", stated / 100.0, Unit::Fraction, recomputed, Some(0.000_51));
@@ -99,7 +100,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     Ok(())
 }
 
-/// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`, whose results are the report of a run with
+/// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`. Its results are a run's report with
 /// other names for some of its lists.
 pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     const NAMES: [(&str, &str); 3] =
@@ -131,7 +132,7 @@ pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut
     take_report(run, &report, sink)
 }
 
-/// How many passed, and of how many.
+/// Numbers of passed and of all instances.
 type Counted = Option<(u64, u64)>;
 
 fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut Sink<'_>) -> Result<Counted, Stop> {
@@ -154,7 +155,7 @@ fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut S
         if knows_resolved && (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
             sink.quirk("instances that results and per-instance details tell differently: the results stand");
         }
-        // What costs nothing was not measured.
+        // A cost of zero means not measured.
         let cost = amount(&details.cost).filter(|cost| *cost > 0.0);
         let steps = count(&details.api_calls);
         calls = calls.zip(steps).and_then(|(sum, one)| sum.checked_add(one));
@@ -184,7 +185,7 @@ fn take_lists(run: Handle, results: &Value, sink: &mut Sink<'_>) -> Result<Count
     Ok(Some((passed, total)))
 }
 
-/// Outcomes of what passed alone would make every submission perfect.
+/// Sets counts only: outcomes of the passed instances alone would make every submission perfect.
 fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<'_>) -> Counted {
     let of = |list: &str| results.get(list).map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>();
     let passed = of("resolved").len() as u64;
@@ -224,7 +225,7 @@ fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
     read
 }
 
-/// The text at a path; those of a list, joined.
+/// Returns the text at a path. The texts of a list are joined.
 fn word(node: Option<&Node>, path: &[&str]) -> Option<String> {
     let node = path.iter().try_fold(node?, |node, key| node.get(key))?;
     let one = |node: &Node| match &node.value {

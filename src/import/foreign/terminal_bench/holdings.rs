@@ -1,4 +1,4 @@
-//! How many of a run's trials there are.
+//! Counts how many of a run's trials are present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,20 +15,20 @@ use super::super::source::ForeignFile;
 use super::trial_name::of_attempts;
 use super::wire::{Metadata, Results, Trial};
 
-/// What a first look finds of the trials, which may lie in folders of their own and in the run's results.
+/// Findings of a first look at the trials, which lie in folders of their own, in the run's results or in both.
 #[derive(Default)]
 pub(super) struct Found<'f> {
-    /// By the trials' names.
+    /// Names of all present trials.
     pub there: BTreeSet<String>,
     pub inline: BTreeSet<String>,
     pub resolved: u64,
-    /// By task, how many attempts its trials' names say that there are.
+    /// Number of attempts by task, as the trials' names state it.
     pub attempts: BTreeMap<String, u64>,
     pub damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
 }
 
 impl<'f> Found<'f> {
-    /// Takes note of a trial's file. Says whether it can be read.
+    /// Notes a trial's file. Returns false if it cannot be read.
     pub fn look_at(&mut self, file: &'f ForeignFile) -> bool {
         match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
             Ok(trial) => {
@@ -39,7 +39,7 @@ impl<'f> Found<'f> {
                 self.damaged.push((file, problems));
                 false
             }
-            // Reading it again says so.
+            // Reading it again reports the error.
             Err(Stop::Store(_)) => true,
         }
     }
@@ -57,8 +57,7 @@ impl<'f> Found<'f> {
         }
     }
 
-    /// Refuses what cannot be read by its name, and returns how many trials and results these are. What the run's results have of them
-    /// is not lost.
+    /// Refuses unreadable files by name and returns their number. Trials that the run's results contain too are not lost and not refused.
     pub fn refuse(&self, sink: &mut Sink<'_>) -> u64 {
         let mut refused = 0;
         for (file, problems) in &self.damaged {
@@ -75,12 +74,13 @@ impl<'f> Found<'f> {
     }
 }
 
-/// How many of a run's trials there are.
+/// How many of a run's trials are present.
 #[derive(Clone, Copy)]
 pub(super) struct Holdings {
-    /// Fewer than it had: what it states stands. The second number is none where the run does not count them.
+    /// Present trials and all trials, if some are missing: the published figures then count. The second is `None` if the run does not count
+    /// its trials.
     pub part: Option<(u64, Option<u64>)>,
-    /// Results that cannot be read.
+    /// Number of unreadable results.
     pub damaged: u64,
 }
 
@@ -97,7 +97,8 @@ impl Holdings {
             text(&metadata.end_time)?;
             count(&metadata.dataset_size)?.checked_mul(count(&metadata.n_attempts)?)
         });
-        // Trials that crashed leave nothing, and are in no figure: fewer are a part only where the figure is not theirs.
+        // Crashed trials leave no file and are in no figure. So missing trials make a part only if the accuracy is not that of the present
+        // ones.
         let is_theirs = |accuracy: f64| (accuracy - found.resolved as f64 / there as f64).abs() < 1e-6;
         let is_part = planned.unwrap_or(0).max(found.attempts.values().sum()) > there + damaged;
         Self { part: (is_part && accuracy.is_some_and(|accuracy| !is_theirs(accuracy))).then_some((there, None)), damaged }

@@ -1,7 +1,7 @@
-//! Terminal-Bench before version 2 (`tb`): a folder a run, with a folder for each trial in it.
+//! Terminal-Bench before version 2 (`tb`): one folder per run, which holds one folder per trial.
 //!
-//! A run is one agent with one model at one dataset, a task is a question, and its trials are the attempts, which their names number. The
-//! trials' own files are read before the run's, which has them all once more but may be missing.
+//! One agent with one model on one dataset is a run, a task is a question, and its trials are attempts, numbered by their names. The
+//! trials' own files are read before the run's file, which repeats them all but may be missing.
 
 mod holdings;
 mod run;
@@ -42,12 +42,12 @@ fn claim(peek: &Peek) -> Option<Claim> {
     if peek.content != Content::Json && !is_cut {
         return None;
     }
-    // Submissions may have the results of several runs side by side, each named by its time.
+    // A submission may have the results of several runs in one folder, each named by its time.
     if is_results(peek) && !is_trial(peek) && peek.name != RESULTS_FILE && peek.name != METADATA {
         return Some(Claim::Alone);
     }
     let levels = if is_trial(peek) || is_cut {
-        // `<run>/<task>/<trial>/results.json`; a file that was moved is a run with what lies beside it.
+        // `<run>/<task>/<trial>/results.json`. A file that was moved forms a run with the files beside it.
         if peek.folder_name(0).is_some_and(|folder| folder.contains("-of-")) { 3 } else { 1 }
     } else if is_results(peek) || (peek.name == METADATA && peek.has_all(&["run_id", "agent_name"])) {
         1
@@ -62,13 +62,13 @@ fn is_trial(peek: &Peek) -> bool {
     peek.has_all(&["trial_name", "task_id", "is_resolved"])
 }
 
-/// A trial's results that end before they show what they are: the folders tell, `<task>/<task>.1-of-3.<run>`.
+/// Returns whether a truncated file is a trial's results. The folders tell: `<task>/<task>.1-of-3.<run>`.
 fn is_cut_trial(peek: &Peek) -> bool {
     let in_trial = || Some(numbered(peek.folder_name(0)?, peek.folder_name(1)?).is_some());
     peek.name == RESULTS_FILE && !is_results(peek) && in_trial() == Some(true)
 }
 
-/// Says whether a file that is not read, below a run's folder, is one that `tb` and its agents leave there.
+/// Returns whether an unread file below a run's folder is one that `tb` and its agents leave there.
 fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     matches!(parts.as_slice(), [METADATA] | [_, _, "agent-logs" | "sessions" | "panes", ..])

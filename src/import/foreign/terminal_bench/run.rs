@@ -1,4 +1,4 @@
-//! The run that trials are taken into, one after another.
+//! The run that takes trials one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +21,15 @@ use super::wire::{Metadata, Results, Trial};
 const EVALUATOR: &str = "tests";
 const MOST_FAILED_SHOWN: usize = 10;
 
-/// The run that trials are taken into.
+/// State of the run that takes the trials.
 pub(super) enum Opened {
     NotYet,
-    /// It is there already.
+    /// The run is stored already.
     Before,
     Now(Box<TrialRun>),
 }
 
-/// What the run begins with.
+/// Facts for beginning the run.
 pub(super) struct Opening<'a> {
     pub metadata: Option<&'a Metadata>,
     pub lacks_results: bool,
@@ -39,7 +39,7 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Begins the run with the first trial, whose name has the run's id where nothing else says it. None where the run is there already.
+    /// Begins the run with the first trial, whose name may be the only source of the run's id. Returns `None` if the run is stored already.
     pub fn open(&mut self, trial: Option<&Trial>, sink: &mut Sink<'_>) -> Option<&mut TrialRun> {
         if matches!(self.run, Opened::NotYet) {
             self.run = TrialRun::begin(self, trial, sink).map_or(Opened::Before, |run| Opened::Now(Box::new(run)));
@@ -51,17 +51,17 @@ impl Opening<'_> {
     }
 }
 
-/// A run whose trials pass by.
+/// A run while its trials are read.
 pub(super) struct TrialRun {
     run: Handle,
     is_unfinished: bool,
     holdings: Holdings,
     seen: BTreeSet<String>,
-    /// By task, how many trials there were.
+    /// Number of trials by task.
     trials: BTreeMap<String, u32>,
-    /// A trial that was not judged counts as not resolved, as Terminal-Bench has it.
+    /// As in Terminal-Bench, a trial that was not judged counts as not resolved.
     resolved: Attempted,
-    /// How many trials were judged, and how many of these resolved.
+    /// Numbers of judged trials, and of resolved ones among them.
     judged: [u64; 2],
     span: Span,
 }
@@ -78,7 +78,7 @@ impl TrialRun {
             identity.push(&uuid);
         }
         if is_unfinished {
-            // The finished run is another import.
+            // The finished run is a separate import.
             identity.push("unfinished");
         }
         let suite = metadata.and_then(|metadata| filled(&metadata.dataset_name)).unwrap_or_else(|| "terminal-bench".to_owned());
@@ -140,7 +140,7 @@ impl TrialRun {
         outcome.attempt = attempt;
         outcome.duration_seconds =
             seconds(&trial.agent_started_at, &trial.agent_ended_at).or_else(|| seconds(&trial.trial_started_at, &trial.trial_ended_at));
-        // Agents that do not count tokens have 0 here.
+        // Agents that do not count tokens report 0.
         let tokens = |value: &Value, sink: &mut Sink<'_>| match count(value) {
             Some(0) => {
                 sink.quirk("0 tokens are read as not counted");
@@ -189,7 +189,7 @@ impl TrialRun {
         }
         span.tell(record);
         let own = |of: fn(&Metadata) -> &Value| metadata.map_or(&Value::Null, of);
-        // A run writes an empty object where it has nothing.
+        // A run writes an empty object for a missing value.
         let is_nothing = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
         let either = |value: &'_ Value, other: &'_ Value| if is_nothing(value) { other.clone() } else { value.clone() };
         let accuracy = number(&either(&stated.accuracy, own(|metadata| &metadata.accuracy)));
@@ -216,7 +216,7 @@ impl TrialRun {
         }
     }
 
-    /// Takes what a run states for its result, where some of its trials are not there.
+    /// Takes the published accuracy as the run's result, because some of its trials are missing.
     fn stand_by(&self, there: u64, total: Option<u64>, accuracy: f64, sink: &mut Sink<'_>) {
         let there = match total {
             Some(total) => format!("{there} of {total} trials"),
@@ -241,27 +241,28 @@ fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
     ScoreRecord { n, evaluator: Some(EVALUATOR.to_owned()), ..ScoreRecord::new(metric, value, Unit::Fraction, Direction::Up) }
 }
 
-/// Returns the folder of the submission that a run belongs to: the run's own, where that is not named by the run, or the one above.
+/// Returns the submission's folder: the nearest one whose name does not contain the run's id.
 fn submission(source: &ForeignSource, id: &str) -> Option<String> {
     let path = std::path::Path::new(&source.shown);
     let folders = path.ancestors().filter_map(|path| path.file_name()?.to_str());
     folders.filter(|name| !name.contains(id)).map(str::to_owned).next()
 }
 
-/// How a trial ended: what resolves passes, whatever the failure, and all else counts as not resolved, as Terminal-Bench has it.
+/// Returns a trial's status. As in Terminal-Bench, a resolved trial passes despite any failure, and every other trial counts as not
+/// resolved.
 fn status(is_resolved: &Value, mode: Option<&str>) -> ItemStatus {
     if *is_resolved == Value::Bool(true) {
         return ItemStatus::Pass;
     }
     match mode {
-        // Tests that run out of time wait for what the agent made.
+        // A timeout of the tests waits for the agent's program.
         Some("agent_timeout" | "test_timeout" | "context_length_exceeded" | "output_length_exceeded") => ItemStatus::Limit,
         Some("agent_installation_failed" | "unknown_agent_error" | "fatal_llm_parse_error" | "unknown") => ItemStatus::Error,
         Some(_) | None => ItemStatus::Fail,
     }
 }
 
-/// The share of a trial's tests that passed, and which failed.
+/// Returns the share of passed tests, and a text with the failed ones.
 fn tests(results: &Value) -> (Option<f64>, Option<String>) {
     let Some(tests) = results.as_object().filter(|tests| !tests.is_empty()) else { return (None, None) };
     let failed: Vec<&str> = tests.iter().filter(|(_, result)| *result != "passed").map(|(name, _)| name.as_str()).collect();

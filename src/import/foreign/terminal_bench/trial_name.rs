@@ -1,16 +1,16 @@
-//! What a trial's name says of its place among the attempts.
+//! Reads a trial's attempt from its name.
 
-/// What a name says of more is no number of attempts.
+/// Maximum number of attempts. A larger number in a name is ignored.
 pub(super) const MOST_ATTEMPTS: u64 = 100_000;
 
-/// Reads the number of the attempt, and the run's id, off a trial's name: `<task>.<k>-of-<n>.<run>`.
+/// Reads the number of the attempt and the run's id from a trial's name: `<task>.<k>-of-<n>.<run>`.
 pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
     let (number, rest) = name.strip_prefix(task)?.strip_prefix('.')?.split_once("-of-")?;
     let run = rest.split_once('.').map(|(_, run)| run.to_owned()).unwrap_or_default();
     Some((number.parse().ok().filter(|number| *number > 0)?, run)).filter(|_| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Reads how many attempts there are off a trial's name.
+/// Reads the total number of attempts from a trial's name.
 pub(super) fn of_attempts(name: &str, task: &str) -> Option<u64> {
     numbered(name, task)?;
     let of = name.strip_prefix(task)?.split_once("-of-")?.1;

@@ -1,4 +1,4 @@
-//! What `tb` writes, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+//! Fields of `tb`'s files that are read. Every field is optional, and any value may have an unexpected type.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(super) struct Metadata {
 #[expect(clippy::struct_field_names, reason = "the names that Terminal-Bench writes")]
 pub(super) struct Trial {
     pub id: Value,
-    /// What `id` was called.
+    /// Earlier name of `id`.
     pub uuid: Value,
     pub trial_name: Value,
     pub task_id: Value,
@@ -45,7 +45,7 @@ pub(super) struct Trial {
     pub agent_ended_at: Value,
 }
 
-/// The keys of a run's results that are read; its trials pass by.
+/// Keys of a run's results that are read. Its trials are streamed.
 pub(super) const RESULTS: [&str; 4] = ["accuracy", "n_resolved", "n_unresolved", "pass_at_k"];
 
 #[derive(Default, Deserialize)]
@@ -58,7 +58,7 @@ pub(super) struct Results {
 }
 
 impl Trial {
-    /// What tells trials apart: their names are numbered, ids are random.
+    /// Returns the trial's key: its name, which is numbered, else its id, which is random.
     pub fn key(&self) -> String {
         text(&self.trial_name).or_else(|| text(&self.id)).or_else(|| text(&self.uuid)).unwrap_or_default()
     }
