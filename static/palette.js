@@ -72,7 +72,7 @@
       // Small print follows its value.
       return copy.textContent.replace(/\s+/g, " ").trim();
     }
-    var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.hidden; }).map(function (row) {
+    var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.hidden && !row.classList.contains("off"); }).map(function (row) {
       return Array.prototype.map.call(row.cells, text);
     });
     if (!isMarkdown) {
@@ -136,17 +136,6 @@
     }
     return false;
   }
-  function beginsWord(text, word) {
-    for (var i = text.indexOf(word); i >= 0; i = text.indexOf(word, i + 1)) if (i === 0 || /[^\p{L}\p{N}]/u.test(text[i - 1])) return true;
-    return false;
-  }
-  function rank(entry, query, words) {
-    if (entry.low === query) return 0;
-    if (entry.low.indexOf(query) === 0) return 1;
-    if (words.every(function (word) { return beginsWord(entry.low, word); })) return 2;
-    if (words.every(function (word) { return entry.low.indexOf(word) >= 0; })) return 3;
-    return words.every(function (word) { return entry.low.indexOf(word) >= 0 || entry.lowAbout.indexOf(word) >= 0; }) ? 4 : -1;
-  }
   function forgiving(entry, words) {
     var parts = (entry.low + " " + (entry.lowAbout || "")).split(/[^\p{L}\p{N}]+/u);
     return words.every(function (word) { return parts.some(function (part) { return part.indexOf(word) === 0 || near(part, word); }); });
@@ -161,12 +150,12 @@
     var all = names.concat(commands());
     if (!words.length) return all.filter(function (entry) { return entry.sort === "suite" || entry.sort === "do" || entry.sort === "part"; }).slice(0, MOST);
     var found = [], perSort = new Map();
-    all.forEach(function (entry) { var place = rank(entry, query, words); if (place >= 0) found.push({ place: place, entry: entry }); });
+    all.forEach(function (entry) { var place = own.rank(entry, query, words); if (place >= 0) found.push({ place: place, entry: entry }); });
     texts.forEach(function (entry) {
       if (words.every(function (word) { return entry.low.indexOf(word) >= 0; })) found.push({ place: 5, entry: entry });
     });
     if (found.length < 5) all.forEach(function (entry) {
-      if (rank(entry, query, words) < 0 && forgiving(entry, words)) found.push({ place: 6, entry: entry });
+      if (own.rank(entry, query, words) < 0 && forgiving(entry, words)) found.push({ place: 6, entry: entry });
     });
     if (!found.length) texts.forEach(function (entry) { if (forgiving(entry, words)) found.push({ place: 7, entry: entry }); });
     return found.sort(order).map(function (one) { return one.entry; }).filter(function (entry) {

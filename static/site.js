@@ -195,7 +195,7 @@
     take.textContent = "Copy …";
     take.setAttribute("aria-haspopup", "dialog");
     take.addEventListener("click", function () { openPalette("copy table"); });
-    if (canOpen()) tools.append(take);
+    tools.append(take);
     input.value = state.get("f." + table.id) || "";
     run();
   }
@@ -354,10 +354,23 @@
 
   // ---- The command palette, loaded when first opened.
   var link = document.querySelector("a[data-palette]");
-  window.evalreport = { load: loadShard, copy: copy, root: home, hasIndex: Boolean(link) };
+  // 0: whole name; 1: its beginning; 2: beginnings of words; 3: parts of words; 4: its context; -1: no match.
+  function rank(entry, query, words) {
+    if (entry.low === query) return 0;
+    if (entry.low.indexOf(query) === 0) return 1;
+    var begins = function (word) {
+      for (var at = entry.low.indexOf(word); at >= 0; at = entry.low.indexOf(word, at + 1)) {
+        if (at === 0 || /[^\p{L}\p{N}]/u.test(entry.low[at - 1])) return true;
+      }
+      return false;
+    };
+    if (words.every(begins)) return 2;
+    if (words.every(function (word) { return entry.low.indexOf(word) >= 0; })) return 3;
+    return words.every(function (word) { return entry.low.indexOf(word) >= 0 || entry.lowAbout.indexOf(word) >= 0; }) ? 4 : -1;
+  }
+  function isTyping(target) { return target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)); }
+  window.evalreport = { load: loadShard, copy: copy, rank: rank, isTyping: isTyping, root: home, hasIndex: Boolean(link) };
   var opening = false;
-  // A function, because tables ask before a single file's palette has run.
-  function canOpen() { return Boolean(document.querySelector("a[data-palette]")) || !brand || brand.getAttribute("href").charAt(0) === "#"; }
   function openPalette(query) {
     if (window.evalreportPalette) { window.evalreportPalette(query); return; }
     if (!link || opening) return;
@@ -385,20 +398,6 @@
     var status = document.getElementById("search-status");
     var paths = box.getAttribute("data-shards").split(" ").filter(Boolean);
     var names = [], missing = [], left = paths.length, started = false;
-    // 0: whole name; 1: its beginning; 2: beginnings of words; 3: parts of words; 4: its context; -1: no match.
-    function rank(entry, query, words) {
-      if (entry.low === query) return 0;
-      if (entry.low.indexOf(query) === 0) return 1;
-      var begins = function (word) {
-        for (var at = entry.low.indexOf(word); at >= 0; at = entry.low.indexOf(word, at + 1)) {
-          if (at === 0 || /[^\p{L}\p{N}]/u.test(entry.low[at - 1])) return true;
-        }
-        return false;
-      };
-      if (words.every(begins)) return 2;
-      if (words.every(function (word) { return entry.low.indexOf(word) >= 0; })) return 3;
-      return words.every(function (word) { return entry.low.indexOf(word) >= 0 || entry.lowAbout.indexOf(word) >= 0; }) ? 4 : -1;
-    }
     function before(left, right) { return left < right ? -1 : left > right ? 1 : 0; }
     function run() {
       var query = field.value.trim().toLowerCase();
@@ -465,8 +464,7 @@
   if (search) setUpSearch(search);
 
   document.addEventListener("keydown", function (event) {
-    var target = event.target;
-    var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+    var typing = isTyping(event.target);
     var isCommand = (event.key === "k" || event.key === "K") && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
     var isSlash = event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (!isCommand && !isSlash) return;

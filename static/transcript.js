@@ -65,9 +65,7 @@
   }
   box.addEventListener("focusin", function (event) { follow(event.target.closest(".step")); });
   document.addEventListener("keydown", function (event) {
-    var target = event.target;
-    var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (window.evalreport.isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.key === "j" || event.key === "k") { event.preventDefault(); walk(event.key === "j" ? 1 : -1); }
   });
 })();

@@ -476,3 +476,8 @@ pub fn unit(unit: Unit) -> &'static str {
 pub(super) fn is_pass_rate(metric: &Metric) -> bool {
     metric.name == PASS_RATE
 }
+/// Writes a text with its first letter in upper case.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -50,8 +50,7 @@ impl OverviewSuite {
         let mut found = BTreeMap::<&str, Vec<&ItemLine>>::new();
         let mut without = 0;
         for line in &matrix.items {
-            let story = self.stories.of(&line.item, &line.evaluator, &line.kind);
-            match story.and_then(|story| story.category.as_deref()).filter(|category| !category.trim().is_empty()) {
+            match self.category_of(line) {
                 Some(category) => found.entry(category).or_default().push(line),
                 None => without += 1,
             }

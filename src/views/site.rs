@@ -15,7 +15,7 @@ use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
 use super::history::{History, history};
-use super::items::{ItemMatrix, item_matrix};
+use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
 use super::pair_table::PairTable;
@@ -131,17 +131,24 @@ impl OverviewSuite {
     /// Lists the items by category, in each those first that pass least often; none if they do not have two categories.
     pub fn items_by_category(&self) -> Vec<usize> {
         let lines = &self.items.items;
-        let category = |index: &usize| {
-            let line = &lines[*index];
-            self.stories.of(&line.item, &line.evaluator, &line.kind)?.category.as_deref()
-        };
-        let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((category(&index)?, index))).collect();
+        let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((self.category_of(&lines[index])?, index))).collect();
         let rate = |index: usize| lines[index].rate.unwrap_or(1.0);
         items.sort_by(|left, right| left.0.cmp(right.0).then_with(|| rate(left.1).total_cmp(&rate(right.1))));
         if items.first().map(|first| first.0) == items.last().map(|last| last.0) {
             return Vec::new();
         }
         items.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// Returns the category of an item.
+    pub fn category_of(&self, line: &ItemLine) -> Option<&str> {
+        let story = self.stories.of(&line.item, &line.evaluator, &line.kind)?;
+        story.category.as_deref().filter(|category| !category.trim().is_empty())
+    }
+
+    /// Says whether an item of the suite has a category. Other outcomes, such as criteria beside tests, do not count.
+    pub fn has_categories(&self) -> bool {
+        self.stories.have_categories() && self.items.items.iter().any(|line| self.category_of(line).is_some())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::domain::Unit;
 use crate::render::{chart, format, verdicts, words};
 use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState};
 
@@ -164,9 +165,9 @@ fn row(plan: &Plan, on: &ArmOnSuite<'_>, root: &str) -> Row {
         rank: standing.as_ref().map_or_else(|| "n/a".to_owned(), |standing| words::rank(standing.rank)),
         rate: Text::from(primary.as_ref().map_or_else(
             || "unknown".to_owned(),
-            |figure| {
-                let unit = if on.suite.board.primary.unit == crate::domain::Unit::Fraction { "%" } else { "" };
-                words::figure_with_interval(&on.suite.board.primary, figure).replacen(' ', &format!("{unit} "), 1)
+            |figure| match on.suite.board.primary.unit {
+                Unit::Fraction => format::rate(figure),
+                _ => words::figure_with_interval(&on.suite.board.primary, figure),
             },
         )),
         against: against.map(|against| (Text::from(names(against.other)), plan.arm_href(root, against.other))),

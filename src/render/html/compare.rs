@@ -18,11 +18,11 @@ use super::hero::Hero;
 use super::items::{criterion_href, item_href};
 use super::link::{ItemLink, Link};
 use super::plan::{Plan, SuitePlace};
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
 use super::sides::{self, Sides};
 use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
-use super::{SiteFile, matrix, metrics, state};
+use super::{SiteFile, metrics, state};
 
 /// Maximum number of runs listed per arm.
 const MAX_RUNS: usize = 20;
@@ -128,13 +128,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("{} against {} on {} · {}", names[0], names[1], place.label, context.title);
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
-    let back = format!("{}{}", shell.root, place.path());
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
-    let shell = shell
-        .crumbs(vec![Crumb::new(back, place.label.as_str())])
-        .of_suite(bar)
-        .styled(&plan.assets.pair)
-        .downloads(&format!("data/{stem}"));
+    let shell = shell.of_suite(bar).styled(&plan.assets.pair).downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
         links: arm
@@ -175,7 +170,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
         outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
-        all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, matrix::path(place))),
+        all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, place.items_path())),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
         criteria: pair.criteria.as_ref().map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
         sides,

@@ -18,7 +18,7 @@ use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, in_turns};
 use super::link::Link;
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::shell::{Here, Shell, Text, escaped_length};
 use super::suite_tabs::{Tab, bar};
 use super::whisker::Whisker;
 
@@ -187,12 +187,8 @@ pub(super) fn pages<'a>(
         let title = format!("{heading} · {} · {}", place.label, context.title);
         let about = format!("Single criteria of {} by arm, with the judge's reasoning.", place.label);
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("criteria"));
-        let crumbs = vec![
-            Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()),
-            Crumb::new(format!("{}{}", shell.root, place.criteria_path()), "Criteria"),
-        ];
         let bar = bar(suite, place, &shell.root, Tab::Criteria);
-        let shell = shell.crumbs(crumbs).of_suite(bar);
+        let shell = shell.of_suite(bar);
         let page = Page { plan, suite, place, root: &shell.root, bytes: PAGE_BYTES / chunk.len() };
         let criteria = (first..).zip(chunk).map(|(index, key)| criterion(&page, index, key)).collect();
         let pager = Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX)));

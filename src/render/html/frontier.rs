@@ -68,9 +68,11 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
     let y = axis(points.iter().map(|point| &point.pass_rate), true)?;
     let x = LogAxis::around(&points.iter().map(|point| point.usd_per_run).collect::<Vec<f64>>())?;
     let name = of_board(&suite.board, place);
+    let plain = words::names_on(&suite.board);
+    let place_of = |point: &ParetoPoint| [x.share(point.usd_per_run) * WIDTH, (1.0 - y.share(point.pass_rate.value)) * HEIGHT];
     let mut taken = Vec::new();
     for point in &points {
-        let [left, top] = [x.share(point.usd_per_run) * WIDTH, (1.0 - y.share(point.pass_rate.value)) * HEIGHT];
+        let [left, top] = place_of(point);
         taken.push([left - 5.0, top - 5.0, left + 5.0, top + 5.0]);
     }
     let leader = suite.leader();
@@ -78,23 +80,22 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
         let named = name(&point.arm);
         let baseline = suite.baseline.as_ref() == Some(&point.arm.approach);
         let wanted = points.len() < NAME_ALL || is_on(point) || baseline || Some(&point.arm) == leader;
-        let at = [x.share(point.usd_per_run) * WIDTH, (1.0 - y.share(point.pass_rate.value)) * HEIGHT];
         let ends = |share: f64| strip::percent(1.0 - y.share(share));
         Point {
             place: suite.board.entries.iter().position(|entry| entry.arm == point.arm).unwrap_or_default(),
-            about: Text::from(about(point, &words::names_on(&suite.board)(&point.arm))),
+            about: Text::from(about(point, &plain(&point.arm))),
             tone: named.tone,
             x: strip::percent(x.share(point.usd_per_run)),
             y: ends(point.pass_rate.value),
             ends: point.pass_rate.interval.map(|interval| (ends(interval.low), ends(interval.high))),
             is_on: is_on(point),
-            name: beside(at, &named.label, wanted, &mut taken),
+            name: beside(place_of(point), &named.label, wanted, &mut taken),
             label: named.label,
         }
     });
     Some(Frontier {
         points: drawn.collect(),
-        about: Text::from(said(&points, &words::names_on(&suite.board))),
+        about: Text::from(said(&points, &plain)),
         x_ticks: x
             .ticks()
             .into_iter()

@@ -13,7 +13,7 @@ use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
 use super::mark::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::shell::{Here, Shell, Text, escaped_length};
 use super::suite_tabs::{Tab, bar};
 
 /// Maximum number of arms with a row of their own for an item. The data have all.
@@ -135,10 +135,8 @@ pub(super) fn pages<'a>(
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
             .download(&format!("{}.json", place.data("items")), "JSON")
             .download(&format!("{}.csv", place.data("items")), "CSV");
-        let crumbs =
-            vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
         let bar = bar(suite, place, &shell.root, Tab::Items);
-        let shell = shell.crumbs(crumbs).of_suite(bar);
+        let shell = shell.of_suite(bar);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
         let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
         let page = ItemPages {

@@ -2,7 +2,7 @@
 
 use crate::domain::COST_PER_SOLVED;
 use crate::render::{format, summary, verdicts, words};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
+use crate::views::{Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
 
 use super::shell::Text;
 use super::state;
@@ -55,7 +55,7 @@ impl Leading {
         let labels = top.map(|top| names(suite, top)).unwrap_or_default();
         let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
         let advice = top.and_then(|top| summary::advice(top, &labels, None));
-        let (deed, why) = advice.map(|advice| (capital(&advice.deed), advice.why)).unwrap_or_default();
+        let (deed, why) = advice.map(|advice| (words::capital(&advice.deed), advice.why)).unwrap_or_default();
         let only = suite.board.entries.first().map(|entry| words::names_on(&suite.board)(&entry.arm)).filter(|_| top.is_none());
         Self {
             leader: only.map_or_else(|| name(0), Text::from),
@@ -68,11 +68,6 @@ impl Leading {
             why: Text::from(why),
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
@@ -165,9 +160,7 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
 
 /// Names the arms of a comparison as the suite's board does.
 pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
-    let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
-    let name = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(|| words::arm_name(arm), |at| labels[at].clone());
+    let name = words::names_on(&suite.board);
     comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
 }
 

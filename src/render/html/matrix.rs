@@ -14,7 +14,7 @@ use super::mark::{Mark, mark};
 use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, SitePart};
 
@@ -79,11 +79,6 @@ struct Row {
     rate: Option<(f64, String)>,
     discrimination: Option<(f64, String)>,
     notes: String,
-}
-
-/// Returns the path of the matrix's first page, from the root.
-pub(super) fn path(place: &SuitePlace) -> String {
-    format!("suites/{}/items/{}", place.segment, Order::Name.name(1))
 }
 
 /// A short list of items for the suite's page.
@@ -216,10 +211,8 @@ fn page(
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
         .download(&format!("{}.json", place.data("items")), "JSON")
         .download(&format!("{}.csv", place.data("items")), "CSV");
-    let back = Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str());
-    let crumbs = if part.order == Order::Name && part.number == 1 { vec![back] } else { vec![back, Crumb::new("index.html", "Items")] };
     let bar = bar(suite, place, &shell.root, Tab::Items);
-    let shell = shell.crumbs(crumbs).of_suite(bar);
+    let shell = shell.of_suite(bar);
     let shell = if drawings.map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
     let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let runs: Vec<Option<String>> = matrix

@@ -60,22 +60,24 @@ fn path(points: &[(f64, f64)]) -> String {
     path
 }
 
+/// Returns the newest nights with a pass rate.
+fn rated(arm: &ArmHistory) -> Vec<&Night> {
+    let rated: Vec<&Night> = arm.nights.iter().filter(|night| night.pass_rate.is_some()).collect();
+    rated[rated.len().saturating_sub(MOST_NIGHTS)..].to_vec()
+}
+
 /// Draws the nights of the first `most` arms of the board that have two or more. With `has_points`, each night links to its run.
 pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, plan: &Plan, root: &str, has_points: bool) -> Option<Panes> {
     let history = suite.history.as_ref()?;
     let name = linked(&suite.board, place, plan, root);
     let arms = suite.board.entries.iter().filter_map(|entry| history.arms.iter().find(|arm| arm.arm == entry.arm));
     let arms: Vec<&ArmHistory> = arms.filter(|arm| nights::rates(arm).len() > 1).take(most).collect();
-    let rated = |arm: &ArmHistory| -> Vec<Night> {
-        let rated: Vec<Night> = arm.nights.iter().filter(|night| night.pass_rate.is_some()).cloned().collect();
-        rated[rated.len().saturating_sub(MOST_NIGHTS)..].to_vec()
-    };
     let dates = || arms.iter().flat_map(|arm| rated(arm)).map(|night| night.date);
     let (first, last) = (dates().min()?, dates().max()?);
     let days = (last - first).num_days().max(1) as f64;
     let x = |night: chrono::NaiveDate| ((night - first).num_days() as f64 / days).clamp(0.0, 1.0);
     let mut runs = BTreeMap::<(&crate::views::Arm, chrono::NaiveDate), Vec<&str>>::new();
-    for run in &suite.runs {
+    for run in suite.runs.iter().filter(|_| has_points) {
         if let Some(time) = run.timestamp {
             runs.entry((&run.arm, time.date_naive())).or_default().push(&run.id);
         }
@@ -89,7 +91,7 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, pla
             ends.iter().map(|(x, _, high)| (*x, *high)).chain(ends.iter().rev().map(|(x, low, _)| (*x, *low))).collect();
         let change: Option<&LevelChange> = arm.changes.iter().rfind(|change| change.series == Series::PassRate && change.date >= first);
         let percent = |share: f64| format::fixed(share * 100.0, 0);
-        let point = |night: &Night| {
+        let point = |night: &&Night| {
             let rate = night.pass_rate.as_ref().filter(|_| has_points)?;
             let [run] = runs.get(&(&arm.arm, night.date))?.as_slice() else { return None };
             Some(Point {

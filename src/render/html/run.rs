@@ -218,14 +218,11 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
     facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
     facts.extend(run.resources.iter().flat_map(words::resources).map(|(label, text)| Fact::new(label, text)));
     facts.extend(run.tags.iter().map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())));
-    facts.extend(run.provenance.iter().map(|(label, value)| Fact { href: external(value), ..Fact::new(&capital(label), value.as_str()) }));
+    facts.extend(
+        run.provenance.iter().map(|(label, value)| Fact { href: external(value), ..Fact::new(&words::capital(label), value.as_str()) }),
+    );
     facts.retain(|fact| !fact.text.is_blank());
     facts
-}
-
-fn capital(label: &str) -> String {
-    let mut letters = label.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns the address if it is safe as a link: http or https, without blanks or control characters.

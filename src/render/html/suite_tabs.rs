@@ -70,7 +70,7 @@ impl Tab {
                 let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread
             }
-            Self::Categories => suite.stories.have_categories(),
+            Self::Categories => suite.has_categories(),
             Self::Items => !suite.items.items.is_empty(),
             Self::Criteria => !suite.criterion_keys.is_empty(),
             Self::Pairs => !suite.pairs.is_empty(),
