@@ -1,4 +1,4 @@
-//! Runs and outcomes, ready to be asked. The only module that names polars.
+//! Runs and outcomes, ready for queries. The only module that uses polars.
 //!
 //! Two things of this module lie in the cache beside `results/`, and both can be deleted at any time:
 //!
