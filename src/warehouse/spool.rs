@@ -1,4 +1,4 @@
-//! The item lines of one file, sorted by run on disk, so that each run's lines can be read when needed, and repeatedly.
+//! The item lines of one file, copied to disk with an index by run, so that each run's lines can be read when needed, and repeatedly.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
