@@ -36,9 +36,9 @@ pub(crate) struct Outcomes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
     Not,
-    /// An outcome says so but has no result.
+    /// It has an outcome without a result, such as `skipped`, and no score.
     Skipped,
-    /// It has an outcome or a score, or its outcome is missing.
+    /// It has a result or a score, or its outcome is missing.
     Answered,
 }
 

@@ -299,7 +299,7 @@ pub fn has_zeros_for_unknown(bytes: &[u8]) -> bool {
 }
 
 impl WireRun {
-    /// Returns whether the fields are exactly those that all versions of `ralph eval` write, and none of ours.
+    /// Returns whether all fields are set that every version of `ralph eval` writes, and `format`, which is ours, is not.
     fn sets_every_field(&self) -> bool {
         let counts = [
             self.input_tokens,

@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn levels_without_noise() {
         let series = |left, right| [vec![0.4; left], vec![0.6; right]].concat();
-        // The only split of ten days with five on each side: 2 / C(10, 5), two-sided, doubled again since shorter stretches have half of
+        // The only split of ten days with five on each side: 2 / C(10, 5), doubled because shorter stretches have half of
         // the error.
         let one = change_points(&series(5, 5), &[], ChangeRule::default()).expect("finite");
         assert!(one.len() == 1 && (one[0].p - 4.0 / 252.0).abs() < 1e-12, "{one:?}");

@@ -10,7 +10,7 @@ pub struct GateProcess {
     /// Number of baseline days; then of days compared with them.
     pub baseline: u64,
     pub nights: u64,
-    /// Evidence against "nothing got worse" after the last night.
+    /// Evidence against "nothing got worse" after the last day.
     pub e_value: f64,
     /// The largest evidence on any day. An alarm, once raised, stays.
     pub largest: f64,

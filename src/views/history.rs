@@ -170,7 +170,7 @@ pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<H
     suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy)).collect()
 }
 
-/// The runs of one arm on one day, and their suite version's index.
+/// The runs of one arm on one day, the index of their suite version, and their outcomes and texts.
 struct NightRuns<'a> {
     rows: Vec<&'a RunRow>,
     version: usize,

@@ -20,7 +20,7 @@ const MIN_CORRELATED: u64 = 8;
 /// The items of a suite, with every arm's outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ItemMatrix {
-    /// What the items are: `questions`, `tests`, …; absent where no run has any.
+    /// The word for the items: `questions`, `tests`, … Absent if no run has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<&'static str>,
     /// In leaderboard order.

@@ -13,7 +13,7 @@ pub struct MatrixItem {
     pub cluster: Option<String>,
 }
 
-/// One attempt of one run at all the items it has outcomes for.
+/// One attempt of one run at all items that have an outcome.
 #[derive(Clone, Debug)]
 pub struct MatrixRow {
     pub run: RunId,

@@ -1,28 +1,28 @@
-//! Bundles: some runs with every record that the store has of them in one file, to carry to another store or to a machine without one.
+//! Bundles: selected runs with all their records in one file, to copy them to another store or to a machine without a store.
 //!
 //! ```text
-//! {"format":"evalreport/bundle/2","runs":3}                  how many runs are in it
-//! {"run":{"format":"evalreport/result/1","id":…}}            a run of the store's own, followed by what lies in its folder:
+//! {"format":"evalreport/bundle/2","runs":3}                  the number of runs
+//! {"run":{"format":"evalreport/result/1","id":…}}            an own run, followed by the files in its folder:
 //! {"item":{"item":…}}                                          the lines of items.jsonl,
 //! {"score":{"metric":…}}                                       of scores.jsonl,
 //! {"message":{"entry":…}}                                      of transcript.jsonl,
 //! {"file":{"path":"src/a.py","text":…}}                        and the files of output/
-//! {"source":{"key":…,"runs":2}}                              a sealed pair, or the part of it that was selected:
+//! {"source":{"key":…,"runs":2}}                              a sealed pair, or its selected part:
 //! {"imported":{"format":"evalreport/result/1","id":…}}         its headers,
 //! {"item":{"run":…,"item":…}}                                  and its outcomes
-//! {"judged":{"run":…}}                                       one of these runs, followed by what judges said of it:
+//! {"judged":{"run":…}}                                       one of these runs, followed by its judgements:
 //! {"item":{"item":…}}                                          the lines of items.jsonl,
 //! {"score":{"metric":…}}                                       and of scores.jsonl
-//! {"end":{"lines":9,"items":128}}                            how many lines came before, and outcomes: without it the file is cut off
+//! {"end":{"lines":9,"items":128}}                            the numbers of lines and outcomes before; without it the file is truncated
 //! ```
 //!
-//! Runs of the store's own come first, by id; then sources, by their first id, as they lie in the store. So what is taken into another
-//! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read. A bundle with
-//! judgements of imported runs is of version 3, and any other of version 2, which older programs read.
+//! Own runs come first, by id; then sources, by their first id, unchanged. So runs that are imported into another store and packed again
+//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with
+//! judgements of imported runs has version 3, any other version 2, which older programs can read.
 //!
-//! The folder of a site has a bundle at [`in_site`], a page that holds a whole site has one in base64 in its [`page_element`].
+//! A site's folder has its bundle at [`in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
 //!
-//! Plain where the name ends in `.jsonl`, else in one zstd frame with a checksum. Both are written and read line by line.
+//! The file is plain if its name ends in `.jsonl`, else one zstd frame with a checksum. Both are written and read line by line.
 
 mod judged;
 mod output_file;

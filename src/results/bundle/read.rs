@@ -189,7 +189,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
     }
-    // Also marks that a killed import left after writing the header.
+    // Also remove markers that a killed import left after writing the header.
     let repeated = content.own.iter().map(|written| &written.run).chain(&content.repeated).map(|run| &run.id);
     for run in repeated.chain(&content.judged) {
         let mark = store.run_dir(run).join(MARK);
