@@ -170,7 +170,7 @@ impl Outcomes {
         made
     }
 
-    /// Returns whether the arm was asked an item.
+    /// Returns whether the arm was asked an item, and whether it answered.
     pub fn asked(&self, item: usize) -> Asked {
         if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
     }

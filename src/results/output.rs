@@ -14,8 +14,8 @@ use super::{Store, StoreError, durable};
 const MOST_BYTES: u64 = 32 << 20;
 
 impl Store {
-    /// Copies files, named below `from`, to `<id>/output`, and returns that folder. Files beyond 32 MiB are skipped. Returns `None` if
-    /// there is nothing to keep.
+    /// Copies files, named below `from`, to `<id>/output`, and returns that folder. Files that exceed a total of 32 MiB are skipped.
+    /// Returns `None` if there is nothing to keep.
     pub fn keep_output(&self, id: &RunId, from: &Path, files: &[PathBuf]) -> Result<Option<PathBuf>, StoreError> {
         let folder = self.run_dir(id).join("output");
         files::if_there(fs::remove_dir_all(&folder)).map_err(StoreError::io("cannot clear", &folder))?;

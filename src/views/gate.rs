@@ -80,7 +80,7 @@ pub struct GateCheck {
     /// Evidence of the pair: the first arm is of the new runs, the second of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<PairEvidence>,
-    /// Whether the new runs and the baseline were measured alike.
+    /// The grade of how alike the new runs and the baseline were measured, with the differences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparability: Option<Comparability>,
     /// Estimated number of additional units needed for a decision.

@@ -172,7 +172,7 @@ pub struct RunPage {
     /// Counts over all criteria.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria_count: Option<CriteriaCount>,
-    /// Whether the artefact meets its requirements.
+    /// The stored verification: whether the artefact meets its requirements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<StoredVerification>,
     /// Outcomes by status, over all attempts.

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Own runs come first, by id; then sources, by their first id, unchanged. So runs that are imported into another store and packed again
-//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with
-//! judgements of imported runs has version 3, any other version 2, which older programs can read.
+//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with judgements of imported
+//! runs has version 3, any other version 2, which older programs can read.
 //!
 //! A site's folder has its bundle at [`in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
 //!
