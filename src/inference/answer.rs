@@ -1,5 +1,5 @@
-//! One suite's answer: the arms, what each is worth, and what may be said of every pair. Made once, in one place; tables, boards, gates
-//! and pages only show it.
+//! One suite's answer: its arms, their figures, and the evidence about every pair. It is computed only here; tables, boards, gates and
+//! pages show it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,22 +27,22 @@ use super::spending::{self, ItemSpending, RunPrice, Spent};
 use super::texts::{ArmTexts, Pairing};
 use super::verdict::{Incomparable, Missing, Support};
 
-/// What a metric is for.
+/// The role of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Decides who is better; its p-values are adjusted over the pairs.
+    /// Decides which arm is better. Its p-values are adjusted over the pairs.
     Primary,
-    /// Stands beside it; the p-values of all secondary metrics are adjusted together.
+    /// Shown beside the primary metric. The p-values of all secondary metrics are adjusted together.
     Secondary,
-    /// Shown, never weighed.
+    /// Shown, never tested.
     Descriptive,
 }
 
-/// How much is asked of a suite.
+/// The metrics to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
-    /// Only the metric that decides.
+    /// Only the primary metric.
     Primary,
     Whole,
 }
@@ -57,38 +57,38 @@ pub(crate) struct MetricAnswer {
     pub evidence: Evidence,
 }
 
-/// Everything that is known of one suite's arms on one version of it.
+/// The full answer about the arms of one suite version.
 pub(crate) struct SuiteAnswer<'a> {
     pub group: SuiteGroup<'a>,
     pub texts: Vec<ArmTexts>,
     pub rates: Vec<Rates>,
     pub items: Items,
-    /// What verdicts about the suite are counted in.
+    /// The unit of verdicts about the suite.
     pub unit: Design,
     /// The outcomes that count.
     pub matrix: OutcomeMatrix,
-    /// In the order of tables, the primary one first.
+    /// In table order, the primary metric first.
     pub metrics: Vec<MetricAnswer>,
-    /// Of pairs of arms of which each has results.
+    /// By pair of arms that both have results.
     pub comparability: Vec<Comparability>,
     pub excluded_items: Vec<ExcludedItem>,
     /// The primary metric as it would be with the excluded items.
     pub with_excluded: Option<MetricAnswer>,
-    /// The largest difference of the primary metric that does not matter for a decision.
+    /// The largest unimportant difference of the primary metric, for decisions.
     pub margin: Option<f64>,
-    /// The metric that the project calls the primary one, by its key, where no run here has a figure of it: another decides.
+    /// Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
     pub primary_not_measured: Option<String>,
     /// By pair of arms, in the order of the primary metric's pairs.
     decisions: Vec<Decision>,
 }
 
 impl<'a> SuiteAnswer<'a> {
-    /// Answers for a group of arms, on all metrics.
+    /// Computes the answer of a group of arms, with all metrics.
     pub fn of(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
         Self::to(Depth::Whole, warehouse, group, policy)
     }
 
-    /// Answers on the metric that decides alone: the same as in the whole answer.
+    /// Computes only the primary metric, with the same result as in the full answer.
     pub fn of_primary(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
         Self::to(Depth::Primary, warehouse, group, policy)
     }
@@ -145,7 +145,7 @@ impl<'a> SuiteAnswer<'a> {
         Self { decisions: answer.decide(), ..answer }
     }
 
-    /// What to do about each pair of arms.
+    /// Returns the decision about each pair of arms.
     fn decide(&self) -> Vec<Decision> {
         let price =
             |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second)).cloned();
@@ -168,7 +168,7 @@ impl<'a> SuiteAnswer<'a> {
         self.primary().evidence.pairs.iter().map(of_pair).collect()
     }
 
-    /// What one more item, and one more run, take of two arms together, as far as it is known.
+    /// Returns the price of one more item, and of one more run, of two arms together, as far as it is known.
     fn unit_prices(&self, one: usize, other: usize) -> (UnitPrice, UnitPrice) {
         let sum = |name: &str| {
             let cells = &self.metric(name)?.cells;
@@ -180,15 +180,15 @@ impl<'a> SuiteAnswer<'a> {
         (UnitPrice { usd: item(run.usd), seconds: item(run.seconds) }, run)
     }
 
-    /// What to do about two of the arms, by their indices.
+    /// Returns the decision about two of the arms, given by index.
     pub fn decision_between(&self, one: usize, other: usize) -> Option<Decision> {
         let is_it = |pair: &PairEvidence| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one);
         let place = self.primary().evidence.pairs.iter().position(is_it)?;
         self.decisions.get(place).cloned()
     }
 
-    /// What to do about all arms, and the two arms that its reasons are about: the one to ship against every other, beside the best of those;
-    /// else what the leader and the next best call for. No name decides which pair that is.
+    /// Returns the decision about all arms, and the two arms of its reasons. If one arm ships against every other, these are that arm and
+    /// the best of the others; else the leader and the second, with their decision. No arm's name affects the choice.
     pub fn decision(&self) -> Option<(Decision, [usize; 2])> {
         let arms = self.by_value();
         let shipped = |arm: usize| {
@@ -207,14 +207,14 @@ impl<'a> SuiteAnswer<'a> {
         Some((self.decision_between(first, second)?, [first, second]))
     }
 
-    /// The arms with the best and the second best value of the primary metric; equal ones in their order.
+    /// Returns the arms with the best and the second best value of the primary metric. Equal arms keep their order.
     pub fn first_two(&self) -> Option<(usize, usize)> {
         let has_value = |arm: &usize| self.primary().cells[*arm].value.is_some();
         let known: Vec<usize> = self.by_value().into_iter().filter(has_value).collect();
         Some((*known.first()?, *known.get(1)?))
     }
 
-    /// All arms by their value of the primary metric, best first, those without one last; equal ones in their order.
+    /// Returns all arms by their value of the primary metric, best first, arms without a value last. Equal arms keep their order.
     fn by_value(&self) -> Vec<usize> {
         let primary = self.primary();
         let sign = if primary.metric.direction == Direction::Down { 1.0 } else { -1.0 };
@@ -224,22 +224,22 @@ impl<'a> SuiteAnswer<'a> {
         arms
     }
 
-    /// The metric that decides.
+    /// Returns the metric that decides.
     pub fn primary(&self) -> &MetricAnswer {
         &self.metrics[0]
     }
 
-    /// A metric by its key.
+    /// Returns a metric by its key.
     pub fn metric(&self, name: &str) -> Option<&MetricAnswer> {
         self.metrics.iter().find(|answer| answer.metric.name == name)
     }
 
-    /// The arms with what their outcomes are on items that were one text for two of them.
+    /// Returns the arms with the data to restrict outcomes to items that had the same text for two arms.
     pub fn pairing(&self) -> Pairing<'_> {
         Pairing::of(&self.group.arms, &self.texts, &self.matrix)
     }
 
-    /// Asks about the outcomes of two of the arms, on the items that were one text for both.
+    /// Calls `ask` with the outcomes of two of the arms on the items that had the same text for both.
     pub fn on_same_texts<T>(&self, one: usize, other: usize, ask: impl FnOnce(&Rates, &Rates) -> T) -> T {
         let pairing = self.pairing();
         let changed = pairing.changed(one, other);
@@ -251,7 +251,7 @@ impl<'a> SuiteAnswer<'a> {
     }
 }
 
-/// What a suite's metrics are made from.
+/// The inputs of a suite's metrics.
 struct Asked<'a> {
     group: &'a SuiteGroup<'a>,
     items: &'a Items,
@@ -273,7 +273,7 @@ struct Open {
 }
 
 impl Asked<'_> {
-    /// All metrics, adjusted: the primary one over its own pairs, the secondary ones together.
+    /// Returns all metrics, adjusted: the primary one over its own pairs, the secondary ones together.
     fn metrics(&self, depth: Depth) -> Vec<MetricAnswer> {
         let mut open = self.open(depth);
         let primary = self.primary_of(&open);
@@ -298,8 +298,8 @@ impl Asked<'_> {
         answers
     }
 
-    /// The metric that the project names, if any arm has a figure of it, else the pass rate, else what items scored, else the only score that
-    /// runs have.
+    /// Returns the index of the primary metric: the configured one if any arm has a value of it, else the pass rate, else the item score,
+    /// else the runs' only score.
     fn primary_of(&self, open: &[Open]) -> usize {
         let place = |name: &str| open.iter().position(|open| open.unsettled.metric.name == name);
         let has_values = |at: &usize| open[*at].cells.iter().any(|cell| cell.value.is_some());
@@ -316,7 +316,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The metrics in the order of tables. Whatever is asked, those that could be the primary one are among them.
+    /// Returns the metrics in table order. At either depth, all candidates for the primary metric are included.
     fn open(&self, depth: Depth) -> Vec<Open> {
         let arms = &self.group.arms;
         let policy = self.policy;
@@ -378,7 +378,7 @@ impl Asked<'_> {
         if may_decide("total_calls") {
             open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
         }
-        // Only agents tell: where none does, its absence is no news.
+        // Only agents report turns. If no run reports any, the metric is omitted instead of shown as missing.
         let turns = |row: &RunRow| count(row.run.turns);
         if may_decide("turns") && self.group.arms.iter().flat_map(|arm| &arm.counted).any(|row| row.run.turns.is_some()) {
             open.push(amount("turns", "Turns", Unit::Count, Direction::Down, &turns));
@@ -403,13 +403,13 @@ impl Asked<'_> {
         Some(Open { cells, role: Role::Secondary, unsettled })
     }
 
-    /// By arm: what it spent on the items; nothing where no item says.
+    /// Returns what each arm spent on the items, or `None` if no item reports it.
     fn spending(&self, spent: Spent) -> Option<Vec<ItemSpending>> {
         let of_arm = |arm: &ArmRuns<'_>| ItemSpending::of(spent, &arm.counted, self.matrix, &self.amounts, self.items);
         (!self.amounts.is_empty()).then(|| self.group.arms.iter().map(of_arm).collect())
     }
 
-    /// Asks what two arms spent on items that were one text for both.
+    /// Compares the spending of two arms on items that had the same text for both.
     fn spent_on_items(
         &self,
         spending: &[ItemSpending],
@@ -424,8 +424,7 @@ impl Asked<'_> {
         ask((&spending[first], one), (&spending[second], other))
     }
 
-    /// What a solved item cost, over the items where they say what they cost, else over runs. What was solved is comparable where the pass
-    /// rates are.
+    /// Computes the cost per solved item: over items if they report costs, else over runs. It is comparable if the pass rates are.
     fn cost_per_solved(&self, solved: &Open) -> Open {
         let arms = &self.group.arms;
         let metric = self.policy.described(named(COST_PER_SOLVED, "Cost per solved", Unit::Usd, Direction::Down, MetricKind::Amount));
@@ -464,5 +463,5 @@ impl Asked<'_> {
     }
 }
 
-/// The key of what items score.
+/// The key of the item score.
 pub const ITEM_SCORE: &str = "item_score";

@@ -1,4 +1,4 @@
-//! Arms of a suite that no table holds together, because their runs are of two versions of the suite or of two sources.
+//! Arms of a suite that share no table, because their runs are of different suite versions or sources.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::arm::{Arm, SuiteGroup};
 use super::baseline::UNKNOWN_VERSION;
 use super::mismatch::{Grade, Mismatch, MismatchKind, grade};
 
-/// Arms of one table that stand apart from those of another.
+/// Arms of one table that share no table with arms of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Apart {
     pub suite: String,
@@ -19,7 +19,7 @@ pub struct Apart {
     pub mismatches: Vec<Mismatch>,
 }
 
-/// The tables of one suite, and which arms meet in one of them.
+/// The tables of one suite, and which arms share one of them.
 struct Tables<'a> {
     groups: &'a [SuiteGroup<'a>],
     meet: BTreeSet<(&'a Arm, &'a Arm)>,
@@ -28,7 +28,7 @@ struct Tables<'a> {
 impl<'a> Tables<'a> {
     fn of(groups: &'a [SuiteGroup<'a>]) -> Self {
         let mut meet = BTreeSet::new();
-        // One table has no other that an arm could be missed from.
+        // With a single table all arms share it.
         if groups.len() > 1 {
             for group in groups {
                 meet.extend(group.arms.iter().flat_map(|one| group.arms.iter().map(move |other| (&one.arm, &other.arm))));
@@ -37,7 +37,7 @@ impl<'a> Tables<'a> {
         Self { groups, meet }
     }
 
-    /// The arms of two tables that never meet.
+    /// Returns the arms of two tables that share no table.
     fn between(&self, one: usize, other: usize) -> Option<Apart> {
         let (one, other) = (&self.groups[one], &self.groups[other]);
         let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
@@ -59,14 +59,14 @@ impl<'a> Tables<'a> {
             }
         }
         if mismatches.is_empty() {
-            // Two files of one name.
+            // Two files with the same name.
             mismatches.push(Mismatch::of(MismatchKind::Source));
         }
         Some(Apart { suite: one.suite.clone(), first, second, grade: grade(&mismatches), mismatches })
     }
 }
 
-/// Finds the arms of each suite that stand in different tables and in none together.
+/// Finds the arms of each suite that share no table.
 pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
     let of_suite = |groups| {
         let tables = Tables::of(groups);
@@ -76,7 +76,8 @@ pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
     groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
 }
 
-/// By group: which of its arms stand apart from those of the suite's newest group, or, of that one, from those of each other.
+/// Returns, by group, its arms that share no table with those of the suite's newest group; for the newest group, its arms against each
+/// other group's.
 pub(crate) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
     let of_suite = |groups| {
         let tables = Tables::of(groups);

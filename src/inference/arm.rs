@@ -1,4 +1,4 @@
-//! Arms: the sides of a comparison, and which runs stand for each.
+//! Arms, and which runs represent each.
 
 use std::collections::BTreeMap;
 
@@ -22,25 +22,25 @@ impl Arm {
     }
 }
 
-/// The runs that stand for an arm, oldest first, and those of it that say nothing about it.
+/// The counted runs of an arm, oldest first, and its runs that are not counted.
 #[derive(Clone)]
 pub struct ArmRuns<'a> {
     pub arm: Arm,
     pub counted: Vec<&'a RunRow>,
-    /// Runs that an outage or an interrupt ended.
+    /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded: Vec<&'a RunRow>,
-    /// Runs of earlier batches, which do not stand for the arm here.
+    /// Runs of earlier batches, which are not used here.
     pub earlier: usize,
 }
 
 impl ArmRuns<'_> {
-    /// Says whether at least one run came to its end; an arm of failed runs wins nothing.
+    /// Returns whether at least one run completed. An arm of failed runs cannot win.
     pub fn can_win(&self) -> bool {
         self.counted.iter().any(|row| row.run.status == RunStatus::Completed)
     }
 }
 
-/// Which runs of an arm are taken.
+/// Which batches of an arm are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
     /// Each arm's newest batch.
@@ -49,21 +49,21 @@ pub enum Grouping {
     AllBatches,
 }
 
-/// The runs of one suite that can be put side by side: of one suite version, or from one imported source.
+/// The runs of one suite that can be compared: of one suite version, or from one imported source.
 #[derive(Clone)]
 pub struct SuiteGroup<'a> {
     pub suite: String,
-    /// The suite's content hash, where the runs know it.
+    /// The suite's content hash, if the runs record it.
     pub suite_version: Option<String>,
-    /// Where the runs came from, if runs of another source of the suite's version cannot stand beside them: a file, or the tool where each
-    /// of its files is a run.
+    /// The runs' source, if another source of this suite version has runs that cannot be compared with them. A file, or the tool if each of
+    /// its files is one run.
     pub source: Option<String>,
     pub arms: Vec<ArmRuns<'a>>,
     pub newest: Option<DateTime<Utc>>,
 }
 
 impl<'a> SuiteGroup<'a> {
-    /// All counted runs, by arm.
+    /// Returns all counted runs, by arm.
     pub(crate) fn counted_runs(&self) -> Vec<&'a RunRow> {
         self.arms.iter().flat_map(|arm| &arm.counted).copied().collect()
     }
@@ -74,7 +74,7 @@ impl<'a> SuiteGroup<'a> {
     }
 }
 
-/// Puts the runs of each arm together; arms by name.
+/// Groups runs by arm. Arms are sorted by name.
 pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
     let mut by_arm = BTreeMap::<Arm, Vec<&'a RunRow>>::new();
     for row in rows {
@@ -97,7 +97,7 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
         .collect()
 }
 
-/// Runs that were started together: by batch, else by imported source, else each alone.
+/// Returns the batch of a run: its batch id, else its imported source, else its own id.
 pub(crate) fn batch_of(run: &Run) -> &str {
     run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
 }

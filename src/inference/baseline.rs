@@ -1,4 +1,4 @@
-//! Head against baseline: the runs under judgement, and the runs they are held against.
+//! New runs and the baseline that they are compared with.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,20 +10,20 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs, batch_of};
 
-/// What stands in the place of a suite's version that runs do not name.
+/// Name of an unknown suite version.
 pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 
-/// Which runs are the baseline.
+/// The choice of baseline runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Baseline {
-    /// These, and of each arm its newest batch or all of them. They never count as head, but for those of `both`: files of equal content that
-    /// were named on both sides.
+    /// The given runs; of each arm, its newest batch or all batches. They never count as new runs, except those in `both`: files of equal
+    /// content that were named as new and as baseline.
     Runs { ids: BTreeSet<RunId>, both: BTreeSet<RunId>, grouping: Grouping },
-    /// Of each arm of the head, so many batches before the one under judgement.
+    /// For each arm, this number of batches before the newest one.
     Last(usize),
 }
 
-/// A suite's arms under judgement and those they are held against. All runs are of one version of the suite.
+/// A suite's new arms and their baseline. All runs are of one version of the suite.
 #[derive(Clone)]
 pub struct Held<'a> {
     pub suite: String,
@@ -31,18 +31,18 @@ pub struct Held<'a> {
     pub newest: Option<DateTime<Utc>>,
     pub head: Vec<ArmRuns<'a>>,
     pub baseline: Vec<ArmRuns<'a>>,
-    /// By arm of the head: the counted runs of its own arm of a fixed baseline, whichever batch they are of.
+    /// By new arm: the counted runs of the same arm in a fixed baseline, of all batches.
     pub before: Vec<Vec<&'a RunRow>>,
-    /// By arm of the head: its counted runs since the baseline up to the newest under judgement, whichever batch they are of, oldest first.
-    /// Empty where the baseline moves along, or has no time.
+    /// By new arm: its counted runs after the baseline, up to the newest new run, of all batches, oldest first. Empty if the baseline moves
+    /// with the runs or has no time.
     pub since: Vec<Vec<&'a RunRow>>,
-    /// Every arm of the head with one of the baseline: its own; where no arm of the head has one there, each of them.
+    /// Each new arm with its baseline arm: the same arm; or, if no new arm has the same arm there, each baseline arm.
     pub pairs: Vec<(usize, Option<usize>)>,
-    /// Other versions of the suite that the baseline has runs of; `unknown` for runs without one.
+    /// Other suite versions of the baseline's runs; `unknown` for runs without one.
     pub other_versions: Vec<String>,
 }
 
-/// Groups the head by suite and version, with the baseline beside it; suites by name, their newest version first.
+/// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
 pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Baseline, grouping: Grouping) -> Vec<Held<'a>> {
     let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
@@ -112,7 +112,7 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
     groups
 }
 
-/// The batches of each arm that came before the head's, newest first, so many of them.
+/// Returns for each arm this number of batches before the new runs, newest first.
 fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<ArmRuns<'a>> {
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
     let mut taken: Vec<&'a RunRow> = Vec::new();
@@ -132,7 +132,7 @@ fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<
     arm_runs(&taken, Grouping::AllBatches)
 }
 
-/// Those of an arm's runs that came after its baseline, and not after the runs under judgement; oldest first.
+/// Returns an arm's runs after its baseline and not after the new runs, oldest first.
 fn since<'a>(rows: impl Iterator<Item = &'a RunRow>, head: &ArmRuns<'_>, baseline: Option<&ArmRuns<'_>>) -> Vec<&'a RunRow> {
     let newest = |arm: &ArmRuns<'_>| arm.counted.iter().filter_map(|row| row.run.timestamp).max();
     let Some((from, to)) = baseline.and_then(newest).zip(newest(head)) else { return Vec::new() };
@@ -152,7 +152,7 @@ fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<u
 }
 
 impl<'a> Held<'a> {
-    /// All arms as one table: each arm of the head, and behind it its own of the baseline, or behind them all those of the baseline.
+    /// Returns all arms as one table: each new arm followed by the same arm of the baseline; or all new arms, then all baseline arms.
     pub fn table(&self) -> SuiteGroup<'a> {
         let is_own = |(head, other): &(usize, Option<usize>)| other.is_some_and(|other| self.baseline[other].arm == self.head[*head].arm);
         let mut arms = Vec::new();
@@ -168,17 +168,17 @@ impl<'a> Held<'a> {
         self.group(arms)
     }
 
-    /// One arm of the head and one of the baseline.
+    /// Returns a group of one new arm and one baseline arm.
     pub fn pair(&self, head: usize, baseline: usize) -> SuiteGroup<'a> {
         self.group(vec![self.head[head].clone(), marked(&self.baseline[baseline])])
     }
 
-    /// One arm of the head alone.
+    /// Returns a group of one new arm.
     pub fn alone(&self, head: usize) -> SuiteGroup<'a> {
         self.group(vec![self.head[head].clone()])
     }
 
-    /// Arms of the baseline that the head has no runs of, where it has some of others.
+    /// Returns the baseline's arms without new runs, if other arms have new runs.
     pub fn absent(&self) -> Vec<Arm> {
         let held: BTreeSet<usize> = self.pairs.iter().filter_map(|(_, other)| *other).collect();
         let absent = self.baseline.iter().enumerate().filter(|(arm, _)| !held.contains(arm));
@@ -190,7 +190,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// The arm under the name that tells it from the head's.
+/// Renames a baseline arm, so that it differs from the new arm.
 fn marked<'a>(arm: &ArmRuns<'a>) -> ArmRuns<'a> {
     let name = Arm { approach: format!("{} (baseline)", arm.arm.approach), model: arm.arm.model.clone() };
     ArmRuns { arm: name, ..arm.clone() }

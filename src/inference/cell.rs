@@ -1,4 +1,4 @@
-//! One arm's figure for one metric, over the population that its evidence is about.
+//! One arm's value of one metric, over the same population as its evidence.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,18 +15,18 @@ use super::policy::Design;
 use super::price::{per_solved, price_interval};
 use super::sample::{Items, Rates};
 
-/// One arm's figure for one metric.
+/// One arm's value of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
-    /// In the metric's unit: the run's value, or the mean over runs; of durations their median.
+    /// In the metric's unit: the run's value, or the mean over runs; for durations the median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Passed and total over the runs, for rates.
+    /// Passed; then total over the runs, for rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// Mean, standard deviation, smallest and largest over the runs.
+    /// Mean, standard deviation, minimum and maximum over the runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
     /// The rate or mean score with its interval.
@@ -35,7 +35,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the interval that belongs to the value shown.
+    /// Returns the interval of the shown value.
     pub fn interval(&self) -> Option<Interval> {
         match &self.estimate {
             Some(estimate) => estimate.interval,
@@ -43,30 +43,30 @@ impl Cell {
         }
     }
 
-    /// Runs that the figure is over.
+    /// Returns the number of runs behind the value.
     pub fn runs(&self) -> u64 {
         self.figure.as_ref().map_or(0, |figure| figure.summary.n)
     }
 
-    /// A cell that shows a score's mean over items.
+    /// Creates a cell with a score's mean over items.
     pub(super) fn of_estimate(estimate: Option<Estimate>) -> Self {
         Self { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
     }
 
-    /// A number per run, over the runs that the metric is measured over.
+    /// Creates a cell of a number per run, over the runs that the metric includes.
     pub(super) fn of_number(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
         let rows: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect();
         let mut figure = figure(&rows, Range::of(metric.unit), value);
         let median = if metric.unit == Unit::Seconds { spread(&rows, value) } else { None };
         if let Some((figure, median)) = figure.as_mut().zip(median.as_ref()) {
-            // Durations are skewed: one slow run makes no slow arm.
+            // Durations are skewed: one slow run does not make a slow arm.
             figure.interval = median.interval;
         }
         let shown = |figure: &Figure| median.as_ref().map_or(figure.summary.mean, |spread| spread.median);
         Self { value: figure.as_ref().map(shown), passed: None, total: None, figure, estimate: None }
     }
 
-    /// A pass rate.
+    /// Creates a cell of a pass rate.
     pub(super) fn of_rate(arm: &ArmRuns<'_>, rates: &Rates, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Self {
         let estimate = pass_rate(&arm.counted, rates, items, unit);
         Self {
@@ -78,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// What a solved item costs: all that the runs cost over all that they solved.
+    /// Creates a cell of the cost per solved item: the total cost of the runs over their solved items.
     pub(super) fn of_price(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Self {
         let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
             interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
@@ -88,7 +88,7 @@ impl Cell {
         Self::of_estimate(estimate)
     }
 
-    /// Own tests: counts as they are. 0 of 0 is a measurement without a rate.
+    /// Creates a cell of own tests, as counts. 0 of 0 is a measurement without a rate.
     pub(super) fn of_own_tests(rows: &[&RunRow]) -> Self {
         let of_run = |row: &RunRow| row.run.own_tests_passed.zip(row.run.own_tests_total);
         let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| of_run(row)).collect();

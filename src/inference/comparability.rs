@@ -1,4 +1,4 @@
-//! Whether two arms were measured alike: the same items in the same texts, under the same conditions. What differs is named and graded.
+//! Whether two arms were measured alike: the same items in the same texts, under the same conditions. Differences are named and graded.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use super::sample::{Rates, names};
 use super::texts::ArmTexts;
 use super::verdict::Incomparable;
 
-/// A smaller share of the items than this is too little of a suite to speak for it.
+/// The share of a suite's items below which the shared items do not represent it.
 const MOST_OF_THEM: f64 = 0.9;
 
-/// An item by all that tells it from another.
+/// An item's full key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedItem {
     pub kind: ItemKind,
@@ -35,24 +35,25 @@ pub struct Comparability {
     pub first: usize,
     pub second: usize,
     pub grade: Grade,
-    /// Absent where an arm has counts or scores only.
+    /// Absent if an arm has only counts or scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<SharedItems>,
-    /// What differs, worst first.
+    /// The differences between the arms, worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
-    /// The first items that are left out because their texts differ.
+    /// The first items that are not compared because their texts differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed_items: Vec<ChangedItem>,
 }
 
-/// From here on a strict comparison refuses.
+/// The best grade that a strict comparison refuses.
 const REFUSED: Grade = Grade::C;
-/// Changed items that are listed.
+/// Maximum number of listed changed items.
 const MOST_CHANGED: usize = 200;
 
 impl Comparability {
-    /// Returns the same about the arms as the first and the second of a table of two; nothing if it is about others.
+    /// Returns a pair's comparability with `one` and `other` as the first and second arm of a table of two, or `None` if it is about other
+    /// arms.
     pub(crate) fn between(&self, one: usize, other: usize) -> Option<Self> {
         let turned = match (self.first == one, self.second == other) {
             (true, true) => self.clone(),
@@ -64,26 +65,26 @@ impl Comparability {
         Some(Self { first: 0, second: 1, ..turned })
     }
 
-    /// Two arms of two versions of a suite, which stand in no table together.
+    /// Creates the comparability of two arms of different suite versions, which share no table.
     pub(crate) fn of_versions(first: String, second: String) -> Self {
         let mismatch = Mismatch::between(MismatchKind::SuiteVersion, "", first, second);
         Self { first: 0, second: 1, grade: mismatch.grade, items: None, mismatches: vec![mismatch], changed_items: Vec::new() }
     }
 
-    /// Says whether a strict comparison refuses it: something differs, or is not known well enough to be laid side by side.
+    /// Returns whether a strict comparison refuses the pair, because of a difference or because too little is known.
     pub fn is_refused(&self) -> bool {
         self.grade >= REFUSED
     }
 }
 
-/// Pairs of a board that a strict one refuses.
+/// Pairs of a board that a strict comparison refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnlikePairs {
     pub pairs: u64,
     /// Pairs that were graded.
     pub of: u64,
     pub worst: Grade,
-    /// What differs in them: of each kind and setting the first that was found.
+    /// The differences: for each kind and setting the first one found.
     pub mismatches: Vec<Mismatch>,
 }
 
@@ -102,12 +103,12 @@ impl UnlikePairs {
     }
 }
 
-/// Worst first, then as the kinds stand.
+/// Sorts by grade, worst first, then by kind.
 fn sort(mismatches: &mut [Mismatch]) {
     mismatches.sort_by(|left, right| right.grade.cmp(&left.grade).then_with(|| left.cmp(right)));
 }
 
-/// Grades all pairs of arms with results. `rates` and `texts` are theirs, over the items of the matrix.
+/// Grades all pairs of arms with results. `rates` and `texts` are the arms', over the items of the matrix.
 pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts], matrix: &OutcomeMatrix) -> Vec<Comparability> {
     let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
     let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
@@ -149,7 +150,7 @@ pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
     graded.collect()
 }
 
-/// Returns the pairs that were asked nothing in common, with what a verdict about them says: what their runs took was for other work.
+/// Returns the pairs without a common item, with the reason for their verdicts: their amounts are for different work.
 pub(crate) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Incomparable> {
     let of_pair = |pair: &Comparability| {
         let items = pair.items.filter(|items| items.shared == 0)?;
@@ -180,7 +181,7 @@ fn changed_item(item: &MatrixItem) -> ChangedItem {
     ChangedItem { kind: item.key.kind, evaluator: item.key.evaluator.clone(), item: item.key.item.clone() }
 }
 
-/// The grades with what earns them, as the documentation has them.
+/// The grades and their causes, as the documentation lists them.
 #[cfg(test)]
 fn grade_table() -> String {
     let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | no known differences | |\n".to_owned();
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(pair.between(2, 4), None);
     }
 
-    /// The table in the documentation is that of the code.
+    /// The documentation's table equals the code's.
     #[test]
     fn the_documentation_has_these_grades() {
         let (begin, end) = ("<!-- grades: begin -->\n\n", "\n<!-- grades: end -->");

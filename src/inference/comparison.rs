@@ -1,4 +1,4 @@
-//! Two arms on one metric: how far apart they are, and what may be said of it.
+//! Two arms on one metric: their difference and the evidence for it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::detail::Detail;
 use super::policy::{Design, SAME};
 use super::verdict::{Place, Verdict};
 
-/// How the p-value was made.
+/// The test behind a p-value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
@@ -21,28 +21,28 @@ pub enum Test {
     /// Student's t over totals of items, with what runs add.
     PooledTotals,
     SignFlip,
-    /// Signs of whole clusters' sums flipped.
+    /// Flips the signs of whole clusters' sums.
     ClusterSignFlip,
     Welch,
     WelchOnLogs,
-    /// Of a ratio of totals, by the delta method on its logarithm over items.
+    /// Of a ratio of totals: the delta method on its logarithm, over items.
     DeltaOnLogs,
     Permutation,
 }
 
-/// What a difference is measured in.
+/// The scale of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Of shares between 0 and 1: 0.02 is two percentage points.
+    /// A difference of shares between 0 and 1: 0.02 is two percentage points.
     Share,
     /// In the metric's own unit.
     Unit,
-    /// First over second: 1 is no difference.
+    /// The first over the second: 1 is no difference.
     Ratio,
 }
 
-/// How far apart two arms are: the first less the second, or the first over the second.
+/// The difference of two arms: the first minus the second, or the first over the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     pub value: f64,
@@ -51,13 +51,13 @@ pub struct Difference {
     pub interval: Option<Interval>,
 }
 
-/// What a pair's numbers rest on.
+/// Sample sizes of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sizes {
     /// Units of each arm, counted in `of`.
     pub first: u64,
     pub second: u64,
-    /// Units that both arms have, where they are laid side by side.
+    /// Units that both arms have, if the arms are paired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<u64>,
     /// `questions`, `tests`, `criteria`, `checks`, `items`, `clusters` or `runs`.
@@ -75,7 +75,7 @@ pub struct Record {
     pub same: u64,
 }
 
-/// How much more data would probably settle it, if the difference is as large as it looks.
+/// The estimated amount of data for a decision, if the true difference equals the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Needed {
     pub n: u64,
@@ -83,7 +83,7 @@ pub struct Needed {
     pub of: &'static str,
 }
 
-/// What may be said about two arms on one metric.
+/// The evidence about two arms on one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PairEvidence {
     /// Indices into the arms. `a_wins` is about the first.
@@ -96,38 +96,38 @@ pub struct PairEvidence {
     pub difference: Option<Difference>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Test>,
-    /// Of this pair alone. Where the data are too thin for a test: as if the tests were independent.
+    /// The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// Over the family of pairs; see [`super::Evidence::adjustment`].
+    /// Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     pub sizes: Sizes,
-    /// How far one run differs from the next, where both arms have several; absent where it is not measured.
+    /// Variation between runs, if both arms have several. Absent if it is not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variation: Option<Variation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
-    /// Between the worst and the best that the missing outcomes could make of the difference.
+    /// The smallest and the largest difference that the missing outcomes allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Interval>,
-    /// The smallest difference that this much data shows four times out of five, on the scale of the difference (a ratio above 1).
+    /// The smallest difference that data of this size detect with 80% power, on the scale of the difference (a ratio above 1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
-    /// A difference smaller than this does not matter, as declared.
+    /// The largest unimportant difference, as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// The other question that the same outcomes answer: would it hold on other clusters, such as other repositories?
+    /// The evidence for a second question about the same outcomes: would the difference hold on other clusters, such as other repositories?
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Box<Beyond>>,
-    /// For a second look; decides nothing.
+    /// For a second look; it decides nothing.
     #[serde(skip_serializing_if = "Detail::is_empty")]
     pub detail: Detail,
 }
 
-/// What the same outcomes say of other clusters, beside what they say of these items.
+/// The evidence about other clusters, from the same outcomes as that about these items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Beyond {
     #[serde(flatten)]
@@ -140,26 +140,26 @@ pub struct Beyond {
     pub clusters: u64,
 }
 
-/// What runs add to the variance of a difference over items.
+/// The contribution of runs to the variance of a difference over items.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Variation {
-    /// Variance of the difference that the items explain.
+    /// Variance of the difference explained by the items.
     pub items: f64,
-    /// Variance of the difference that the runs add.
+    /// Variance of the difference added by the runs.
     pub runs: f64,
-    /// Runs differ by more than their items explain, at the 5% level.
+    /// Whether runs differ by more than their items explain, at the 5% level.
     pub runs_vary: bool,
 }
 
 impl Difference {
-    /// A difference of logarithms as the ratio whose logarithm it is.
+    /// Converts a difference of logarithms to a ratio.
     #[must_use]
     pub(super) fn of_logs(self) -> Self {
         let interval = self.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
         Self { value: self.value.exp(), scale: Scale::Ratio, interval }
     }
 
-    /// Takes what differs by arithmetic alone for equal.
+    /// Sets a difference to exact equality (0, or a ratio of 1) if it is only a rounding error.
     pub(super) fn snapped(self) -> Self {
         match self.scale {
             Scale::Share if self.value.abs() < SAME => Self { value: 0.0, ..self },
@@ -170,7 +170,7 @@ impl Difference {
 }
 
 impl Difference {
-    /// The same, seen from the other arm.
+    /// Returns the difference as seen from the other arm.
     #[must_use]
     pub fn reversed(self) -> Self {
         match self.scale {
@@ -183,20 +183,20 @@ impl Difference {
         }
     }
 
-    /// Zero where nothing differs: a ratio comes as its logarithm.
+    /// Returns a value that is zero for equal arms: the logarithm of a ratio, else the value itself.
     pub fn centred(self) -> f64 {
         if self.scale == Scale::Ratio { self.value.ln() } else { self.value }
     }
 }
 
-/// An interval with its sign turned.
+/// Negates an interval.
 pub(crate) fn mirrored(ends: Interval) -> Interval {
-    // From 0, so that no end becomes a negative zero.
+    // Subtract from 0, so that no end becomes a negative zero.
     Interval { low: 0.0 - ends.high, high: 0.0 - ends.low }
 }
 
 impl PairEvidence {
-    /// The same, seen from the other arm.
+    /// Returns the evidence as seen from the other arm.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -215,13 +215,13 @@ impl PairEvidence {
         }
     }
 
-    /// The same, seen from one of the two arms.
+    /// Returns the evidence as seen from one of the two arms.
     #[must_use]
     pub fn seen_from(&self, arm: usize) -> Self {
         if self.second == arm { self.reversed() } else { self.clone() }
     }
 
-    /// The arm at a place.
+    /// Returns the arm at a place.
     pub fn at(&self, place: Place) -> usize {
         match place {
             Place::First => self.first,
@@ -229,7 +229,7 @@ impl PairEvidence {
         }
     }
 
-    /// Returns the arm that the verdict calls better beyond chance.
+    /// Returns the arm that wins.
     pub fn winner(&self) -> Option<usize> {
         self.verdict.winner().map(|place| self.at(place))
     }
@@ -239,7 +239,7 @@ impl PairEvidence {
         self.verdict.better().map(|place| self.at(place))
     }
 
-    /// Units that both arms have; of unpaired ones, those of the arm with fewer.
+    /// Returns the number of units that both arms have; unpaired, the number of the arm with fewer.
     pub fn units(&self) -> u64 {
         self.sizes.pairs.unwrap_or(self.sizes.first.min(self.sizes.second))
     }

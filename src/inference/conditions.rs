@@ -1,4 +1,4 @@
-//! Under what an arm's runs were made, as far as they say, and what of it differs between two arms.
+//! The recorded conditions of an arm's runs, and how those of two arms differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,13 +37,13 @@ const SETTINGS: [Setting; 14] = [
     setting("cost_limit", "cost limit", MismatchKind::Limit),
 ];
 
-/// Tells a resource of a run in words.
+/// Formats a resource of a run.
 type Said = fn(&Resources) -> Option<String>;
 
-/// What of a run's resources an arm's figures may depend on.
+/// Resources of a run that can affect an arm's figures.
 const RESOURCES: [(&str, Said); 7] = [
     ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
-    // Kernels of one machine keep more or less of it for themselves.
+    // Kernels on equal machines reserve different amounts of memory.
     ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
     ("kernel", |had| had.kernel.clone()),
     ("versions of the tools", |had| {
@@ -55,41 +55,41 @@ const RESOURCES: [(&str, Said); 7] = [
     ("region", |had| had.region.clone()),
 ];
 
-/// Tags of imported runs with digests of what was sent to the models beside the items.
+/// Tags of imported runs with digests of text sent to the models beside the items.
 const TEMPLATE: &str = "chat_template_sha";
 const INSTRUCTION: &str = "system_instruction_sha";
 const PROMPTS: &str = "prompt_hashes";
 const TASK: &str = "task_hash";
-/// What is known of an arm that has neither items nor counts.
+/// The mismatch detail of an arm with neither items nor counts.
 pub(super) const SCORES: &str = "scores";
-/// So much of a digest is shown.
+/// Shown characters of a digest.
 const SHOWN_CHARS: usize = 12;
 
-/// Under what an arm's runs were made.
+/// The conditions of an arm's runs.
 pub(super) struct Conditions {
     importers: BTreeSet<String>,
     /// By setting: the values that the runs name.
     settings: Vec<BTreeSet<String>>,
-    /// The agents that were asked, with their models.
+    /// The agents of the runs, with their models.
     agents: BTreeSet<(Option<String>, String)>,
-    /// By resource: what the runs had.
+    /// By resource: the values of the runs.
     resources: Vec<BTreeSet<String>>,
     template: BTreeSet<String>,
     instruction: BTreeSet<String>,
     prompts: BTreeSet<String>,
     task: BTreeSet<String>,
-    /// Of imported runs: attempts at an item, by run.
+    /// For imported runs: the numbers of attempts at an item.
     attempts: BTreeSet<u32>,
-    /// By metric: who decided, and how many times over.
+    /// By metric: the evaluators, and the numbers of their revisions.
     decided: BTreeMap<String, (BTreeSet<String>, BTreeSet<u32>)>,
-    /// By metric of a score: over how many items the runs say it is.
+    /// By score metric: the numbers of items that the runs report for it.
     sizes: BTreeMap<String, BTreeSet<u64>>,
 }
 
 impl Conditions {
     pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
         let imported = || arm.counted.iter().filter_map(|row| Some((&row.run, row.run.provenance.as_ref()?)));
-        // Tags of our own runs are the user's, and mean what the user likes.
+        // Tags of our own runs belong to the user, so only importers' tags are read.
         let values = |tag: &str| -> BTreeSet<String> { imported().filter_map(|(run, _)| run.tags.get(tag).cloned()).collect() };
         let mut decided = BTreeMap::<String, (BTreeSet<String>, BTreeSet<u32>)>::new();
         let mut sizes = BTreeMap::<String, BTreeSet<u64>>::new();
@@ -125,13 +125,13 @@ impl Conditions {
         }
     }
 
-    /// Says whether a run has a score.
+    /// Returns whether any run has a score.
     pub fn has_scores(&self) -> bool {
         !self.sizes.is_empty()
     }
 
-    /// What was sent to the models beside the items, for arms that were asked the same ones. Chat templates change every prompt, so that
-    /// prompts say nothing more where these differ.
+    /// Compares the texts sent to the models beside the items, for arms with the same items. Chat templates change every prompt, so if the
+    /// templates differ, prompts are not compared.
     pub fn prompts_against(&self, other: &Self) -> Vec<Mismatch> {
         let digests = |values: &BTreeSet<String>| match values.len() {
             0 => "none".to_owned(),
@@ -153,7 +153,7 @@ impl Conditions {
         found
     }
 
-    /// Says where two arms' figures are over other numbers of items and nothing tells which items: as counted by run, or as scores say.
+    /// Returns a mismatch if two arms' figures cover different numbers of unnamed items, by the runs' counts or by their scores.
     pub fn totals_against(&self, counted: &BTreeSet<u64>, other: &Self, other_counted: &BTreeSet<u64>) -> Option<Mismatch> {
         let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
         let differ = |own: &BTreeSet<u64>, others: &BTreeSet<u64>| {
@@ -168,7 +168,7 @@ impl Conditions {
             let mut known = both.filter(|(own, others)| !own.is_empty() && !others.is_empty());
             return known.find(|(own, others)| own != others).map(|(own, others)| differ(own, others));
         }
-        // A score may leave some of the items out: one that is over as many is enough.
+        // A score may skip some of the items: one score with the same number is enough.
         let (own, others) = (self.sizes_or(counted), other.sizes_or(other_counted));
         (!own.is_empty() && !others.is_empty() && own.is_disjoint(&others)).then(|| differ(&own, &others))
     }
@@ -177,7 +177,7 @@ impl Conditions {
         if counted.is_empty() { self.sizes.values().flatten().copied().collect() } else { counted.clone() }
     }
 
-    /// What differs, whatever the items are.
+    /// Returns the differences that do not depend on the items.
     pub fn against(&self, other: &Self) -> Vec<Mismatch> {
         let mut found = Vec::new();
         for ((setting, own), others) in SETTINGS.iter().zip(&self.settings).zip(&other.settings) {
@@ -185,7 +185,7 @@ impl Conditions {
                 continue;
             }
             let is_silent = own.is_empty() || others.is_empty();
-            // A tool that writes its limits down and writes none has none.
+            // A tool that records limits and records none has no limit.
             let says_all = setting.kind == MismatchKind::Limit && self.importers == other.importers && self.importers.len() == 1;
             let said = |values: &BTreeSet<String>| match values.len() {
                 0 if says_all => "none".to_owned(),
@@ -196,7 +196,7 @@ impl Conditions {
             let what = if kind == MismatchKind::UnknownSetting && setting.label.is_empty() { setting.tag } else { setting.label };
             found.push(Mismatch::between(kind, what, said(own), said(others)));
         }
-        // Another program of another agent is what is compared.
+        // A different program of a different agent is the subject of the comparison, not a mismatch.
         let is_compared =
             |what: &str| self.agents != other.agents && (what.starts_with("version") || matches!(what, "provider" | "region"));
         for (((what, _), own), others) in RESOURCES.iter().zip(&self.resources).zip(&other.resources) {

@@ -1,4 +1,4 @@
-//! What to do about two arms, from quality, cost and time together. Symmetric: no arm is favoured by its name or place.
+//! What to do about two arms, from quality, cost and time. Symmetric: no arm is favoured by its name or place.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,30 +12,30 @@ use super::mismatch::Grade;
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::verdict::{Incomparable, Missing, Obstacle, Verdict};
 
-/// Two arms whose qualities are closer than this are taken for equally good, where the project declares no margin: two percentage points.
+/// Default margin of quality: two percentage points. Closer arms count as equally good.
 pub const DEFAULT_MARGIN: f64 = 0.02;
-/// Costs and times closer than this are taken for the same, where the project declares no margin: a tenth.
+/// Default relative margin of costs and times: a tenth. Closer amounts count as equal.
 pub const DEFAULT_PRICE_MARGIN: f64 = 0.1;
-/// However much an arm saves, it is not shipped while its quality may lack more margins than this.
+/// An arm that may be worse by more margins of quality than this is never shipped, however much it saves.
 pub const MOST_MARGINS_RISKED: f64 = 5.0;
-/// Beyond so many times what there is, nobody measures more.
+/// A decision may ask for at most this many times the present data.
 const MOST_TIMES: u64 = 20;
-/// Nor beyond so many units.
+/// A decision may ask for at most this many units.
 const MOST_UNITS: u64 = 10_000;
 
 /// What to do about two arms.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Decision {
-    /// Take this arm.
+    /// Use this arm.
     Ship { arm: usize, because: Because },
-    /// The better arm costs more: whether it is worth it is for the reader to say.
+    /// The better arm costs more; the reader must say whether it is worth it.
     ChooseByPrice { better: usize },
-    /// Neither is better, cheaper or faster: whichever is in use stays.
+    /// Neither arm is better, cheaper or faster: keep the one in use.
     KeepEither,
-    /// So much more would probably settle it.
+    /// This much more data would probably decide.
     Measure { more: Needed, usd: Option<f64>, seconds: Option<f64> },
-    /// No amount of this suite that anybody would run settles it.
+    /// No realistic amount of data from this suite decides.
     CannotSettle { why: Why },
 }
 
@@ -47,15 +47,15 @@ pub enum Because {
     Better,
     /// Better and cheaper.
     BetterAndCheaper,
-    /// No worse than the other by more than the margin, and cheaper.
+    /// Not worse by more than the margin, and cheaper.
     SameAndCheaper,
-    /// Cheaper, and what its quality may lack is worth less than what it saves: a margin of quality for each margin of cost.
+    /// Cheaper, and the possible loss of quality is worth less than the saving: one margin of quality for each margin of cost.
     SavesMoreThanItRisks,
-    /// No worse than the other by more than the margin, costs about as much, and faster.
+    /// Not worse by more than the margin, about equally expensive, and faster.
     SameAndFaster,
 }
 
-/// What keeps a suite from settling it.
+/// Why a suite cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -63,20 +63,20 @@ pub enum Why {
     Unlike,
     /// An arm has no figure.
     NoData,
-    /// No run varies and all are equal: this suite does not tell the arms apart.
+    /// No run varies and all are equal: this suite cannot separate the arms.
     Equal,
     /// More units are needed than anybody would run.
     TooFewUnits,
 }
 
-/// What one more unit takes, of both arms together.
+/// The price of one more unit, for both arms together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct UnitPrice {
     pub usd: Option<f64>,
     pub seconds: Option<f64>,
 }
 
-/// What is known of a pair.
+/// The inputs of a decision about a pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub metric: &'a Metric,
@@ -86,7 +86,7 @@ pub(crate) struct Known<'a> {
     pub comparability: Option<&'a Comparability>,
     /// See [`margin`].
     pub margin: Option<f64>,
-    /// Of one more item, and of one more run.
+    /// The price of one more item; then of one more run.
     pub item: UnitPrice,
     pub run: UnitPrice,
 }
@@ -137,7 +137,7 @@ impl Decision {
 }
 
 impl Decision {
-    /// The same about a table of two of the arms, which become the first and the second.
+    /// Renumbers the decision's arm for a table of two of the arms, where `one` is 0 and `other` is 1.
     #[must_use]
     pub(crate) fn among(self, one: usize, other: usize) -> Self {
         let place = |arm: usize| usize::from(arm == other && arm != one);
@@ -150,8 +150,8 @@ impl Decision {
 }
 
 impl Known<'_> {
-    /// Says whether what the cheaper arm saves is worth what its quality may lack. The margins say what one is worth in the other: nobody
-    /// minds a margin of quality, nor a margin of cost. An arm that looks worse by more than the margin is worth no risk.
+    /// Returns whether the cheaper arm's saving is worth its possible loss of quality. The margins are the exchange rate: one margin of
+    /// cost pays for one margin of quality. An arm that measures worse by more than the margin is never worth the risk.
     fn is_worth_its_risk(&self, arm: usize) -> bool {
         let Some((margin, cost)) = self.margin.zip(self.cost) else { return false };
         let seen = self.quality.seen_from(arm);
@@ -163,12 +163,12 @@ impl Known<'_> {
     }
 }
 
-/// The share that an arm saves of what the other takes, as far as it is known.
+/// Returns the share of the other arm's amount that an arm saves, if it is known.
 fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
     price.seen_from(arm).difference.filter(|found| found.scale == Scale::Ratio).map(|found| 1.0 - found.value)
 }
 
-/// The arm that is cheaper or faster beyond chance, by more than is unimportant.
+/// Returns the arm that is cheaper or faster beyond chance and by more than the margin.
 fn decided(price: &PairEvidence) -> Option<usize> {
     let arm = price.winner()?;
     let margin = price.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
@@ -176,7 +176,7 @@ fn decided(price: &PairEvidence) -> Option<usize> {
     (1.0 - saved <= 1.0 / (1.0 + margin)).then_some(arm)
 }
 
-/// Says whether the arm that is seen first is worse than the other by no more than the margin, as far as its interval says.
+/// Returns whether the interval shows that the first arm is not worse than the other by more than the margin.
 fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
     let Some(interval) = seen.difference.and_then(|found| found.interval) else { return false };
     if matches!(seen.verdict.obstacle(), Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Censored)) {
@@ -186,12 +186,12 @@ fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
     worst(interval) && seen.bounds.is_none_or(worst)
 }
 
-/// The largest difference of a metric that does not matter, as declared or by default: rates have a natural scale, other scores do not.
+/// Returns the largest unimportant difference of a metric, as declared or by default. Rates have a natural scale, other scores do not.
 pub(super) fn margin(metric: &Metric, policy: &Policy) -> Option<f64> {
     policy.margin(metric).or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
 }
 
-/// What a pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of being equal.
+/// Returns what the pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of equality.
 fn thin(quality: &PairEvidence) -> Option<Obstacle> {
     let has_few = |least: usize| quality.units() < least as u64;
     quality.verdict.obstacle().or(match quality.design {
@@ -201,7 +201,7 @@ fn thin(quality: &PairEvidence) -> Option<Obstacle> {
     })
 }
 
-/// Plans what would settle a pair that is open.
+/// Plans the additional data for an open pair.
 fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
     let has = quality.sizes.clusters.unwrap_or_else(|| quality.units());
     let least = match thin(quality) {

@@ -1,4 +1,5 @@
-//! What stands beside a verdict and decides nothing: sizes without a unit, the bill, a second method, and what twice the data could show.
+//! Figures beside a verdict that decide nothing: effect sizes, total costs, a second method, and the detectable difference with twice the
+//! data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,39 +24,39 @@ pub struct Detail {
     pub doubled: Option<Doubled>,
 }
 
-/// How far the runs of two arms lie apart, whatever they are measured in. Three runs a side or more.
+/// Unit-free effect sizes over the runs of two arms, with at least three runs each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Effect {
-    /// First less second in standard deviations, corrected for few runs; of logarithms where the difference is a ratio. Absent where no
+    /// First minus second in standard deviations, corrected for few runs (Hedges); of logarithms if the difference is a ratio. Absent if no
     /// run varied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hedges_g: Option<f64>,
-    /// The share of pairs of runs in which the first arm's is higher, less the share in which the second's is.
+    /// The share of pairs of runs in which the first arm's is higher, minus the share in which the second's is (Cliff).
     pub cliffs_delta: f64,
-    /// The chance that a run of the first arm is higher than one of the second, with half of the ties.
+    /// The probability that a run of the first arm is higher than one of the second, counting half of the ties.
     pub superiority: f64,
 }
 
-/// What the runs took on average: the ratio that bills have, where the difference is about the typical run. Two runs a side or more.
+/// The ratio of mean amounts per run, as on a bill, beside a difference of typical runs. At least two runs per arm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bill {
-    /// Mean of the first arm's runs over that of the second's.
+    /// Mean of the first arm's runs over the mean of the second's.
     pub ratio: f64,
     /// By the delta method on the logarithm, with Student's quantile for the arm with fewer runs.
     pub interval: Interval,
 }
 
-/// Another method of the same design. Never decides: choosing the method after looking would be choosing the answer.
+/// A second method for the same design. It never decides: choosing the method after looking would be choosing the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CrossCheck {
     pub check: Check,
     pub p: f64,
-    /// Newcombe's paired interval beside McNemar's mid-p.
+    /// Newcombe's paired interval, with McNemar's mid-p.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// The methods that stand beside the deciding ones.
+/// The methods shown beside the deciding ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -67,7 +68,7 @@ pub enum Check {
     Permutation,
 }
 
-/// What would be detectable with more data of one sort, each item having been tried several times by both arms.
+/// The detectable difference with twice the data of one sort, if both arms attempted each item several times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Doubled {
     /// With twice as many items like these.
@@ -76,11 +77,11 @@ pub struct Doubled {
     pub attempts: f64,
 }
 
-/// All rearrangements are looked at up to here; drawn ones would be noise beside a p-value that decides.
+/// Maximum number of values for which all rearrangements are tried; sampled ones would add noise to a p-value.
 const MAX_EXACT: usize = 20;
 
 impl Detail {
-    /// The same, seen from the other arm.
+    /// Returns the detail as seen from the other arm.
     pub(super) fn reversed(self) -> Self {
         Self {
             effect: self.effect.map(|effect| Effect {
@@ -105,7 +106,7 @@ impl Detail {
 }
 
 impl Effect {
-    /// Nothing for fewer runs than a verdict needs.
+    /// Returns `None` for fewer runs than a verdict needs.
     pub(super) fn of(one: &[f64], other: &[f64], least: usize) -> Option<Self> {
         let dominance = cliffs_delta(one, other).ok().filter(|_| one.len().min(other.len()) >= least)?;
         Some(Self {
@@ -140,17 +141,17 @@ impl CrossCheck {
     }
 }
 
-/// Where the variance of the items' differences comes from (Miller 2024).
+/// Sources of the variance of item differences (Miller 2024).
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
-    /// Each side's variance within items is that of the mean of its attempts as they are, which counts as one run here.
+    /// Each arm's variance within items is of the mean of its attempts, which counts as one run here.
     variance: PairedVariance,
     items: u64,
 }
 
 impl Parts {
-    /// Splits the variance `sd²` of the differences of the items that both arms have. Nothing where an arm tried one of them once: then
-    /// items and attempts cannot be told apart.
+    /// Splits the variance `sd²` of the differences on shared items. Returns `None` if an arm attempted one of them only once: items and
+    /// attempts cannot be separated then.
     pub(super) fn of(one: &Outcomes, other: &Outcomes, sd: f64) -> Option<Self> {
         let (mut items, mut noise) = (0u64, [0.0, 0.0]);
         for cells in one.cells.iter().zip(&other.cells).map(|(a, b)| [*a, *b]).filter(|cells| cells.iter().all(|cell| cell.1 > 0)) {
@@ -160,7 +161,7 @@ impl Parts {
             items += 1;
             for ((passed, tried), noise) in cells.into_iter().zip(&mut noise) {
                 let rate = f64::from(passed) / f64::from(tried);
-                // Unbiased, of a mean of so many attempts.
+                // Unbiased variance of a mean of this many attempts.
                 *noise += rate * (1.0 - rate) / f64::from(tried - 1);
             }
         }
@@ -187,12 +188,12 @@ mod tests {
 
     #[test]
     fn attempts_help_where_the_noise_is_theirs() {
-        // Every item is a coin: passed once of two by both arms. All of the variance lies within items.
+        // Every item is a coin: both arms passed it once of two attempts. All of the variance is within items.
         let coins = outcomes(&[(1, 2); 8]);
         let sd = (2.0 * 0.25_f64).sqrt();
         let doubled = Parts::of(&coins, &coins, sd).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
         assert!((doubled.items - doubled.attempts).abs() < 1e-12, "{doubled:?}");
-        // No noise within items: only items help.
+        // No noise within items: only more items help.
         let (sure, other) = (outcomes(&[(2, 2); 8]), outcomes(&[(2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2)]));
         let doubled = Parts::of(&sure, &other, 0.5).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
         assert!((doubled.attempts / doubled.items - 2f64.sqrt()).abs() < 1e-12, "{doubled:?}");
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(there.cross_check, back.cross_check);
         assert!((there_bill.interval.high / back_bill.interval.high - 1.0).abs() < 1e-9);
         let (there, back) = (there.effect.expect("three runs"), back.effect.expect("three runs"));
-        // 1 < all three; 2 ties once and loses twice; 4 beats two and loses to one.
+        // Value 1 is below all three; 2 ties once and loses twice; 4 beats two and loses to one.
         assert!((there.cliffs_delta - (2.0 - 6.0) / 9.0).abs() < 1e-12 && (there.superiority - back.superiority).abs() < 1e-12);
         assert_eq!(Effect::of(&one, &other[..2], 3), None);
     }

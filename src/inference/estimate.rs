@@ -14,76 +14,76 @@ use crate::warehouse::{OutcomeMatrix, RunRow};
 use super::policy::{CONFIDENCE, Design, natural_design};
 use super::sample::{Items, Outcomes, Rates, sums};
 
-/// Beyond this the two intervals agree in every digit shown, and adding up binomial terms takes long.
+/// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
 
-/// How an estimate's interval was made.
+/// The method of an estimate's interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Wilson's interval over the items of one attempt each, or over the runs of one outcome each.
+    /// Wilson's interval over items with one attempt each, or over runs with one outcome each.
     Wilson,
-    /// Wilson's interval over the tests of one run: holds if they were independent, and knows nothing of run-to-run variation.
+    /// Wilson's interval over the tests of one run. Assumes independent tests and ignores run-to-run variation.
     WilsonOneRun,
-    /// Student's t over item means: several attempts at each item.
+    /// Student's t over item means, with several attempts at each item.
     TOverItems,
     /// Student's t over items with the cluster-robust standard error (CR1, one degree of freedom less than clusters).
     TOverClusters,
-    /// Student's t over items and runs, each of which adds to the variance.
+    /// Student's t over items and runs, which both contribute variance.
     TOverItemsAndRuns,
     /// Student's t over runs.
     TOverRuns,
-    /// Wilson's interval where no value differs from another, at the number of units that there effectively are.
+    /// Wilson's interval if no value varies, at the effective number of units.
     WilsonEffective,
-    /// A ratio of totals, its interval by the delta method or the bootstrap.
+    /// A ratio of totals, with an interval by the delta method or the bootstrap.
     RatioOfTotals,
     /// The source's own standard error.
     StatedError,
-    /// A figure the source published, without counts or error.
+    /// A published figure, without counts or error.
     Stated,
     /// One value, or values without spread: no interval.
     None,
 }
 
-/// A point with its interval, what it was counted over, and what was left out. Never apart.
+/// A value with its interval, its n, and the number of missing outcomes. They always stay together.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// A share between 0 and 1; of scores, in their unit.
+    /// A share between 0 and 1, or a score in its unit.
     pub value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Where that is Wilson's: Clopper and Pearson's, which never covers less often than it says. It is mostly the wider of the two.
+    /// Clopper and Pearson's interval, if `interval` is Wilson's. It never covers less than its confidence level and is mostly wider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guaranteed: Option<Interval>,
     pub n: u64,
-    /// What n counts: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
+    /// The unit of n: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
     pub n_of: &'static str,
     pub method: Method,
-    /// Standard error of the value, where it is a mean that varies.
+    /// Standard error of the value, if it is a mean of varying values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// Clusters of the items and how many times their variance is that of independent items, where the interval is over clusters.
+    /// Clusters of the items and their design effect, if the interval is over clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<ClusterSpread>,
-    /// Outcomes asked for but missing: outages, unjudged, or absent while other arms have them.
+    /// Missing outcomes: outages, unjudged ones, or items that only other arms have.
     pub missing: u64,
-    /// Passed and counted outcomes over all runs, where counts are known.
+    /// Passed and counted outcomes over all runs, if the counts are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
 }
 
-/// What clustering does to an estimate.
+/// The effect of clusters on an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClusterSpread {
     pub clusters: u64,
-    /// The squared ratio of the cluster-robust standard error to the one of independent items.
+    /// The squared ratio of the cluster-robust standard error to that of independent items.
     pub design_effect: f64,
 }
 
-/// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure. `unit` is what
-/// verdicts about the suite are counted in.
+/// Estimates an arm's pass rate from the best data of its runs: outcomes, else counts, else a published figure. `unit` is the unit of
+/// verdicts about the suite.
 pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: Design) -> Option<Estimate> {
     match rates {
         Rates::Outcomes(outcomes) => from_outcomes(outcomes, items, unit),
@@ -91,7 +91,7 @@ pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: De
     }
 }
 
-/// Counts of one run, from its header or its outcomes.
+/// Returns passed and total of one run, from its header or its outcomes.
 pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
     let (mut passed, mut total) = (0, 0);
     for status in matrix.rows_of(&row.run.id).iter().flat_map(|matrix_row| &matrix_row.statuses).filter(|status| status.is_counted()) {
@@ -105,8 +105,8 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
     }
 }
 
-/// The interval of one run's pass rate, as a leaderboard with nothing but the run has it: Wilson's over the counted outcomes where each is of an
-/// item of its own, else over items, of which several attempts and several evaluators' outcomes are averaged, or over their clusters.
+/// Returns the interval of one run's pass rate, as a leaderboard of that run alone has it. Wilson's over the counted outcomes if each is of
+/// a different item, else over items or clusters, averaging an item's attempts and evaluators.
 pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<Interval> {
     let (passed, total) = counts(row, matrix)?;
     let own = || matrix.rows_of(&row.run.id).iter().flat_map(|row| row.items.iter().zip(&row.statuses));
@@ -139,7 +139,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
     match unit {
         Design::Items | Design::Clusters => {
             let means = items.means(|column| outcomes.mean(column));
-            // One outcome of each item: the shares are a count.
+            // With one outcome per item, the shares are a count.
             if unit == Design::Items && outcomes.attempts == 1 && total == means.len() as u64 {
                 let n = (total, kind.plural());
                 let rate = passed as f64 / total as f64;
@@ -154,8 +154,8 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
     }
 }
 
-/// The mean over items, with all that makes it vary: items or their clusters, and runs where there are several. `runs` are values by run
-/// and column of the matrix; `is_share` says that all values lie between 0 and 1.
+/// Estimates the mean over items with all its sources of variance: items or clusters, and runs if there are several. `runs` are values by
+/// run and matrix column. `is_share` means that all values are between 0 and 1.
 pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
     let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
     let summary = summary(&values).ok()?;
@@ -198,7 +198,7 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
     Some(Estimate { interval, method, ..base })
 }
 
-/// The values of the items that have a mean, run by run, several evaluators averaged.
+/// Returns the values of the items that have a mean, run by run, averaged over evaluators.
 fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
     let value = |item: u32, run: &Vec<f64>| {
         let known = items.columns(item).iter().map(|column| run[*column as usize]).filter(|value| !value.is_nan());
@@ -208,13 +208,13 @@ fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Ve
     means.iter().flat_map(|(item, _)| runs.iter().map(move |run| value(*item, run))).collect()
 }
 
-/// Of the mean of some values; absent where they do not vary.
+/// Returns the standard error of the mean, or `None` if the values do not vary.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let summary = summary(values).ok()?;
     summary.sd.map(|sd| sd / (summary.n as f64).sqrt()).filter(|error| *error > 0.0)
 }
 
-/// An estimate from passed and total, with nothing missing.
+/// Creates an estimate from passed and total, with nothing missing.
 fn of_counts(
     value: f64,
     interval: Option<Interval>,
@@ -227,7 +227,7 @@ fn of_counts(
     Estimate { interval, guaranteed, method, passed: Some(passed), total: Some(total), ..Estimate::of(value, n, n_of) }
 }
 
-/// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
+/// Estimates over runs with one artefact each: the run is the unit, and its tests are not independent trials.
 fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
     let rates: Vec<f64> = counted.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect();
@@ -239,7 +239,7 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
         n => {
             let value = rates.iter().sum::<f64>() / n as f64;
             let of_runs = mean_interval(&rates, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
-            // Runs that never vary are one run: its tests are what there is.
+            // Runs that never vary count as one run: only its tests are data.
             let most = counted.iter().map(|(_, total)| *total).max().unwrap_or(0);
             let effective = || effective_interval(value, most as f64, CONFIDENCE).ok();
             let (interval, method) =
@@ -252,8 +252,8 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
     }
 }
 
-/// Estimates over runs of items that were attempted independently, of which only totals are known: the items' own variance, which is at
-/// most that of one attempt each, and what runs add.
+/// Estimates over runs of independently attempted items, of which only totals are known. The variance is that of the items, at most that of
+/// one attempt each, plus that of the runs.
 fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
     let (passed, total) = sums(&counted);
@@ -272,7 +272,7 @@ fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimat
     Some(Estimate { standard_error: Some(variance.sqrt()).filter(|error| *error > 0.0), ..estimate })
 }
 
-/// Estimates how often one item is passed over runs, each with its passed and counted outcomes.
+/// Estimates how often one item passes over runs, each with its passed and counted outcomes.
 pub(crate) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
     if counted.iter().any(|(_, total)| *total > 1) {
@@ -290,12 +290,12 @@ fn from_counts(rows: &[&RunRow], items: &Items, unit: Design) -> Option<Estimate
         Design::Items | Design::Clusters => over_totals(&by_run, items.word())?,
         Design::Runs | Design::Counts => over_runs(&by_run, ItemKind::Test.plural())?,
     };
-    // A run without counts is missing as a whole; how many tests that is, nobody said.
+    // A run without counts is missing as a whole; its number of tests is unknown.
     estimate.missing = without as u64;
     Some(estimate)
 }
 
-/// Takes the mean of the runs' published rates; a single run's stated standard error gives an interval.
+/// Averages the runs' published rates. The published standard error of a single run gives an interval.
 fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
     let scores: Vec<_> = rows
         .iter()
@@ -330,7 +330,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
 }
 
 impl Estimate {
-    /// A value over so many of something, of which nothing else is known yet.
+    /// Creates an estimate with only a value and its n.
     pub(crate) fn of(value: f64, n: u64, n_of: &'static str) -> Self {
         Self {
             value,
@@ -347,7 +347,7 @@ impl Estimate {
         }
     }
 
-    /// Says whether the figure is the source's own and not counted here.
+    /// Returns whether the figure is a published one.
     pub fn is_stated(&self) -> bool {
         matches!(self.method, Method::Stated | Method::StatedError)
     }

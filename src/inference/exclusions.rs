@@ -1,4 +1,4 @@
-//! Taking broken items out of a suite's outcomes, and saying so.
+//! Excluding broken items from a suite's outcomes, and listing them.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::warehouse::{MatrixRow, OutcomeMatrix};
 
 use super::arm::SuiteGroup;
 
-/// An item that an exclusion took out.
+/// An item that an exclusion removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExcludedItem {
     pub item: String,
     pub reason: String,
-    /// Outcomes that are not counted because of it.
+    /// Outcomes that are not counted because of the exclusion.
     pub outcomes: u64,
 }
 
-/// Returns the outcomes that count, and what was taken out. An exclusion of an item that no run has is not listed.
+/// Returns the outcomes that count, and the excluded items. An exclusion of an item that no run has is not listed.
 pub(crate) fn without_excluded(
     matrix: OutcomeMatrix,
     group: &SuiteGroup<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn without_excluded(
         }
         kept.items = items.into();
         kept.scores = row.scores.at(places.into_iter());
-        // A row that is empty now stays: its run had outcomes, and its header's counts still hold what was taken out.
+        // An emptied row stays: its run had outcomes, and its header's counts still include the excluded ones.
         rows.push(kept);
     }
     let excluded = named.iter().zip(counts).filter(|(_, count)| *count > 0).map(|((_, exclusion), outcomes)| ExcludedItem {
@@ -75,7 +75,7 @@ pub(crate) fn without_excluded(
     (compacted(OutcomeMatrix { items: matrix.items, rows }), excluded)
 }
 
-/// Drops items without outcomes: an item that is out everywhere is not missing anywhere.
+/// Drops items without outcomes, because an item excluded everywhere is not missing anywhere.
 fn compacted(matrix: OutcomeMatrix) -> OutcomeMatrix {
     let mut used = vec![false; matrix.items.len()];
     for item in matrix.rows.iter().flat_map(|row| row.items.iter()) {

@@ -1,4 +1,4 @@
-//! All pairs of arms on one metric together: p-values adjusted for the family, verdicts, and who leads.
+//! All pairs of arms on one metric together: p-values adjusted for the family, verdicts, and the leading group.
 
 use std::collections::BTreeSet;
 
@@ -15,51 +15,52 @@ use super::policy::Policy;
 use super::seed::resampling;
 use super::verdict::{Incomparable, Looked, Obstacle, Support, Verdict, decide};
 
-/// What may be said about all arms on one metric.
+/// The evidence about all arms on one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     pub pairs: Vec<PairEvidence>,
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<usize>,
-    /// The arm with the best value and all that are not significantly worse; empty without a better side or without values.
+    /// The arm with the best value and all arms that are not significantly worse. Empty if the metric has no better direction or no values.
     pub leading: Vec<usize>,
-    /// Arms whose rate is over so many fewer items than another's that it is a rate of other items: none of them is the one that the
-    /// leading group is formed around.
+    /// Arms with a rate over so many fewer items than another's that the rate is of other items. None of them can be the best arm of the
+    /// leading group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partial: Vec<usize>,
-    /// Places that the evidence leaves open, by arm.
+    /// Possible ranks, by arm.
     pub ranks: Vec<RankRange>,
-    /// Arms that share a letter cannot be told apart; by arm.
+    /// Letters by arm. Arms with a common letter have no significant difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub letters: Vec<String>,
     pub alpha: f64,
     /// How p-values are adjusted.
     pub adjustment: Adjustment,
-    /// P-values in the family that they are adjusted for. On a page of two arms it is that of the whole suite.
+    /// Number of p-values in the adjusted family. On a page of two arms it is the whole suite's.
     pub tested: u64,
-    /// What a typical pair could show at all; absent where no pair is tested or the data show no spread.
+    /// Smallest detectable difference of the typical pair. Absent if no pair is tested or the data show no spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
 }
 
-/// How the p-values of a family are adjusted. One metric of a suite is primary and decides; the others are secondary.
+/// The adjustment of a family's p-values. One metric of a suite is primary and decides; the others are secondary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adjustment {
-    /// Holm 1979, over the pairs of the primary metric: the chance of one false winner among them is at most alpha.
+    /// Holm 1979, over the pairs of the primary metric: the chance of any false winner is at most alpha.
     Holm,
-    /// The largest statistic under joint sign flips (Westfall and Young 1993), over the same pairs: where so few units are flipped that
+    /// The largest statistic under joint sign flips (Westfall and Young 1993), over the same pairs. Used if so few units are flipped that
     /// Holm could never name a winner.
     MaxT,
-    /// Benjamini and Hochberg 1995, over all pairs of all secondary metrics: of those named, at most a share of alpha is false on average.
+    /// Benjamini and Hochberg 1995, over all pairs of all secondary metrics: on average at most a share alpha of the named winners is
+    /// false.
     BenjaminiHochberg,
 }
 
-/// The smallest difference that a typical pair shows four times out of five, if it is to stand first among all that are tested.
+/// The smallest difference that a typical pair detects with 80% power at the family's strictest level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Resolution {
-    /// Of the pair with the median precision, on the scale of the difference (a ratio above 1).
+    /// For the pair with the median precision, on the scale of the difference (a ratio above 1).
     pub difference: f64,
     pub scale: Scale,
     /// Holm's strictest level: alpha over the number of pairs tested.
@@ -69,17 +70,17 @@ pub struct Resolution {
 }
 
 impl Evidence {
-    /// Returns the evidence about two arms, whichever comes first in it.
+    /// Returns the evidence about two arms, in either order.
     pub fn pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
         self.pairs.iter().find(|pair| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one))
     }
 
-    /// Returns the distinct numbers of units that the pairs rest on, ascending.
+    /// Returns the distinct numbers of units of the pairs, ascending.
     pub fn sizes(&self) -> Vec<u64> {
         self.pairs.iter().map(PairEvidence::units).collect::<BTreeSet<u64>>().into_iter().collect()
     }
 
-    /// Returns what it says about two of the arms, which become the first and the second. The family stays the whole table's.
+    /// Returns the evidence about two of the arms, as first and second. The family stays that of the whole table.
     #[must_use]
     pub fn between(&self, one: usize, other: usize) -> Self {
         let pair = self.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() });
@@ -111,13 +112,13 @@ impl Evidence {
     }
 }
 
-/// One metric of a suite before its p-values are adjusted.
+/// One metric of a suite, before adjustment.
 pub(super) struct Unsettled {
     pub metric: Metric,
     /// By arm.
     pub values: Vec<Option<f64>>,
     pub partial: Vec<usize>,
-    /// By arm: it has a figure, if only a published one, and so a place among the others.
+    /// By arm: whether it has a figure, even a published one, and so a rank.
     pub ranked: Vec<bool>,
     /// By pair of arms.
     pub findings: Vec<(usize, usize, Finding)>,
@@ -142,7 +143,7 @@ impl Unsettled {
     }
 }
 
-/// Adjusts the primary metric's p-values over its pairs, and decides.
+/// Adjusts the primary metric's p-values over its pairs, and sets the verdicts.
 pub(super) fn settle_primary(open: Unsettled, policy: &Policy) -> Evidence {
     let (adjustment, adjusted) = adjusted(open.counted(), policy);
     let beyond: Vec<&Finding> = open.findings.iter().filter_map(|(_, _, finding)| finding.beyond.as_deref()).collect();
@@ -150,7 +151,7 @@ pub(super) fn settle_primary(open: Unsettled, policy: &Policy) -> Evidence {
     settle(open, adjustment, &adjusted, &beyond, policy)
 }
 
-/// Adjusts the p-values of all secondary metrics together, and decides.
+/// Adjusts the p-values of all secondary metrics together, and sets the verdicts.
 pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evidence> {
     let p: Vec<f64> = open.iter().flat_map(Unsettled::counted).filter_map(Finding::counted_p).collect();
     let adjusted = benjamini_hochberg(&p).unwrap_or_default();
@@ -166,7 +167,7 @@ pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evi
         .collect()
 }
 
-/// Adjusts for all pairs of one metric. Holm's way, unless so few units could be flipped that it cannot name any winner.
+/// Adjusts for all pairs of one metric: by Holm, unless so few units could be flipped that Holm cannot name any winner.
 fn adjusted<'f>(findings: impl Iterator<Item = &'f Finding>, policy: &Policy) -> (Adjustment, Vec<f64>) {
     let findings: Vec<&Finding> = findings.filter(|finding| finding.counted_p().is_some()).collect();
     let p: Vec<f64> = findings.iter().filter_map(|finding| finding.counted_p()).collect();
@@ -181,13 +182,13 @@ fn adjusted<'f>(findings: impl Iterator<Item = &'f Finding>, policy: &Policy) ->
     (Adjustment::Holm, holm(&p).unwrap_or_default())
 }
 
-/// With more pairs than this, what each could show is left to [`Evidence::resolution`].
+/// With more pairs than this, only [`Evidence::resolution`] reports the detectable difference.
 const MAX_PLANNED: usize = 100;
 
 fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f64], policy: &Policy) -> Evidence {
     let family = adjusted.len();
     let resolution = resolution(&open, family, policy);
-    // Planned for the level that the smallest p-value of the family has to meet.
+    // Planned for the level that the family's smallest p-value has to meet.
     let aim = Aim { alpha: policy.alpha / family.max(1) as f64, ..policy.aim() };
     let margin = policy.margin(&open.metric);
     let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
@@ -240,23 +241,23 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
     }
 }
 
-/// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
+/// Returns the detectable difference of the tested pairs, at the level that the smallest of their p-values has to meet.
 fn resolution(open: &Unsettled, tested: usize, policy: &Policy) -> Option<Resolution> {
     let aim = Aim { alpha: policy.alpha / tested.max(1) as f64, ..policy.aim() };
     let scale = open.counted().find_map(|finding| finding.difference)?.scale;
     let alike = open.counted().filter(|finding| finding.difference.is_some_and(|difference| difference.scale == scale));
-    // The pair of the median precision stands for all: inverting an exact test for each of thousands takes seconds.
+    // The pair of median precision represents all: inverting an exact test for each of thousands takes seconds.
     let mut pairs: Vec<(f64, &Finding)> = alike.filter_map(|finding| Some((finding.precision.as_ref()?.rough(), finding))).collect();
     pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
     let difference = pairs.get(pairs.len() / 2)?.1.detectable(aim)?;
     Some(Resolution { difference, scale, level: aim.alpha, pairs: tested as u64 })
 }
 
-/// Decides one pair. The rule works on differences: a ratio comes as its logarithm, which is one.
+/// Sets the verdict of one pair. The rule needs differences, so a ratio is passed as its logarithm.
 fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: Option<f64>, family: usize, policy: &Policy) -> Verdict {
     let log = |ends: Interval| Interval::new(ends.low.ln(), ends.high.ln());
     let is_ratio = finding.difference.is_some_and(|found| found.scale == Scale::Ratio);
-    // A relative margin says nothing about a difference that has no ratio.
+    // A relative margin cannot be applied to a difference without a ratio.
     let margin = margin.filter(|_| metric.kind != MetricKind::Amount || is_ratio);
     let interval = finding.difference.and_then(|found| found.interval);
     let looked = Looked {
@@ -292,16 +293,16 @@ fn overall(
     }
     let is_comparable = |pair: &PairEvidence| !matches!(pair.verdict, Verdict::NotComparable { .. });
     let is_compared = metric.direction != Direction::None && pairs.iter().any(is_comparable);
-    // Arms without a value stand behind all others: they cannot lead.
+    // Arms without a value rank behind all others: they cannot lead.
     let worst = if metric.direction == Direction::Down { f64::MAX } else { f64::MIN };
     let points: Vec<f64> = values.iter().map(|value| value.unwrap_or(worst)).collect();
-    // Nor is an arm that was asked fewer items the best by its rate on those; it is in the group unless it is beaten.
+    // An arm with fewer items cannot be the best by its rate on those. It is in the group unless it is beaten.
     let leaders: Vec<f64> = (0..arms).map(|arm| if partial.contains(&arm) { worst } else { points[arm] }).collect();
     let leading = stats::leading_group(&leaders, metric.direction != Direction::Down, &beats).unwrap_or_default();
     let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
     let rivals = ranked.iter().filter(|is_ranked| **is_ranked).count();
     let winner = (0..arms).find(|arm| rivals > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == rivals - 1);
-    // An arm that beats every other is alone, whoever has the best number.
+    // An arm that beats every other is alone in the group, even if another has a better value.
     let leading = winner.map_or(leading, |winner| vec![winner]);
     Evidence {
         winner,
@@ -317,7 +318,7 @@ fn overall(
     }
 }
 
-/// Places by arm, among those that have a figure; the others stand behind them all.
+/// Returns the ranks by arm. Arms without a figure rank behind all others.
 fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     let arms: Vec<usize> = (0..ranked.len()).filter(|arm| ranked[*arm]).collect();
     let among: Vec<Vec<bool>> = arms.iter().map(|one| arms.iter().map(|other| beats[*one][*other]).collect()).collect();
@@ -328,7 +329,7 @@ fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     places
 }
 
-/// Letters by arm, where anything differs. They are dealt out from the best arm down.
+/// Returns letters by arm, from the best arm down. Empty for fewer than three arms, or if no pair differs.
 fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
     if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
         return Vec::new();

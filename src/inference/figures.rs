@@ -1,4 +1,4 @@
-//! Money, tokens and time of an arm, with how many runs they are known for.
+//! Money, tokens and time of an arm, with the number of runs that report them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::warehouse::RunRow;
 
 use super::policy::CONFIDENCE;
 
-/// How many of the arm's runs have a value.
+/// Number of the arm's runs that have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
     pub known: u64,
@@ -21,7 +21,7 @@ pub struct Coverage {
 pub struct Figure {
     #[serde(flatten)]
     pub summary: Summary,
-    /// Student's t over the runs, cut to where the number can lie; of the median of durations in a comparison, by order statistics.
+    /// Student's t over the runs, cut to possible values. For the median of durations in a comparison, by order statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     pub coverage: Coverage,
@@ -31,7 +31,7 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     pub median: f64,
-    /// Of the median, by order statistics; absent for fewer than six runs.
+    /// Interval of the median, by order statistics. Absent for fewer than six runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// Absent for a single run.
@@ -40,7 +40,7 @@ pub struct Spread {
     pub coverage: Coverage,
 }
 
-/// A sum of money; a lower bound where some of it is unknown.
+/// A sum of money. A lower bound if part of it is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Money {
     pub usd: f64,
@@ -48,7 +48,7 @@ pub struct Money {
     pub coverage: Coverage,
 }
 
-/// Where a number can lie at all.
+/// The possible values of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Range {
     Any,
@@ -59,7 +59,7 @@ pub(crate) enum Range {
 }
 
 impl Range {
-    /// Returns where numbers of a unit can lie. A score that is a fraction may be adjusted for chance, and then be negative.
+    /// Returns the possible values of a unit. A fractional score may be adjusted for chance and be negative.
     pub fn of(unit: Unit) -> Self {
         match unit {
             Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count => Self::NotNegative,
@@ -67,7 +67,7 @@ impl Range {
         }
     }
 
-    /// Cuts an interval to the range, whatever a t interval over few runs says. Values beyond it show that it is not theirs.
+    /// Cuts an interval to the range, since a t interval over few runs may exceed it. If values exceed the range, it does not apply.
     fn cut(self, interval: Interval, summary: &Summary) -> Interval {
         match self {
             Self::NotNegative if summary.min >= 0.0 => interval.clipped(0.0, f64::MAX),
@@ -94,7 +94,7 @@ pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -
     Some(Spread { median: quantile(&values, 0.5).ok()?, interval, p90, coverage })
 }
 
-/// Adds up what the runs cost. A run whose items are priced in part gives a lower bound.
+/// Adds up the runs' cost. A run with costs for only some of its items makes the sum a lower bound.
 pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
     let (mut usd, mut known, mut is_lower_bound) = (0.0, 0, false);
     for row in rows {
@@ -114,17 +114,17 @@ pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
     (known > 0).then_some(Money { usd, is_lower_bound, coverage: Coverage { known, runs: rows.len() as u64 } })
 }
 
-/// A run's cost: its own figure, else the sum over its items where every item has one.
+/// Returns a run's cost: its own figure, else the sum over its items if every item has one.
 pub(crate) fn cost(row: &RunRow) -> Option<f64> {
     row.run.cost_usd.or_else(|| row.items.filter(|items| items.lines > 0 && items.with_cost == items.lines).map(|items| items.cost_usd))
 }
 
-/// A run's duration: its own figure. Items may have run side by side, so their sum is not it.
+/// Returns a run's own duration. Items may run in parallel, so their sum is no substitute.
 pub(crate) fn duration(row: &RunRow) -> Option<f64> {
     row.run.duration_seconds
 }
 
-/// A run's tokens, cache included: its own figure, else the sum over its items where every item has both parts.
+/// Returns a run's tokens, cache included: its own figure, else the sum over its items if every item has both parts.
 pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
     let of_run = |run: &Run| run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
     let of_items = || {
@@ -149,7 +149,7 @@ mod tests {
             assert!(whole.low < 0.0);
             assert_eq!((cut.low, cut.high), (0.0, whole.high), "{unit:?}");
         }
-        // Lines added less lines taken away, called a count.
+        // Lines added minus lines removed, reported as a count.
         let (whole, same) = cut(Range::of(Unit::Count), &[-1.0, 9.0, 2.0]);
         assert_eq!(whole, same);
         // A score adjusted for chance may be below 0.

@@ -1,4 +1,4 @@
-//! What a pair's data give before the family of pairs is known.
+//! The result of one pair, before the family of pairs is known.
 
 use crate::stats::{self, Aim, Detectable, Interval, Side};
 
@@ -7,7 +7,7 @@ use super::detail::{Detail, Parts};
 use super::policy::Design;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
-/// What one pair of arms shows on one metric.
+/// The result of one pair of arms on one metric.
 #[derive(Clone)]
 pub(super) struct Finding {
     pub design: Design,
@@ -21,11 +21,11 @@ pub(super) struct Finding {
     pub precision: Option<Precision>,
     pub needed: Option<Needed>,
     pub detail: Detail,
-    /// What the items' differences vary by, where it can be told.
+    /// The sources of variance of the items' differences, if they can be separated.
     pub parts: Option<Parts>,
-    /// The sums of the differences of each cluster, for tests that a family shares.
+    /// The sums of the differences of each cluster, for joint tests of a family.
     pub sums: Vec<f64>,
-    /// The same data over clusters, where that is another question.
+    /// The result of the same data over clusters, if that is a different question.
     pub beyond: Option<Box<Finding>>,
 }
 
@@ -57,7 +57,7 @@ impl Finding {
         Self::new(design, Support::NoData(reason), sizes)
     }
 
-    /// Takes a p-value for the family, or only for show where the data are too thin.
+    /// Sets the p-value: for the family, or only for display if the data are too thin.
     pub fn tested(&mut self, test: Test, p: f64, obstacle: Option<Obstacle>) {
         self.test = Some(test);
         self.support = match obstacle {
@@ -66,19 +66,20 @@ impl Finding {
         };
     }
 
-    /// Forbids a winner whatever the p-value is.
+    /// Forbids a winner, whatever the p-value.
     pub fn doubt(&mut self, obstacle: Obstacle) {
         if let Support::Tested { doubt, .. } = &mut self.support {
             *doubt = Some(obstacle);
         }
     }
 
-    /// Runs or outcomes hit a limit: how long they would have taken is unknown, so no mean over the others is the arm's.
+    /// Marks the finding as censored: runs or outcomes hit a limit, so the time they would have taken is unknown and the mean over the
+    /// others is not the arm's.
     pub fn censor(&mut self) {
         self.support = Support::Thin { obstacle: Obstacle::Censored, p: self.p() };
     }
 
-    /// The p-value, deciding or shown.
+    /// Returns the p-value, deciding or only shown.
     pub fn p(&self) -> Option<f64> {
         match self.support {
             Support::Tested { p, .. } => Some(p),
@@ -87,7 +88,7 @@ impl Finding {
         }
     }
 
-    /// The p-value that takes part in the family.
+    /// Returns the p-value that takes part in the family.
     pub fn counted_p(&self) -> Option<f64> {
         match self.support {
             Support::Tested { p, .. } => Some(p),
@@ -95,7 +96,7 @@ impl Finding {
         }
     }
 
-    /// The smallest p-value that flipping the signs of so many units can give; absent where the test is not of that kind.
+    /// Returns the smallest p-value that flipping signs can give with this number of units, or `None` for other tests.
     pub fn floor(&self) -> Option<f64> {
         let units = match self.test? {
             Test::McnemarExact | Test::SignFlip => self.sizes.pairs?,
@@ -114,7 +115,7 @@ impl Finding {
         Some(smallest_flip(units))
     }
 
-    /// Says how many items each arm has, of which this is about those that were one text for both.
+    /// Sets the number of items of each arm, of which only those with the same text for both are compared.
     #[must_use]
     pub fn of_same_texts(mut self, first: Option<u64>, second: Option<u64>) -> Self {
         if let (Some(_), Some(first), Some(second)) = (self.sizes.pairs, first, second) {
@@ -122,7 +123,7 @@ impl Finding {
         }
         let is_nothing = match self.support {
             Support::NotComparable(reason) => matches!(reason, Incomparable::DisjointItems | Incomparable::OtherEvaluator),
-            // Both have outcomes, none of them on an item that was one text for both.
+            // Both have outcomes, but none on an item with the same text for both.
             Support::NoData(Missing::NotMeasured) => first.zip(second).is_some_and(|(first, second)| first > 0 && second > 0),
             Support::NoData(Missing::NotCompleted) | Support::Thin { .. } | Support::Tested { .. } | Support::Fixed => false,
         };
@@ -137,34 +138,34 @@ impl Finding {
     }
 }
 
-/// The smallest two-sided p-value that flipping so many signs can give.
+/// Returns the smallest two-sided p-value of flipping this number of signs.
 fn smallest_flip(units: u64) -> f64 {
     0.5f64.powi(i32::try_from(units).unwrap_or(i32::MAX).saturating_sub(1))
 }
 
-/// What decides how small a difference the data can show.
+/// The precision of the data, which determines the detectable difference.
 #[derive(Clone, Copy)]
 pub(super) enum Precision {
-    /// One outcome each of so many items, of which a share fell differently for the two arms.
+    /// `n` items with one outcome each per arm, of which a share differs between the arms.
     Discordant { share: f64, n: u64 },
     /// A standard error with its degrees of freedom.
     Error { se: f64, degrees: f64 },
-    /// So many clusters, whose signs are flipped, and the cluster-robust standard error.
+    /// Clusters whose signs are flipped, and the cluster-robust standard error.
     Flips { se: f64, clusters: u64 },
-    /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
+    /// Two samples, each with its own spread; of logarithms if the difference is a ratio.
     Samples(Side, Side),
-    /// Two shares: what they are around, and the sizes of both. The same whichever arm comes first.
+    /// Two shares: their common rate and both sizes. Does not depend on the order of the arms.
     Shares { rate: f64, more: u64, fewer: u64 },
 }
 
 impl Precision {
-    /// The smallest difference that the deciding test shows with the wished power, on the scale of the difference; nothing where the test
-    /// can show none.
+    /// Returns the smallest difference that the deciding test detects with the given power, on the scale of the difference, or `None` if
+    /// the test can detect none.
     pub fn detectable(&self, scale: Scale, aim: Aim) -> Option<f64> {
         let found = match self {
             Self::Discordant { share, n } => stats::detectable_mcnemar(*n, *share, aim),
             Self::Error { se, degrees } => stats::detectable_t(*se, *degrees, aim),
-            // Flipping signs has the power of the t test on the clusters, down to the smallest p-value that it can give.
+            // Flipping signs has the power of the t test on the clusters, down to its smallest possible p-value.
             Self::Flips { se, clusters } if smallest_flip(*clusters) < aim.alpha => stats::detectable_t(*se, *clusters as f64 - 1.0, aim),
             Self::Flips { .. } => return None,
             Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
@@ -178,7 +179,7 @@ impl Precision {
         }
     }
 
-    /// A figure that orders precisions: roughly the standard error.
+    /// Returns a value that sorts precisions: roughly the standard error.
     pub fn rough(&self) -> f64 {
         match self {
             Self::Discordant { share, n } => (share / *n as f64).sqrt(),

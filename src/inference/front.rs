@@ -1,34 +1,34 @@
-//! What quality costs: the arms that no other beats on both, on the numbers shown.
+//! The Pareto front of quality and price, on the shown numbers.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arm::Arm;
 
-/// An arm's place when the pass rate is weighed against what it takes, both as shown.
+/// An arm's position between pass rate and price, as shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Front {
     /// No arm is at least as good on both and better on one.
     OnFront,
-    /// `by` is at least as good on both and better on one; of several, the one with the best pass rate.
+    /// `by` is at least as good on both and better on one. Of several such arms, the one with the best pass rate.
     Dominated { by: Arm },
 }
 
-/// What an arm gives and takes.
+/// An arm's quality and price.
 #[derive(Clone, Copy)]
 pub(crate) struct Trade<'a> {
     pub arm: &'a Arm,
     pub quality: f64,
     /// Cost or time: less is better.
     pub price: f64,
-    /// The price may be higher than this, so it beats no other.
+    /// Whether the true price may be higher, so that the arm cannot dominate another.
     pub is_lower_bound: bool,
 }
 
-/// Finds the front among the arms that have both figures; nothing for the others, and where there are not two of them.
+/// Returns the positions of the arms that have both figures; `None` for other arms, and for all if fewer than two have both.
 ///
-/// An arm whose price is a lower bound may be dominated, but is not known to be on the front.
+/// An arm whose price is a lower bound may be dominated, but is never known to be on the front.
 pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
     if trades.iter().flatten().count() < 2 {
         return vec![None; trades.len()];
@@ -57,7 +57,8 @@ pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
 mod tests {
     use super::*;
 
-    /// `name quality price`, a price with `+` being a lower bound; the front in the same order: `*`, a name, or `?`.
+    /// `trades`: `name quality price`, where a price with `+` is a lower bound. `expected`, in the same order: `*` for the front, a
+    /// dominating name, or `?`.
     #[track_caller]
     fn check(trades: &[&str], expected: &[&str]) {
         let arms: Vec<Arm> = trades

@@ -1,4 +1,4 @@
-//! Which runs stand in one table: all counted runs of a suite's version, from all batches, and from all sources that were measured alike.
+//! Which runs share a table: all counted runs of a suite version, from all batches, and from all sources that were measured alike.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::mismatch::Grade;
 use super::sample::{Items, Rates};
 use super::texts::ArmTexts;
 
-/// Where imported runs come from: the importer, and the source where that is a study of its own; absent for own runs.
+/// The origin of imported runs: the importer, and the source if it is a separate study. `None` for own runs.
 type Study = Option<(String, Option<String>)>;
 
-/// From here on runs of two sources stand apart: other judges, examples or limits, too few shared items, or none.
+/// The best grade at which runs of two sources get separate tables: other judges, examples or limits, or too few shared items.
 const APART: Grade = Grade::D;
 
-/// Groups the selected runs by suite and version, and by source where sources were not measured alike. Groups stand by suite, those with
-/// the newest run first, of equal ones those with most arms; arms by name.
+/// Groups the selected runs by suite and version, and by source if sources were not measured alike. Groups are sorted by suite, then newest
+/// run first, then most arms first; arms by name.
 pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Grouping) -> Vec<SuiteGroup<'a>> {
     let mut rows = BTreeMap::<(String, Option<String>), BTreeMap<Study, Vec<&'a RunRow>>>::new();
     for row in warehouse.runs().iter().filter(|row| filter.matches(&row.run)) {
@@ -48,7 +48,7 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
     groups
 }
 
-/// Puts the studies that were measured alike together, each under the first of its studies.
+/// Merges studies that were measured alike, each under its first study.
 fn alike<'a>(
     warehouse: &Warehouse,
     (suite, version): (&str, Option<&str>),
@@ -65,7 +65,7 @@ fn alike<'a>(
     tables
 }
 
-/// Holds the runs of one source against those of another, as if each were an arm.
+/// Compares the runs of two sources as if each were an arm.
 fn are_alike(warehouse: &Warehouse, (suite, version): (&str, Option<&str>), one: &[&RunRow], other: &[&RunRow]) -> bool {
     let arms = vec![as_arm("one", one), as_arm("other", other)];
     let group = SuiteGroup { suite: suite.to_owned(), suite_version: version.map(str::to_owned), source: None, arms, newest: None };
@@ -73,15 +73,15 @@ fn are_alike(warehouse: &Warehouse, (suite, version): (&str, Option<&str>), one:
     let items = Items::of(&group, &matrix);
     let texts = ArmTexts::of_group(warehouse, &group, &matrix);
     let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix, &items)).collect();
-    // Sources of which nothing is known to differ stand together.
+    // Sources without a known difference share a table.
     comparability::of_arms(&group.arms, &rates, &texts, &matrix).iter().all(|pair| pair.grade < APART)
 }
 
-/// One run speaks for its source: comparing all of a hundred files would be comparing all arms.
+/// Represents a source by a few of its runs: comparing all of a hundred files would be as slow as comparing all arms.
 fn as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
     let counted = rows.iter().copied().filter(|row| row.run.status.is_counted()).take(MOST_RUNS).collect();
     ArmRuns { arm: Arm { approach: name.to_owned(), model: String::new() }, counted, excluded: Vec::new(), earlier: 0 }
 }
 
-/// Runs of each source that are looked at.
+/// Maximum number of runs compared per source.
 const MOST_RUNS: usize = 12;

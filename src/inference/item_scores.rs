@@ -1,4 +1,4 @@
-//! What items scored, where that says more than whether they passed.
+//! Item scores, if they contain more than pass or fail.
 
 use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit};
 use crate::stats::Interval;
@@ -16,16 +16,16 @@ pub(crate) struct ItemScores {
     pub means: Vec<Option<f64>>,
     /// Items with a score.
     pub counted: u64,
-    /// By item: something was asked, and there is no score.
+    /// By item: whether it was asked but has no score.
     pub missing: Vec<bool>,
     pub lost: u64,
-    /// The mean score of each run with one, in the order of the runs.
+    /// The mean score of each run that has one, in the order of the runs.
     pub run_means: Vec<f64>,
-    /// By run and item: the mean over the run's attempts, NaN where none has a score. Empty for a single run.
+    /// By run and item: the mean over the run's attempts, NaN if none has a score. Empty for a single run.
     pub runs: Vec<Vec<f64>>,
 }
 
-/// All arms' scores, and what they are measured in.
+/// The scores of all arms, with their metric.
 pub(crate) struct SuiteScores {
     pub metric: Metric,
     pub arms: Vec<ItemScores>,
@@ -34,9 +34,9 @@ pub(crate) struct SuiteScores {
 }
 
 impl SuiteScores {
-    /// Returns the scores of a group's arms; nothing where all of them say just what the statuses say.
+    /// Returns the scores of a group's arms, or `None` if they only repeat the statuses.
     pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> Option<Self> {
-        // Suites that only pass or fail cost no more than this look.
+        // A quick check for suites that only pass or fail.
         if !matrix.rows.iter().any(|row| matches!(row.scores, RowScores::Own(_))) {
             return None;
         }
@@ -57,7 +57,7 @@ impl SuiteScores {
     }
 }
 
-/// Whether scores say more than statuses do: one score for all that passed and one for all that failed say no more, on whatever scale.
+/// Whether scores contain more than statuses. One score for all passed and one for all failed items do not, on whatever scale.
 #[derive(Default)]
 struct Seen {
     passed: Option<f64>,
@@ -76,30 +76,30 @@ impl Seen {
     }
 }
 
-/// The outcomes of a row that have a score.
+/// Returns the outcomes of a row that have a score.
 fn scored(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
     (0..row.statuses.len()).filter_map(|place| Some((row.statuses[place], score_at(row, place)?)))
 }
 
-/// The score at a place of a row. An agent that broke down or ran out of time has scored nothing, which is 0.
+/// Returns the score at an index of a row. An agent that crashed or hit a limit scores 0.
 fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
     let status = row.statuses[place];
     let own = match &row.scores {
         RowScores::Own(scores) => scores[place],
         RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail).then(|| f64::from(u8::from(status == ItemStatus::Pass))),
-        // Nobody scored this attempt.
+        // This attempt has no score.
         RowScores::Absent => return None,
     };
     match status {
-        // Outside of pass rates stand answers with a score that neither passes nor fails.
+        // Answers that are outside pass rates may have a score but neither pass nor fail.
         ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => own,
         ItemStatus::Error | ItemStatus::Limit => own.or(Some(0.0)),
         ItemStatus::Infra | ItemStatus::NotEvaluated => None,
     }
 }
 
-/// What the scores are measured in: as the runs' own score or the project says of the one that is their mean, else plain numbers of which
-/// more is better.
+/// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
+/// plain numbers of which more is better.
 fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
     let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix, items).run_means.first().copied()?)));
@@ -114,10 +114,10 @@ fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy
     })
 }
 
-/// What is found at a place of a row.
+/// The content at an index of a row.
 enum Gathered {
     Value(f64),
-    /// Something was asked, and there is none.
+    /// The item was asked but has no value.
     Missing,
     Not,
 }
@@ -133,7 +133,7 @@ impl Gathered {
 }
 
 impl ItemScores {
-    /// As if the items that are marked were never asked; no mark at all is none.
+    /// Gathers scores as if the marked items were never asked. `left_out` may be empty.
     pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
         let is_in = |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
         Self::gathered(runs, matrix, items, |row, place| {
@@ -145,7 +145,7 @@ impl ItemScores {
         })
     }
 
-    /// Other values beside the outcomes, by row of the matrix and place in it. None of them is missed.
+    /// Gathers other values beside the outcomes, by matrix row and index. No value counts as missing.
     pub fn from(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
         Self::gathered(runs, matrix, items, |row, place| value(row, place).map_or(Gathered::Not, Gathered::Value))
     }
@@ -196,12 +196,12 @@ impl ItemScores {
         Self { counted, lost, means, missing, run_means, runs: by_run }
     }
 
-    /// The mean score of each item that has one, several evaluators averaged.
+    /// Returns the mean score of each item that has one, averaged over evaluators.
     pub fn item_means(&self, items: &Items) -> Vec<f64> {
         items.means(|column| self.means[column]).into_iter().map(|(_, mean)| mean).collect()
     }
 
-    /// The mean score with its interval over what `unit` says was repeated; nothing for an arm without scores.
+    /// Returns the mean score with its interval over `unit`, or `None` for an arm without scores.
     pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
         let means = items.means(|column| self.means[column]);
         let found = match unit {
@@ -212,7 +212,7 @@ impl ItemScores {
     }
 }
 
-/// The mean over runs: each is a unit of its own.
+/// Estimates the mean over runs, each an independent unit.
 fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
     let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
     let found = over_items(&numbered, &[], items, Design::Items, false)?;

@@ -1,4 +1,4 @@
-//! Runs that are made up after those of one arm, and what would be said of two sets of them: for the odds of a gate.
+//! Simulated runs after the pattern of one arm, and the evidence about two sets of them, for the odds of a gate.
 
 use crate::domain::PASS_RATE;
 use crate::stats::{GateWorld, summary};
@@ -9,25 +9,25 @@ use super::metrics::rate_evidence;
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
 
-/// Pairs of made-up arms on the items of one that was seen.
+/// Simulated pairs of arms on the items of a real one.
 pub(crate) struct MadeUp<'a> {
     answer: &'a SuiteAnswer<'a>,
     policy: &'a Policy,
     /// By item: attempts passed and counted.
     pub seen: Vec<(u64, u64)>,
-    /// The standard deviation, as a share, by which whole runs differ beyond what their items explain.
+    /// The standard deviation, as a share, of whole runs beyond the variation of their items.
     pub run_deviation: f64,
-    /// Only counts are known, and not which items passed.
+    /// Only counts are known, not which items passed.
     is_counted: bool,
 }
 
-/// The part of an outcome's variance that lies within an item where that is not known: as in [`crate::stats::gate_odds`].
+/// The assumed part of an outcome's variance within an item, if it is unknown: as in [`crate::stats::gate_odds`].
 const UNKNOWN_WITHIN: f64 = 0.2;
-/// Runs do not differ by more than this.
+/// Maximum simulated deviation of runs.
 const MOST_DEVIATION: f64 = 0.25;
 
 impl<'a> MadeUp<'a> {
-    /// Takes an arm for the pattern; nothing where its pass rate is unknown.
+    /// Uses an arm as the pattern. Returns `None` if its pass rate is unknown.
     pub fn of(answer: &'a SuiteAnswer<'a>, arm: usize, policy: &'a Policy) -> Option<Self> {
         let rates = &answer.rates[arm];
         let seen = match rates {
@@ -47,12 +47,12 @@ impl<'a> MadeUp<'a> {
         seen.iter().any(|item| item.1 > 0).then_some(Self { answer, policy, seen, run_deviation, is_counted })
     }
 
-    /// Whether drawing takes part in what is said of each pair, which takes time.
+    /// Returns whether the evidence about each pair needs resampling, which is slow.
     pub fn is_slow(&self) -> bool {
         self.answer.unit == Design::Clusters
     }
 
-    /// What would be said of the two sides of a world, the head first, and their pass rates.
+    /// Returns the evidence about the two arms of a world, the new one first, and their pass rates.
     pub fn held(&self, world: &GateWorld) -> (Option<PairEvidence>, [Rates; 2]) {
         let rates = [&world.head, &world.baseline].map(|runs| self.rates(runs));
         let metric = self.answer.metric(PASS_RATE).map(|found| &found.metric);
@@ -70,7 +70,7 @@ impl<'a> MadeUp<'a> {
     }
 }
 
-/// Attempts at each item over all runs; of an item that several evaluators judged, by the first that did.
+/// Returns passed and counted attempts at each item over all runs. If several evaluators judged an item, the first one counts.
 fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
     let mut seen = Vec::with_capacity(items.unit_count());
     items.each_unit(|_, columns| {
@@ -80,7 +80,7 @@ fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
     seen
 }
 
-/// How much more the rates of runs vary than the noise of their items makes them, by moments; 0 for fewer than three runs.
+/// Returns how much more the runs' rates vary than their items explain, by the method of moments; 0 for fewer than three runs.
 fn run_deviation(seen: &[(u64, u64)], rates: &[f64], is_counted: bool) -> f64 {
     let Some(sd) = summary(rates).ok().and_then(|summary| summary.sd).filter(|_| rates.len() > 2) else { return 0.0 };
     let n = seen.iter().filter(|item| item.1 > 0).count() as f64;

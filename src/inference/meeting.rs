@@ -1,4 +1,4 @@
-//! Which items two arms were both asked.
+//! The items that two arms have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,19 @@ use super::mismatch::{Mismatch, MismatchKind, SharedItems};
 use super::sample::{Asked, Outcomes, is_marked};
 use super::texts::ArmTexts;
 
-/// The items of two arms, laid side by side by all that tells items apart, and, where that finds none, by name: an item is the same one
-/// whoever judges it.
+/// The shared items of two arms, matched by full key, and else by name: an item stays the same whoever judges it.
 pub(super) struct Meeting {
     pub items: SharedItems,
-    /// Items of the matrix that both were asked in different texts, ascending; where others judged, as the first arm has them.
+    /// Matrix items that both arms were asked in different texts, ascending. If their evaluators differ, the first arm's items.
     pub changed: Vec<usize>,
-    /// Items of one name that others judged about each arm.
+    /// Items with the same name but different evaluators per arm.
     renamed: Vec<(usize, usize)>,
 }
 
 impl Meeting {
-    /// `names` numbers the items' names, where these do not tell items apart.
+    /// `names` numbers the items' names. `None` if names alone identify items.
     pub fn of((one, texts): (&Outcomes, &ArmTexts), (other, other_texts): (&Outcomes, &ArmTexts), names: Option<&[u32]>) -> Self {
-        // Where neither arm has anything that passes or fails, both were asked what both have.
+        // If neither arm has any pass or fail, skipped items count as asked.
         let has_no_rates = one.is_unrated() && other.is_unrated();
         let was = |outcomes: &Outcomes, item| match outcomes.asked(item) {
             Asked::Answered => true,
@@ -63,7 +62,7 @@ impl Meeting {
         Self { items, changed, renamed }
     }
 
-    /// Names who judged the items that others judged about each arm.
+    /// Returns the mismatch of evaluators of items that different evaluators judged.
     pub fn other_evaluators(&self, matrix: &OutcomeMatrix) -> Option<Mismatch> {
         let evaluators = |items: &mut dyn Iterator<Item = usize>| {
             let names: BTreeSet<&str> = items.map(|item| matrix.items[item].key.evaluator.as_str()).collect();
@@ -77,10 +76,10 @@ impl Meeting {
     }
 }
 
-/// Who was asked a column of the matrix, the most telling first.
+/// Which arms were asked a matrix column, in order of precedence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
-    /// Both, in the same text as far as anybody knows.
+    /// Both, in the same text as far as is known.
     Shared,
     /// Both, in different texts.
     Changed,
@@ -89,8 +88,8 @@ enum Class {
     Neither,
 }
 
-/// Marks the columns that say nothing new of their items: an item that several evaluators judged is one item, and is shared where any of
-/// its columns is.
+/// Marks the columns that add nothing about their items. An item with several evaluators is one item, and is shared if any of its columns
+/// is.
 fn surplus(class: impl Fn(usize) -> Class, names: &[u32]) -> Vec<bool> {
     let count = names.iter().max().map_or(0, |last| *last as usize + 1);
     let mut best = vec![Class::Neither; count];
@@ -107,7 +106,7 @@ fn surplus(class: impl Fn(usize) -> Class, names: &[u32]) -> Vec<bool> {
     names.iter().enumerate().map(is_surplus).collect()
 }
 
-/// Pairs items of one arm with those of another that have their names.
+/// Pairs items of two arms by name.
 fn of_one_name(items: &[usize], others: &[usize], names: &[u32]) -> Vec<(usize, usize)> {
     let by_name: BTreeMap<u32, usize> = others.iter().rev().map(|item| (names[*item], *item)).collect();
     let mut taken = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What an arm's metrics are called, and what each says of all arms: the primary metric decides, the others stand beside it.
+//! Names of the metrics, and the evidence of each: the primary metric decides, the others are shown beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use super::texts::Pairing;
 use super::unpaired::{over_runs, over_totals};
 use super::verdict::{Incomparable, Missing};
 
-/// Describes a metric of ours.
+/// Creates a built-in metric.
 pub(crate) fn named(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {
     Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
 }
@@ -31,7 +31,7 @@ pub(crate) fn pass_rate_metric(policy: &Policy) -> Metric {
     policy.described(Metric::pass_rate())
 }
 
-/// What one arm's figure on a suite is counted in: the unit that verdicts about it have.
+/// Returns the unit of one arm's figures on a suite, which is also the unit of verdicts.
 pub(crate) fn unit_of(suite: &str, items: &Items, policy: &Policy) -> Design {
     let clusters = items.clusters.as_ref().filter(|_| policy.use_clusters).map(|_| items.cluster_count);
     policy.design(suite).unwrap_or_else(|| natural_design(items.kind, clusters, items.unit_count()))
@@ -41,7 +41,7 @@ pub(super) fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
     (0..arms).flat_map(move |first| (first + 1..arms).map(move |second| (first, second))).collect()
 }
 
-/// Weighs the arms' pass rates on the items of a suite, each pair on those that were one text for both.
+/// Compares the arms' pass rates on the items of a suite, each pair on items with the same text for both.
 pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], pairing: &Pairing<'_>, policy: &Policy) -> Unsettled {
     let findings = pairs_of(rates.len()).into_par_iter().map(|(first, second)| {
         let changed = pairing.changed(first, second);
@@ -57,7 +57,7 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
     Unsettled::new(metric, values, partial(rates), findings.collect())
 }
 
-/// Weighs two arms' pass rates alone, on items that were one text for both; plans nothing, which would take most of the time.
+/// Compares only the pass rates of two arms, on items with the same text for both. Skips planning, which takes most of the time.
 pub(super) fn rate_evidence(metric: &Metric, suite: &str, items: &Items, rates: &[Rates; 2], policy: &Policy) -> Evidence {
     let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
     let finding = rate_pair(suite, items, &rates[0], &rates[1], policy);
@@ -90,7 +90,7 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
     }
 }
 
-/// Weighs the arms' scores on the items of a suite, as their pass rates are.
+/// Compares the arms' item scores in the same way as pass rates.
 pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, pairing: &Pairing<'_>, policy: &Policy) -> Unsettled {
     let metric = &scores.metric;
     let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
@@ -126,8 +126,8 @@ pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, p
     Unsettled::new(metric, values, partial, findings.collect())
 }
 
-/// Weighs a number per run: an amount, a score, or a count; where `over_items` has more to say of two arms, by what it says. `evaluators` are
-/// those who gave the arms' numbers, where that is known; `apart` are pairs that were asked nothing in common, and why.
+/// Compares a number per run: an amount, a score, or a count. If `over_items` has a finding for two arms, that one is used. `evaluators`
+/// gave the arms' numbers, if known. `apart` lists pairs without a common item, and why.
 pub(super) fn of_numbers(
     metric: &Metric,
     arms: &[ArmRuns<'_>],
@@ -153,7 +153,7 @@ pub(super) fn of_numbers(
     Unsettled::new(metric, values, Vec::new(), findings.collect())
 }
 
-/// A metric that cannot be compared between any two arms: shown, never weighed.
+/// Creates a metric that cannot be compared between any two arms: shown, never tested.
 pub(super) fn of_nothing(metric: &Metric, arms: usize, design: Design, reason: Incomparable) -> Unsettled {
     let nothing = |(first, second)| (first, second, Finding::not_comparable(design, reason, Sizes::default()));
     Unsettled::new(metric, vec![None; arms], Vec::new(), pairs_of(arms).into_iter().map(nothing).collect())
@@ -171,13 +171,13 @@ fn rate_value(rates: &Rates, items: &Items) -> Option<f64> {
     }
 }
 
-/// Arms with outcomes on fewer items than another arm, by more than may be luck.
+/// Returns the arms with outcomes on fewer items than another arm, beyond `MAX_APART`.
 fn partial(rates: &[Rates]) -> Vec<usize> {
     let most = rates.iter().filter_map(counted).max().unwrap_or(0);
     partial_of(rates.iter().map(counted), most)
 }
 
-/// Items with a counted outcome.
+/// Returns the number of items with a counted outcome.
 fn counted(rates: &Rates) -> Option<u64> {
     match rates {
         Rates::Outcomes(outcomes) => Some(outcomes.counted),

@@ -1,9 +1,9 @@
-//! What can differ between two arms beside what is compared, and how much that weighs.
+//! Unwanted differences between two arms, and their grades.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How fair a comparison is. The order is from best to worst.
+/// The comparability of two arms, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Grade {
     A,
@@ -14,7 +14,7 @@ pub enum Grade {
     F,
 }
 
-/// What can differ between two arms beside what is compared.
+/// An unwanted difference between two arms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchKind {
@@ -60,7 +60,7 @@ impl MismatchKind {
         Self::NoItems,
     ];
 
-    /// The table: what each kind makes of a comparison, and what it means.
+    /// The table of grades and meanings.
     const fn rule(self) -> (Grade, &'static str) {
         match self {
             Self::UnknownTexts => (Grade::B, "the items have the same names, but item texts were not recorded, or by different tools"),
@@ -90,22 +90,21 @@ impl MismatchKind {
         self.rule().0
     }
 
-    /// Returns what it means, in a sentence without its beginning and end.
+    /// Returns the meaning, as a clause for use in a sentence.
     pub fn meaning(self) -> &'static str {
         self.rule().1
     }
 }
 
-/// One thing that differs.
+/// One unwanted difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Mismatch {
     pub kind: MismatchKind,
     pub grade: Grade,
-    /// Which setting, limit or metric, where the kind has several; `evaluator` where the items' own is another, and `scores` where an arm
-    /// has nothing else.
+    /// The setting, limit or metric, if the kind has several; `evaluator` if the items' own differs; `scores` if an arm has nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// What each arm has, where that can be said.
+    /// The value of each arm, if it can be named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +126,7 @@ impl Mismatch {
     }
 }
 
-/// Returns the worst grade of what differs; A where nothing does.
+/// Returns the worst grade of the mismatches, or A if there are none.
 pub fn grade(found: &[Mismatch]) -> Grade {
     found.iter().map(|mismatch| mismatch.kind.grade()).max().unwrap_or(Grade::A)
 }
@@ -135,12 +134,12 @@ pub fn grade(found: &[Mismatch]) -> Grade {
 /// The items of two arms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SharedItems {
-    /// Items that both were asked, in one text as far as that is known.
+    /// Items that both arms were asked, with the same text as far as is known.
     pub shared: u64,
-    /// Items that either was asked.
+    /// Items that at least one arm was asked.
     pub of: u64,
-    /// Items that both were asked in different texts: neither shared nor compared.
+    /// Items that both arms were asked in different texts. They are neither shared nor compared.
     pub changed: u64,
-    /// Shared items whose texts nobody knows to be the same.
+    /// Shared items whose texts are not known to be equal.
     pub unknown: u64,
 }

@@ -1,5 +1,5 @@
-//! From stored outcomes to a decision: which runs count, what was independently repeated, what each arm is worth, what may be said of each
-//! pair, and what to do. One file for each noun; data flows from the sample to the decision.
+//! From stored outcomes to a decision: which runs count, what was independently repeated, each arm's figures, the evidence about each pair,
+//! and what to do. Each noun has one file; data flows from the sample to the decision.
 //!
 //! ```text
 //! arm (which runs) -> sample, item_scores, scores -> estimate -> comparison (paired, unpaired, numbers) -> family -> verdict -> ranking

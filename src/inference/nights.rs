@@ -1,4 +1,4 @@
-//! Evidence that adds up over nights: whether an arm got worse than a fixed baseline, looked at every night.
+//! Evidence that accumulates over days: whether an arm got worse than a fixed baseline, checked every day.
 
 use std::collections::BTreeMap;
 
@@ -15,39 +15,39 @@ use super::exclusions::without_excluded;
 use super::policy::Policy;
 use super::sample::{Items, Rates};
 
-/// What all nights since the baseline say together. A night is a day (UTC) with runs of the arm on the items that the baseline has.
+/// The evidence of all days since the baseline. A day (UTC) counts if it has runs of the arm on the baseline's items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NightsEvidence {
-    /// Evidence after the last night against "it fell by no more than is allowed".
+    /// Evidence after the last day against "it fell by no more than is allowed".
     pub e_value: f64,
-    /// Nights since the baseline.
+    /// Days since the baseline.
     pub nights: u64,
-    /// Nights of the baseline.
+    /// Days of the baseline.
     pub baseline_nights: u64,
-    /// The evidence reached `enough` on some night; an alarm, once raised, stands until there is another baseline.
+    /// Whether the evidence reached `enough` on any day. An alarm stays until the baseline changes.
     pub alarm: bool,
-    /// How many nights had been seen by then.
+    /// Number of days until the alarm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm_at: Option<u64>,
-    /// One over alpha: however many nights are looked at, so much comes by chance with a probability of at most alpha.
+    /// 1 / alpha. The chance that the evidence ever reaches it without a true drop is at most alpha, for any number of days.
     pub enough: f64,
-    /// With so few nights in the baseline, no alarm can come before this night; absent where none could within 400 nights.
+    /// The first day on which an alarm is possible with this baseline. Absent if none is possible within 400 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earliest: Option<u64>,
-    /// Nights with other items, which are left out.
+    /// Days with other items, which are not counted.
     pub left_out: u64,
 }
 
-/// What one night came to.
+/// The result of one day.
 struct Night {
-    /// Which items it has an outcome of, or how many it counted.
+    /// Which items have an outcome; or else, in `total`, how many were counted.
     items: Vec<bool>,
     total: u64,
     rate: f64,
 }
 
-/// Adds up the nights of an arm of the head since its own baseline. `allowed` is by how much its pass rate may fall, as a share: the evidence
-/// is about falling by more. Nothing where fewer than two nights can be laid beside the baseline's.
+/// Accumulates the days of a new arm since its baseline. `allowed` is the allowed drop of its pass rate, as a share: the evidence is about
+/// larger drops. Returns `None` if fewer than two days can be compared with the baseline's.
 pub(crate) fn over_nights(
     warehouse: &Warehouse,
     gated: &Held<'_>,
@@ -88,7 +88,7 @@ pub(crate) fn over_nights(
     })
 }
 
-/// Runs by the day they began, oldest first; runs without a time are of no night.
+/// Groups runs by day, oldest first. Runs without a time have no day.
 fn by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     let mut days = BTreeMap::<NaiveDate, Vec<&RunRow>>::new();
     for row in rows {
@@ -115,7 +115,7 @@ impl Night {
                 let (_, total) = *rates.by_run().first()?;
                 let is_same = rates.by_run().iter().all(|run| run.1 == total);
                 let rate = summary(&rates.run_rates()).ok()?.mean;
-                // A total of its own where the night's runs differ in what they counted.
+                // If the day's runs counted different totals, no single total applies.
                 Some(Self { items: Vec::new(), total: if is_same { total } else { 0 }, rate })
             }
             Rates::Unknown => None,

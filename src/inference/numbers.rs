@@ -1,4 +1,4 @@
-//! Two arms on a number per run: what runs took, what they scored, what they made.
+//! Two arms on a number per run: amounts spent, scores, or own tests.
 
 use crate::domain::{Direction, Metric, MetricKind, RunStatus, Unit};
 use crate::stats::log_ratio_welch;
@@ -12,18 +12,18 @@ use super::policy::{Design, Policy};
 use super::unpaired::run_means;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
-/// Says whether a run is one of those that a metric is measured over: what a failed run spent is no price of success.
+/// Returns whether a metric includes a run. Amounts include only completed runs: the cost of a failed run is no price of success.
 pub(crate) fn is_measured(metric: &Metric, row: &RunRow) -> bool {
     metric.kind != MetricKind::Amount || row.run.status == RunStatus::Completed
 }
 
 /// An arm's numbers per run.
 pub(super) struct RunSample {
-    /// Of completed runs for amounts.
+    /// Of amounts, only those of completed runs.
     pub values: Vec<f64>,
     /// Runs that a limit ended.
     censored: usize,
-    /// Runs without a value that counts, though they have one.
+    /// Runs with a value that the metric excludes.
     uncounted: usize,
 }
 
@@ -37,7 +37,7 @@ impl RunSample {
     }
 }
 
-/// Weighs two arms by their numbers per run.
+/// Compares two arms by their numbers per run.
 pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Policy) -> Finding {
     let sizes = Sizes { first: one.values.len() as u64, second: other.values.len() as u64, of: "runs", ..Sizes::default() };
     if metric.direction == Direction::None || metric.kind == MetricKind::Count {
@@ -70,7 +70,8 @@ pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, p
     finding
 }
 
-/// The typical run and the sum over all runs must point the same way, or the row would name one arm and show the other as cheaper.
+/// Raises a doubt if the typical run and the sum over all runs point in different directions, because the row would name one arm and show
+/// the other as cheaper.
 pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let total = mean(one) / mean(other);
@@ -79,7 +80,7 @@ pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]
     }
 }
 
-/// How long runs at a limit would have taken is unknown, so no mean over the others is the arm's.
+/// Censors the finding if runs hit a limit: the time they would have taken is unknown, so the mean over the others is not the arm's.
 fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     if one.censored + other.censored > 0 {
         finding.censor();

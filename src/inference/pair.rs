@@ -1,4 +1,4 @@
-//! Two arms decided from plain tables, without a store: the same parts in the same order as for a suite's answer.
+//! A decision about two arms from plain tables, without a store. It uses the same steps as a suite's answer.
 
 use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
 use crate::stats::{ItemsByRuns, log_ratio_items, two_way};
@@ -14,20 +14,20 @@ use super::sample::{Asked, Items, Outcomes};
 use super::seed::resampling;
 use super::verdict::{Missing, Obstacle, Support};
 
-/// What one arm has on the questions of a suite. Every table has a row for each item and in it a value for each run.
+/// One arm's data on the questions of a suite. Every table has one row per item, with one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ItemTable<'a> {
     /// Runs, at least one.
     pub runs: usize,
-    /// Whether the item was passed; nothing where the outcome is missing.
+    /// Whether the item passed; `None` if the outcome is missing.
     pub passed: &'a [Option<bool>],
-    /// In dollars; empty where costs are not known.
+    /// In dollars. Empty if costs are unknown.
     pub cost_usd: &'a [Option<f64>],
-    /// Empty where times are not known.
+    /// Empty if times are unknown.
     pub seconds: &'a [Option<f64>],
 }
 
-/// Decides about two arms that were asked the same questions; 0 is the first and 1 the second.
+/// Decides about two arms with the same questions; arm 0 is the first and arm 1 the second.
 pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) -> Decision {
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
     let items = Items::plain(ItemKind::Question, count);
@@ -97,7 +97,7 @@ fn mean(values: &[Option<f64>]) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// Weighs what two arms took on the same items: the typical ratio, over items, and over runs where there are several.
+/// Compares two arms' amounts on the same items: the typical ratio, over items, and over runs if there are several.
 fn amounts_on_items(one: ItemsByRuns<'_>, other: ItemsByRuns<'_>, policy: &Policy) -> Finding {
     let logs = |table: ItemsByRuns<'_>| -> Vec<Option<f64>> {
         table.values.iter().map(|value| value.filter(|value| *value > 0.0).map(f64::ln)).collect()

@@ -1,4 +1,4 @@
-//! Two arms on the items that both have: the differences by item, and what they support.
+//! Two arms on shared items: their differences by item, and the evidence.
 
 use crate::stats::{
     self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t, sign_flip,
@@ -14,7 +14,7 @@ use super::sample::{Items, Outcomes};
 use super::seed::resampling;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
-/// What one arm has on the items of a suite: shares passed, or values with the lowest and the highest that any arm has.
+/// One arm's data on the items of a suite: shares passed, or values with the range over all arms.
 #[derive(Clone, Copy)]
 pub(super) enum Measured<'a> {
     Passes(&'a Outcomes),
@@ -29,7 +29,7 @@ impl Measured<'_> {
         }
     }
 
-    /// Whether there is exactly one outcome that passed or failed.
+    /// Returns whether there is exactly one passed or failed outcome.
     fn is_single(self, column: usize) -> bool {
         match self {
             Self::Passes(outcomes) => outcomes.cells[column].1 == 1,
@@ -44,7 +44,7 @@ impl Measured<'_> {
         }
     }
 
-    /// Items with a value, and items that should have one.
+    /// Returns the number of items with a value, and of items whose value is missing.
     fn counts(self) -> (u64, u64) {
         match self {
             Self::Passes(outcomes) => (outcomes.counted, outcomes.lost),
@@ -52,7 +52,7 @@ impl Measured<'_> {
         }
     }
 
-    /// What a missing value could be.
+    /// Returns the range of a missing value.
     fn range(self) -> (f64, f64) {
         match self {
             Self::Passes(_) => (0.0, 1.0),
@@ -60,7 +60,7 @@ impl Measured<'_> {
         }
     }
 
-    /// By run and column: the mean over the run's attempts, NaN where there is none. Empty for a single run.
+    /// Returns by run and column the mean over the run's attempts, NaN if there is none. Empty for a single run.
     fn runs(&self) -> &[Vec<f64>] {
         match self {
             Self::Passes(outcomes) => &outcomes.runs,
@@ -69,28 +69,28 @@ impl Measured<'_> {
     }
 }
 
-/// Two arms' values on the items that both have. An item that several evaluators judged is one item: their values are averaged first.
+/// Two arms' values on shared items. An item with several evaluators is one item: their values are averaged first.
 pub(super) struct Shared<'a> {
     one: Measured<'a>,
     other: Measured<'a>,
     items: &'a Items,
     scale: Scale,
-    /// The numbers of the shared items.
+    /// Indices of the shared items.
     units: Vec<u32>,
-    /// By shared item: how much more the first arm has.
+    /// By shared item: the first arm's value minus the second's.
     pub differences: Vec<f64>,
     record: Record,
-    /// Every arm tried every item once.
+    /// Whether both arms tried every item exactly once.
     is_binary: bool,
-    /// Of those, items that both passed.
+    /// Number of these items that both passed.
     both: u64,
-    /// The cluster of each shared item, where clusters count.
+    /// The cluster of each shared item, if clusters are used.
     codes: Option<Vec<u32>>,
     clusters: usize,
 }
 
 impl<'a> Shared<'a> {
-    /// Lays two arms side by side. `more_is_better` says who wins an item.
+    /// Pairs two arms by item. `more_is_better` decides who wins an item.
     pub fn of((one, other): (Measured<'a>, Measured<'a>), scale: Scale, more_is_better: bool, items: &'a Items, policy: &Policy) -> Self {
         let (mut units, mut differences) = (Vec::new(), Vec::new());
         let (mut is_binary, mut record, mut both) = (true, Record { won: 0, lost: 0, same: 0 }, 0);
@@ -129,13 +129,13 @@ impl<'a> Shared<'a> {
         Self { one, other, items, scale, units, differences, record, is_binary, both, codes, clusters }
     }
 
-    /// What the kind of item says was repeated.
+    /// Returns the design that follows from the kind of item.
     pub fn natural_design(&self) -> Design {
         let clusters = self.codes.as_ref().map(|_| self.clusters);
         natural_design(self.items.kind, clusters, self.differences.len())
     }
 
-    /// Says whether the items come in fewer clusters than there are items.
+    /// Returns whether there are fewer clusters than items.
     pub fn is_clustered(&self) -> bool {
         self.codes.is_some() && self.clusters < self.differences.len()
     }
@@ -150,7 +150,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Why there is nothing to lay side by side; nothing where there is something.
+    /// Returns a finding that explains why nothing can be paired, or `None` if something can.
     pub fn nothing(&self) -> Option<Finding> {
         if self.one.counts().0 == 0 || self.other.counts().0 == 0 {
             return Some(Finding::no_data(Design::Counts, Missing::NotMeasured, self.sizes(None)));
@@ -165,12 +165,12 @@ impl<'a> Shared<'a> {
         Some(Finding::not_comparable(Design::Items, reason, self.sizes(None)))
     }
 
-    /// Weighs the two arms over what a design says was repeated. Items of tasks that come in clusters answer a second question too.
+    /// Compares the two arms over a design's units. Tasks in clusters also answer a second question.
     pub fn weigh(&self, design: Design, policy: &Policy) -> Finding {
         if design == Design::Clusters && self.codes.is_some() {
             return self.over_clusters(policy);
         }
-        // Clusters were asked for, and the items have none: then items are.
+        // Clusters were requested but the items have none: use items.
         let mut finding = self.over_items(policy);
         if self.is_clustered() {
             finding.beyond = Some(Box::new(self.over_clusters(policy)));
@@ -187,7 +187,7 @@ impl<'a> Shared<'a> {
         let mut finding = Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes);
         finding.record = Some(self.record);
         let at = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: self.scale, interval });
-        // Equal differences of thirds can differ in their last digit.
+        // Equal differences of thirds can differ in the last digit.
         let is_spread = summary.max - summary.min > SAME;
         let flips = || sign_flip(differences, resampling(differences.iter().copied())).map_or(1.0, |test| test.p);
         let over_runs = self.two_way(None, policy);
@@ -201,7 +201,7 @@ impl<'a> Shared<'a> {
         } else if let Some(found) = over_runs {
             finding.difference = at(found.estimate, Some(possible(found.interval, self.scale)));
             finding.variation = self.variation(&found);
-            // With few items the t distribution of the mean is not to be relied on.
+            // With few items the t distribution of the mean is unreliable.
             let p = if n < MIN_PAIRED_T { found.p.max(flips()) } else { found.p };
             finding.tested(Test::TwoWay, p, obstacle);
         } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
@@ -241,7 +241,7 @@ impl<'a> Shared<'a> {
         let mut finding =
             Finding::new(Design::Clusters, Support::Thin { obstacle: Obstacle::FewClusters, p: None }, self.sizes(Some(clusters)));
         finding.record = Some(self.record);
-        // Equally good arms may be swapped in any cluster, whatever the clusters' sizes; t(G − 1) names false winners where sizes differ.
+        // Equally good arms can be swapped within any cluster, whatever its size; t(G − 1) finds false winners if sizes differ.
         finding.sums = self.aligned(self.items.cluster_count, |place| codes[place]);
         let sums: Vec<f64> = finding.sums.iter().copied().filter(|sum| *sum != 0.0).collect();
         let flips = sign_flip(&sums, resampling(sums.iter().copied())).map_or(1.0, |test| test.p);
@@ -259,7 +259,7 @@ impl<'a> Shared<'a> {
                 let interval = Some(possible(mean.interval, self.scale));
                 finding.difference = Some(Difference { value: mean.mean, scale: self.scale, interval });
                 finding.tested(Test::ClusterSignFlip, flips, obstacle);
-                // The spread that so many independent clusters would have for this standard error.
+                // The spread that this number of independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
                 finding.precision = Some(Precision::Flips { se: mean.se_cr1, clusters: clusters as u64 });
                 let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
@@ -277,7 +277,7 @@ impl<'a> Shared<'a> {
         finding
     }
 
-    /// The differences summed by a number that each has, in the order of the numbers, so that those of all pairs lie side by side.
+    /// Sums the differences by a number of each item, in the order of the numbers, so that the sums of all pairs are aligned.
     fn aligned(&self, count: usize, number: impl Fn(usize) -> u32) -> Vec<f64> {
         let mut sums = vec![0.0; count];
         for (place, difference) in self.differences.iter().enumerate() {
@@ -286,7 +286,7 @@ impl<'a> Shared<'a> {
         sums
     }
 
-    /// The comparison over items and runs; nothing where neither arm has a second run, or nothing varies.
+    /// Compares over items and runs. Returns `None` if neither arm has a second run or nothing varies.
     fn two_way(&self, codes: Option<&[u32]>, policy: &Policy) -> Option<TwoWay> {
         if self.one.runs().len() < 2 && self.other.runs().len() < 2 {
             return None;
@@ -295,7 +295,7 @@ impl<'a> Shared<'a> {
         two_way(one.by_runs(), other.by_runs(), codes, policy.confidence()).ok()
     }
 
-    /// The values of the shared items, run by run.
+    /// Returns the values of the shared items, run by run.
     fn by_run(&self, arm: &Measured<'_>) -> RunValues {
         let runs = arm.runs();
         let mut values = Vec::with_capacity(self.units.len() * runs.len().max(1));
@@ -312,25 +312,25 @@ impl<'a> Shared<'a> {
         RunValues { runs: runs.len().max(1), values }
     }
 
-    /// Both arms have a value in a column.
+    /// Returns whether both arms have a value in a column.
     fn has(&self, column: u32) -> bool {
         self.one.mean(column as usize).is_some() && self.other.mean(column as usize).is_some()
     }
 
-    /// What runs add, where both arms have several.
+    /// Returns the variance that runs add, if both arms have several.
     fn variation(&self, found: &TwoWay) -> Option<Variation> {
         let is_measured = self.one.runs().len() > 1 && self.other.runs().len() > 1;
         is_measured.then_some(Variation { items: found.var_items, runs: found.var_runs, runs_vary: found.runs_vary })
     }
 
-    /// The interval of a difference of shares where nothing varied, at the number of units that there effectively are.
+    /// Returns the interval of a difference of shares if nothing varied, at the effective number of units.
     fn effective_interval(&self, units: usize, policy: &Policy) -> Option<Interval> {
         let mean = summary(&self.differences).ok().filter(|_| self.scale == Scale::Share)?.mean;
         let n = units as f64;
         effective_paired_difference(mean.max(0.0) * n, (-mean).max(0.0) * n, n, policy.confidence()).ok()
     }
 
-    /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
+    /// Returns the range of the difference over all possible missing outcomes, or `None` if few are missing and equally many in both arms.
     pub fn bounds(&self) -> Option<Interval> {
         let ((counted, lost), (other_counted, other_lost)) = (self.one.counts(), self.other.counts());
         let too_many = |lost: u64, counted: u64| lost as f64 > MAX_MISSING * (counted + lost) as f64;
@@ -366,16 +366,16 @@ impl RunValues {
     }
 }
 
-/// Items up to here take part in joint sign flips: with more, Holm's smallest p-value is no obstacle.
+/// Maximum number of items in joint sign flips. With more, Holm's smallest p-value is no obstacle.
 const MAX_JOINT: usize = 40;
 
-/// The mean of values, NaN of none.
+/// Returns the mean of values, or NaN for no values.
 fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
     sum / n
 }
 
-/// Cuts a difference of shares to what it can be.
+/// Cuts a difference of shares to possible values.
 pub(super) fn possible(interval: Interval, scale: Scale) -> Interval {
     match scale {
         Scale::Share => interval.clipped(-1.0, 1.0),

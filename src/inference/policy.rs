@@ -1,4 +1,4 @@
-//! What is fixed before anybody looks at the numbers, and what was independently repeated.
+//! Rules fixed before anybody sees the numbers, and the design: what was independently repeated.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use serde::Serialize;
 use crate::domain::{Exclusion, ItemKind, Metric, MetricSettings};
 use crate::stats::Aim;
 
-/// What is fixed before anybody looks at the numbers.
+/// Rules fixed before anybody sees the numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
-    /// The chance, over the family of pairs, of naming a winner where there is none.
+    /// The chance of any false winner over the family of pairs.
     pub alpha: f64,
-    /// What the project says about its metrics. A margin is in the metric's unit; for amounts it is relative, 0.1 for a tenth.
+    /// The project's settings of metrics. A margin is in the metric's unit; for amounts it is relative, 0.1 for a tenth.
     pub metrics: BTreeMap<String, MetricSettings>,
-    /// By suite: the metric that decides, by its key, where that is not the pass rate. The empty name stands for every suite.
+    /// By suite: the key of its primary metric, if that is not the pass rate. The empty name applies to every suite.
     pub primary: BTreeMap<String, String>,
-    /// By suite: a design other than the one that follows from the kind of item. The empty name stands for every suite.
+    /// By suite: its design, if other than that of the kind of item. The empty name applies to every suite.
     pub designs: BTreeMap<String, Design>,
     /// Items that are known to be broken.
     pub exclusions: Vec<Exclusion>,
-    /// Items of one cluster are not independent of each other. Off only where somebody knows better.
+    /// Treats items of a cluster as dependent. Disable only for independent items.
     pub use_clusters: bool,
 }
 
@@ -59,12 +59,12 @@ impl Policy {
         }
     }
 
-    /// The largest difference that does not matter, in the metric's unit; relative for amounts.
+    /// Returns the largest unimportant difference, in the metric's unit; relative for amounts.
     pub(crate) fn margin(&self, metric: &Metric) -> Option<f64> {
         self.metrics.get(&metric.name).and_then(|settings| settings.margin)
     }
 
-    /// The metric that the project calls a suite's primary one.
+    /// Returns the key of a suite's configured primary metric.
     pub(super) fn primary(&self, suite: &str) -> Option<&str> {
         self.primary.get(suite).or_else(|| self.primary.get("")).map(String::as_str)
     }
@@ -74,51 +74,51 @@ impl Policy {
     }
 }
 
-/// Planning figures say what the data would have shown four times out of five.
+/// Statistical power of planning figures.
 const POWER: f64 = 0.8;
-/// Fewer runs a side than this support no verdict about runs.
+/// Minimum number of runs per arm for a verdict about runs.
 pub const MIN_RUNS: usize = 3;
-/// Fewer items, or clusters, than this support no verdict about items.
+/// Minimum number of items, or clusters, for a verdict about items.
 pub const MIN_ITEMS: usize = 6;
-/// From here on the t test holds its level for item differences; below, signs are flipped.
+/// Minimum number of items for the t test on item differences to hold its level. With fewer, signs are flipped.
 pub(super) const MIN_PAIRED_T: usize = 10;
-/// More of an arm's items missing than this: bounds are shown, and may forbid a winner.
+/// If a larger share of an arm's items is missing, bounds are shown and may forbid a winner.
 pub(super) const MAX_MISSING: f64 = 0.05;
-/// More of the items than this that one arm was asked and another not: then their rates are rates of other items.
+/// If a larger share of the items was asked of only one arm, the rates are of different items.
 pub(super) const MAX_APART: f64 = 0.05;
-/// Shares closer than this are one share: a mean of thirds has a last digit of its own.
+/// Closer shares are equal: a mean of thirds has rounding errors.
 pub(crate) const SAME: f64 = 1e-12;
 
-/// What was independently repeated, and so what the verdict is about.
+/// The units that were independently repeated, and so the subject of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
     /// Questions like these: items are a sample.
     Items,
-    /// Questions like these, which come in clusters.
+    /// Questions like these, in clusters.
     Clusters,
     /// This suite, run again.
     Runs,
-    /// These runs and nothing beyond them: no inference.
+    /// Only these runs: no inference.
     Counts,
 }
 
-/// All intervals are two-sided at this confidence.
+/// Confidence level of all intervals, which are two-sided.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// What the kind of item says was independently repeated. `clusters` and `items` are how many there are; clusters are draws from a
-/// population of such groups, which a category is not.
+/// Returns the design that follows from the kind of item. `clusters` and `items` are their numbers. Clusters are draws from a population of
+/// such groups; a category is not.
 pub(super) fn natural_design(kind: Option<ItemKind>, clusters: Option<usize>, items: usize) -> Design {
-    // As many clusters as items are no clusters.
+    // With one cluster per item, clusters add nothing.
     let clusters = clusters.filter(|clusters| *clusters < items);
     match kind {
         Some(ItemKind::Question) => clusters.map_or(Design::Items, |_| Design::Clusters),
-        // One prompt and one workspace each. Their clusters, such as repositories, are a second question.
+        // Each task has its own prompt and workspace. Clusters, such as repositories, are a second question.
         Some(ItemKind::Task) => Design::Items,
         Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if clusters.is_some_and(|clusters| clusters >= MIN_ITEMS) => {
             Design::Clusters
         }
-        // Counts without outcomes are counts of tests, unless their runs say otherwise.
+        // Counts without outcomes are taken for tests, unless their runs say otherwise.
         Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) | None => Design::Runs,
     }
 }

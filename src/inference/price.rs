@@ -1,4 +1,4 @@
-//! What a solved item costs, with an interval where the data have one.
+//! The cost per solved item, with an interval if the data allow one.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,43 +12,44 @@ use super::policy::{CONFIDENCE, Design, MIN_ITEMS, MIN_RUNS};
 use super::sample::Rates;
 use super::seed::seed;
 
-/// How far the cost of a solved item is known.
+/// The interval of the cost per solved item.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PriceInterval {
     #[serde(flatten)]
     pub interval: Interval,
     pub method: PriceMethod,
     pub n: u64,
-    /// What n counts: `items` or `runs`.
+    /// The unit of n: `items` or `runs`.
     pub n_of: &'static str,
 }
 
-/// How the interval of a ratio of totals was made.
+/// The method of the interval of a ratio of totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceMethod {
-    /// Cost and solved of each unit together, by the delta method on the ratio's logarithm with Student's quantile.
+    /// The delta method on the logarithm of the ratio, over units with cost and solved items, with Student's quantile.
     Delta,
-    /// Units drawn anew with their cost and what they solved; bias-corrected and accelerated.
+    /// Bootstrap of units with cost and solved items; bias-corrected and accelerated.
     Bca,
 }
 
-/// From so many units on they are drawn anew; with fewer that covers too seldom.
+/// Minimum number of units for the bootstrap. With fewer its coverage is too low.
 const MIN_BOOTSTRAP: usize = 50;
-/// Beyond so many the two methods agree, and drawing takes seconds where many arms have thousands of runs.
+/// Maximum number of units for the bootstrap. With more the two methods agree, and resampling takes seconds for many arms with thousands of
+/// runs.
 const MAX_BOOTSTRAP: usize = 200;
 const RESAMPLES: u32 = 9999;
-/// A run's own cost and that of its items may differ by rounding, and no more.
+/// Maximum relative rounding difference between a run's own cost and the sum over its items.
 const SAME_COST: f64 = 1e-3;
 
-/// What a solved item costs.
+/// The cost per solved item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Price {
     pub usd: f64,
     pub solved: u64,
 }
 
-/// Divides what all runs cost by what they solved; nothing where nothing was solved or a part of the cost is unknown.
+/// Divides the runs' total cost by their solved items. Returns `None` if nothing was solved or part of the cost is unknown.
 pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<Price> {
     let cost = money(rows).filter(|cost| !cost.is_lower_bound)?;
     let solved: Option<u64> = match rates {
@@ -63,22 +64,22 @@ pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix
     Some(Price { usd: cost.usd / solved as f64, solved })
 }
 
-/// Returns the interval of total cost over solved. `unit` is what verdicts about the suite are counted in.
+/// Returns the interval of the cost per solved item. `unit` is the unit of verdicts about the suite.
 pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {
     match unit {
         Design::Items => over_items(rows, rates, matrix),
         Design::Runs => over_runs(rows, matrix),
-        // What items cost is known as sums over a run, which say nothing of clusters.
+        // Item costs are known only as sums over a run, without clusters.
         Design::Clusters | Design::Counts => None,
     }
 }
 
-/// One run that tried every item once: the run's sums over its items are enough.
+/// Handles one run with one attempt per item, for which the run's sums over its items are enough.
 fn over_items(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<PriceInterval> {
     let ([row], Rates::Outcomes(outcomes)) = (rows, rates) else { return None };
     let totals = row.items.filter(|items| items.with_cost == items.lines)?;
     let [only] = matrix.rows_of(&row.run.id) else { return None };
-    // Lines of other evaluators, excluded items, and outcomes that were judged anew make other sums.
+    // Lines of other evaluators, excluded items, and re-judged outcomes would change the sums.
     let solved = outcomes.by_run.first()?.0;
     let cost = row.run.cost_usd.unwrap_or(totals.cost_usd);
     let is_whole = only.items.len() as u64 == totals.lines && totals.passed == solved;

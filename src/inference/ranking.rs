@@ -1,4 +1,4 @@
-//! Where the arms of a board stand: the places that the evidence leaves open.
+//! Ranks of a board's arms: the ranks that the evidence cannot rule out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,79 +15,80 @@ use super::sample::{Items, Rates, is_marked};
 use super::seed::seed;
 use super::verdict::{Obstacle, Verdict};
 
-/// An arm's place by the evidence on the pass rate.
+/// An arm's rank by the evidence on the pass rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
-    /// Best: one more than the arms that are significantly better. Worst: the arms with a pass rate, less those that are significantly worse.
+    /// Best: one more than the number of significantly better arms. Worst: the number of arms with a pass rate, minus those significantly
+    /// worse.
     pub rank: RankRange,
-    /// The arm has the best pass rate, or is not significantly worse than the one that has it.
+    /// The arm has the best pass rate, or is not significantly worse than the arm that has it.
     pub is_leading: bool,
-    /// Arms that share a letter cannot be told apart; absent where no two can.
+    /// Arms with a common letter have no significant difference. Absent if no two arms differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub letters: Option<String>,
-    /// How often the arm comes first when the items are drawn anew, an equal first place shared: a description of these data, not a chance
-    /// of being the best; see [`BoardEvidence::drawn`].
+    /// How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these data and is not the
+    /// probability of being best; see [`BoardEvidence::drawn`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_in_resamples: Option<f64>,
 }
 
-/// What the pass rates of a board's arms support, over all pairs of arms with one.
+/// Evidence on the pass rates of a board's arms, over all pairs of arms that have one.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BoardEvidence {
     pub metric: Metric,
-    /// The chance, over the family of pairs, of calling an arm better where there is no difference.
+    /// The chance of any false winner over the family of pairs.
     pub alpha: f64,
     pub adjustment: Adjustment,
     /// Arms with a figure.
     pub arms: u64,
     pub pairs: u64,
-    /// Pairs with enough data for a test: the family that Holm's adjustment is over.
+    /// Pairs with enough data for a test: the family of Holm's adjustment.
     pub tested: u64,
     /// Pairs in which one arm is significantly better.
     pub resolved: u64,
-    /// Pairs in which every run of both arms has the same outcomes.
+    /// Pairs in which all runs of each arm have identical outcomes, and the arms differ.
     pub deterministic: u64,
     /// Pairs that are a tie, or equivalent within the declared margin.
     pub equal: u64,
-    /// Pairs of which anything can be said at all.
+    /// Pairs that could be compared.
     pub comparable: u64,
-    /// What the pairs are compared over, ascending.
+    /// The units of the comparisons, ascending.
     pub designs: Vec<Design>,
-    /// What most often stands in the way of a verdict.
+    /// Most frequent reason for pairs without a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Obstacle>,
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<Arm>,
-    /// Arms with outcomes on fewer items than others: in the leading group unless they are beaten, but not the one that leads it.
+    /// Arms with outcomes on fewer items than others. They are in the leading group unless they are beaten, but do not lead it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partial: Vec<Arm>,
-    /// What a typical pair could show at all.
+    /// Smallest detectable difference of the typical pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// What the chances of coming first were drawn from; absent where there are none.
+    /// The bootstrap behind [`Standing::first_in_resamples`]. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
 }
 
-/// How the chances of coming first were drawn.
+/// The bootstrap behind [`Standing::first_in_resamples`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Drawn {
     pub resamples: u32,
-    /// Units in each of them.
+    /// Units in each resample.
     pub units: u64,
     /// `items` or `clusters`.
     pub of: &'static str,
 }
 
-/// Resamples behind a chance of coming first.
+/// Number of resamples.
 const RESAMPLES: u32 = 2000;
-/// With fewer items an item drawn twice or not at all decides too much.
+/// Minimum number of items to resample. With fewer, an item drawn twice or not at all matters too much.
 const MIN_RESAMPLED: u64 = 20;
 
-/// Places the arms that have a figure, by the evidence on the primary metric. Nothing is said about a single arm.
+/// Ranks the arms that have a figure, by the evidence on the primary metric. A lone arm gets no rank.
 ///
-/// `ranked` are the places of those arms among all, `names` theirs.
+/// `ranked` are the indices of these arms among all arms, `names` their names.
 pub(crate) fn standings(
     metric: &Metric,
     evidence: &Evidence,
@@ -97,7 +98,7 @@ pub(crate) fn standings(
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
     let pairs: Vec<_> = evidence.pairs.iter().filter(|pair| ranked.contains(&pair.first) && ranked.contains(&pair.second)).collect();
     let has_led = |arm: usize| evidence.leading.contains(&arm);
-    // A figure that was only published cannot be tested, so no arm is known to be better.
+    // A published figure cannot be tested, so no arm is known to be better.
     let is_untested = |arm: usize| {
         pairs.iter().filter(|pair| pair.first == arm || pair.second == arm).all(|pair| matches!(pair.verdict, Verdict::NoData { .. }))
     };
@@ -142,13 +143,14 @@ fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {
     counts.into_iter().max_by_key(|(obstacle, count)| (*count, std::cmp::Reverse(*obstacle))).map(|(obstacle, _)| obstacle)
 }
 
-/// How often each arm came first.
+/// How often each arm ranks first.
 pub(crate) struct Best {
     shares: Vec<Option<f64>>,
     drawn: Drawn,
 }
 
-/// Draws what the design says was sampled: items, or whole clusters of them. Items marked in `changed` were not the same for all arms.
+/// Resamples the units of the design: items, or whole clusters. Items marked in `changed` had different texts for some arms and are
+/// skipped.
 pub(crate) fn chances_to_lead(
     metric: &Metric,
     items: &Items,
@@ -164,7 +166,7 @@ pub(crate) fn chances_to_lead(
         Rates::Counts(_) | Rates::Unknown => None,
     });
     let outcomes = outcomes.collect::<Option<Vec<_>>>()?;
-    // Over different items, the luck of who was asked what would count.
+    // With different items per arm, luck in the choice of items would count.
     let is_apart = |item: usize| {
         let tried = outcomes.iter().filter(|outcomes| outcomes.cells[item].1 > 0).count();
         is_marked(changed, item) || (tried > 0 && tried < outcomes.len())

@@ -1,4 +1,4 @@
-//! Several attempts at each item: how likely one of k passes, and how likely all of them do.
+//! Several attempts at each item: the probability that any of k passes, and that all k pass.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use crate::stats::{Undefined, pass_at_k, pass_hat_k};
 
 use super::sample::{Items, Rates};
 
-/// The chances over k attempts at an item, as means over items (Chen et al. 2021; Yao et al. 2024).
+/// Probabilities over k attempts at an item, as means over items (Chen et al. 2021; Yao et al. 2024).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reliability {
     pub k: u64,
-    /// That at least one of k attempts passes: pass@k.
+    /// The probability that at least one of k attempts passes: pass@k.
     pub any_passes: f64,
-    /// That all k attempts pass: pass^k.
+    /// The probability that all k attempts pass: pass^k.
     pub all_pass: f64,
 }
 
-/// More attempts than this are seldom asked about.
+/// Maximum k. Larger ones are seldom of interest.
 const MAX_K: u64 = 10;
 
-/// Returns the chances for each k that every counted item has attempts for; nothing where items were tried once.
+/// Returns the probabilities for each k up to the fewest attempts at a counted item. Empty if items were attempted once.
 pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
     let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) = (rates, items.kind) else { return Vec::new() };
     let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(*counted)).min();
@@ -29,7 +29,7 @@ pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
     if most < 2 {
         return Vec::new();
     }
-    // Thousands of items share few pairs of counts.
+    // Thousands of items have few distinct pairs of counts.
     let mut cells: Vec<(u32, u32)> = outcomes.cells.iter().copied().filter(|(_, counted)| *counted > 0).collect();
     cells.sort_unstable();
     let tasks = || cells.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f64));

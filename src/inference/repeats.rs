@@ -1,4 +1,4 @@
-//! Runs that are another run over again: answers from a cache look like repeats and are none.
+//! Detection of cached runs: answers from a cache look like repeated runs but are not.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
 use super::figures::{cost, duration, tokens};
 
-/// Counts the runs that agree with an earlier one of the arm in every outcome and in every figure of time, tokens and cost that either
-/// has, if it has at least two of them. An agent that merely never varies still takes its time anew; one figure may be equal by rounding.
+/// Counts the runs that equal an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost, of which
+/// there must be at least two. An agent that never varies still takes a different time; a single figure may be equal by rounding.
 pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
     for row in rows {
@@ -30,7 +30,7 @@ pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     repeats
 }
 
-/// Whether two runs have outcomes, and the same: item by item, or in their counts.
+/// Returns whether two runs have equal outcomes: item by item, or in their counts.
 fn is_same(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> bool {
     let (mine, theirs) = (matrix.rows_of(&one.run.id), matrix.rows_of(&other.run.id));
     if mine.is_empty() && theirs.is_empty() {

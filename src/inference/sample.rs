@@ -1,4 +1,4 @@
-//! What an arm's runs say about one metric, reduced to the units that were independently repeated.
+//! An arm's data on one metric, reduced to the units that were independently repeated.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ pub(crate) struct Outcomes {
     pub cells: Vec<(u32, u32)>,
     /// Items with a counted outcome.
     pub counted: u64,
-    /// By item: an outcome was asked for and is missing, and none was counted.
+    /// By item: whether an outcome is missing and none was counted.
     pub missing: Vec<bool>,
-    /// How many of them there are.
+    /// Number of missing items.
     pub lost: u64,
-    /// By item: whether an outcome is there that neither counts nor is missing.
+    /// By item: whether it has an outcome that is neither counted nor missing.
     pub beside: Vec<Asked>,
     /// Passed and counted by run, in the order of the runs.
     pub by_run: Vec<(u64, u64)>,
-    /// Goes at the suite: runs, or attempts within them.
+    /// Number of runs, or of attempts within runs.
     pub attempts: u64,
-    /// Outcomes that an attempt lacks: outages, unjudged, or absent while other arms have them.
+    /// Missing outcomes over all attempts: outages, unjudged ones, or items that only other arms have.
     pub unanswered: u64,
-    /// By run and item: the share of the run's attempts that passed, NaN where none counted. Empty for a single run.
+    /// By run and item: the share of the run's attempts that passed, NaN if none counted. Empty for a single run.
     pub runs: Vec<Vec<f64>>,
-    /// At least three runs, and each passed exactly the same items.
+    /// Whether there are at least three runs and all passed exactly the same items.
     pub deterministic: bool,
 }
 
@@ -36,22 +36,22 @@ pub(crate) struct Outcomes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
     Not,
-    /// Its outcome says so, and nothing came of it.
+    /// It has an outcome without a result, such as `skipped`, and no score.
     Skipped,
-    /// Whatever came of it: an outcome, a score, or an answer that is missing.
+    /// It has a result or a score, or its outcome is missing.
     Answered,
 }
 
-/// Fewer equal runs than this are no sign that an arm never varies.
+/// Minimum number of equal runs to conclude that an arm never varies.
 const DETERMINISTIC_RUNS: usize = 3;
 
 impl Outcomes {
-    /// Counts the outcomes of an arm's runs; nothing where a counted run has none.
+    /// Counts the outcomes of an arm's runs. Returns `None` if a counted run has no outcomes.
     pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
         Self::without(&[], runs, matrix, items)
     }
 
-    /// The same as if the items that are marked were never asked.
+    /// Counts the outcomes as if the marked items were never asked.
     fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
         let is_in = |item: u32| !is_marked(left_out, item as usize);
         let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
@@ -134,7 +134,7 @@ impl Outcomes {
         })
     }
 
-    /// The outcomes of runs that are made up: by run and item, whether it passed. Items that nobody tried have none.
+    /// Creates outcomes from simulated runs: by run and item, whether it passed. Items that were never attempted have none.
     pub(super) fn made_up(runs: &[Vec<bool>], items: &Items, is_tried: impl Fn(usize) -> bool) -> Self {
         let columns = items.column_count();
         let mut made = Self {
@@ -170,29 +170,29 @@ impl Outcomes {
         made
     }
 
-    /// Whether the arm was asked an item.
+    /// Returns whether the arm was asked an item, and whether it answered.
     pub fn asked(&self, item: usize) -> Asked {
         if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
     }
 
-    /// Whether no item has an outcome that passes or fails, or lacks one: all that the arm has are scores.
+    /// Returns whether no item has a passed, failed or missing outcome: the arm has only scores.
     pub fn is_unrated(&self) -> bool {
         self.counted == 0 && self.lost == 0
     }
 
-    /// The share of its attempts at an item that the arm passed.
+    /// Returns the share of attempts at an item that passed.
     pub fn mean(&self, item: usize) -> Option<f64> {
         let (passed, counted) = self.cells[item];
         (counted > 0).then(|| f64::from(passed) / f64::from(counted))
     }
 
-    /// The share of attempts passed at each item that has any, several evaluators averaged.
+    /// Returns the share of passed attempts at each attempted item, averaged over evaluators.
     pub fn item_means(&self, items: &Items) -> Vec<f64> {
         items.means(|column| self.mean(column)).into_iter().map(|(_, mean)| mean).collect()
     }
 
-    /// Goes through the items that both arms have, each with the first of its columns that both have and whether either arm passed more than
-    /// half of its outcomes there: of its attempts, and of what its evaluators said.
+    /// Calls `each` with every item that both arms have: the first column that both have, and whether each arm passed more than half of its
+    /// outcomes at the item, over attempts and evaluators.
     pub fn majorities(&self, other: &Self, items: &Items, mut each: impl FnMut(usize, (bool, bool))) {
         items.each_unit(|_, columns| {
             let both =
@@ -207,16 +207,16 @@ impl Outcomes {
         });
     }
 
-    /// The pass rate of each run with counted outcomes.
+    /// Returns the pass rate of each run with counted outcomes.
     pub fn run_rates(&self) -> Vec<f64> {
         self.by_run.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect()
     }
 }
 
-/// What is known of an arm's pass rate.
+/// The available data on an arm's pass rate.
 pub(crate) enum Rates {
     Outcomes(Outcomes),
-    /// Passed and total of each run: no items to pair on.
+    /// Passed and total of each run, without items to pair.
     Counts(Vec<(u64, u64)>),
     Unknown,
 }
@@ -226,7 +226,7 @@ impl Rates {
         Self::without(&[], runs, matrix, items)
     }
 
-    /// The same as if the items that are marked were never asked; no mark at all is none.
+    /// Returns the rates as if the marked items were never asked. `left_out` may be empty.
     pub fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
         if let Some(outcomes) = Outcomes::without(left_out, runs, matrix, items) {
             return Self::Outcomes(outcomes);
@@ -236,7 +236,7 @@ impl Rates {
         if counts.is_empty() { Self::Unknown } else { Self::Counts(counts) }
     }
 
-    /// The pass rate of each run.
+    /// Returns the pass rate of each run.
     pub fn run_rates(&self) -> Vec<f64> {
         match self {
             Self::Outcomes(outcomes) => outcomes.run_rates(),
@@ -245,17 +245,17 @@ impl Rates {
         }
     }
 
-    /// Passed and counted over all runs.
+    /// Returns passed and counted outcomes over all runs.
     pub fn totals(&self) -> (u64, u64) {
         sums(self.by_run())
     }
 
-    /// Passed and counted of each run that counted any.
+    /// Returns passed and counted outcomes of each run that counted any.
     pub fn counted_runs(&self) -> Vec<(u64, u64)> {
         self.by_run().iter().copied().filter(|(_, total)| *total > 0).collect()
     }
 
-    /// Passed and counted of each run.
+    /// Returns passed and counted outcomes of each run.
     pub fn by_run(&self) -> &[(u64, u64)] {
         match self {
             Self::Outcomes(outcomes) => &outcomes.by_run,
@@ -272,31 +272,31 @@ impl Rates {
     }
 }
 
-/// Whether an item is marked, in marks that may be missing altogether.
+/// Returns whether an item is marked. An empty list marks none.
 pub(crate) fn is_marked(marks: &[bool], item: usize) -> bool {
     marks.get(item).copied().unwrap_or_default()
 }
 
-/// Passed and counted over all runs.
+/// Returns passed and counted outcomes over all runs.
 pub(crate) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
     by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// The items of a suite as far as a comparison needs them. What one item is does not depend on who judged it: an item that several
-/// evaluators know has a column in the matrix for each, and is counted once.
+/// The items of a suite for comparisons. An item's identity does not depend on its evaluator: an item with several evaluators has one
+/// matrix column for each, but counts once.
 pub(crate) struct Items {
     pub kind: Option<ItemKind>,
-    /// By item: the number of its cluster, counted from 0, where any item has one.
+    /// By item: its cluster's index from 0, if any item has a cluster.
     pub clusters: Option<Vec<u32>>,
     pub cluster_count: usize,
-    /// By item: its columns in the matrix; absent where each column is an item of its own.
+    /// By item: its columns in the matrix. `None` if each column is its own item.
     columns: Option<Vec<Vec<u32>>>,
-    /// Columns by number, for items that are one column each.
+    /// Column numbers, for items with one column each.
     plain: Vec<u32>,
 }
 
 impl Items {
-    /// The items of a group's outcomes; where it has only counts, what its runs say they counted.
+    /// Returns the items of a group's outcomes. If there are only counts, the kind is taken from the runs.
     pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Self {
         let plain: Vec<u32> = (0..).take(matrix.items.len()).collect();
         let columns = columns(matrix);
@@ -311,34 +311,34 @@ impl Items {
         Self { kind, clusters, cluster_count, columns, plain }
     }
 
-    /// Items with the clusters of those that have one, one column each.
+    /// Creates items with one column each, and their clusters.
     pub fn in_clusters<'a>(kind: Option<ItemKind>, clusters: impl Iterator<Item = Option<&'a str>> + Clone) -> Self {
         let count = clusters.clone().count().try_into().unwrap_or(u32::MAX);
         let (clusters, cluster_count) = numbered(clusters);
         Self { kind, clusters, cluster_count, columns: None, plain: (0..count).collect() }
     }
 
-    /// Items without clusters, one column each.
+    /// Creates items without clusters, with one column each.
     pub fn plain(kind: ItemKind, count: u32) -> Self {
         Self { kind: Some(kind), clusters: None, cluster_count: 0, columns: None, plain: (0..count).collect() }
     }
 
-    /// Says whether any item has a column for each of several evaluators.
+    /// Returns whether any item has several evaluators' columns.
     pub fn is_judged_by_several(&self) -> bool {
         self.columns.is_some()
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn unit_count(&self) -> usize {
         self.columns.as_ref().map_or(self.plain.len(), Vec::len)
     }
 
-    /// How many columns they have in the matrix.
+    /// Returns the number of columns.
     fn column_count(&self) -> usize {
         self.plain.len()
     }
 
-    /// The columns of an item.
+    /// Returns the columns of an item.
     pub fn columns(&self, unit: u32) -> &[u32] {
         match &self.columns {
             Some(columns) => &columns[unit as usize],
@@ -346,7 +346,7 @@ impl Items {
         }
     }
 
-    /// Goes through the items with their columns, in order.
+    /// Calls `each` with every item and its columns, in order.
     pub fn each_unit(&self, mut each: impl FnMut(u32, &[u32])) {
         match &self.columns {
             Some(columns) => (0..).zip(columns).for_each(|(unit, columns)| each(unit, columns)),
@@ -354,7 +354,7 @@ impl Items {
         }
     }
 
-    /// The mean of each item that has a value, over its columns.
+    /// Returns the mean over columns of each item that has a value.
     pub fn means(&self, mean: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64)> {
         let mut found = Vec::new();
         self.each_unit(|unit, columns| {
@@ -367,7 +367,7 @@ impl Items {
         found
     }
 
-    /// The items of which both of two arms have a value in a column, each with the arms' means over those columns.
+    /// Returns the items that have a column with values of both arms, each with the arms' means over those columns.
     pub fn paired(&self, one: impl Fn(usize) -> Option<f64>, other: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64, f64)> {
         let mut found = Vec::new();
         self.each_unit(|unit, columns| {
@@ -380,19 +380,19 @@ impl Items {
         found
     }
 
-    /// The word for several of them.
+    /// Returns the plural word for the items.
     pub fn word(&self) -> &'static str {
         self.kind.map_or("items", ItemKind::plural)
     }
 }
 
-/// Numbers the clusters of items, and counts them; nothing where no item has one.
+/// Numbers the clusters of items and counts them. Returns `None` and 0 if no item has a cluster.
 fn numbered<'a>(clusters: impl Iterator<Item = Option<&'a str>>) -> (Option<Vec<u32>>, usize) {
     let mut numbers = BTreeMap::<&str, u32>::new();
     let mut next = 0;
     let codes = clusters.map(|cluster| {
         let own = next;
-        // An item without a cluster among others that have one is a cluster of its own.
+        // If some items have clusters, an item without one is its own cluster.
         let code = cluster.map_or(own, |cluster| *numbers.entry(cluster).or_insert(own));
         next += u32::from(code == own);
         code
@@ -401,7 +401,7 @@ fn numbered<'a>(clusters: impl Iterator<Item = Option<&'a str>>) -> (Option<Vec<
     if numbers.is_empty() { (None, 0) } else { (Some(codes), next as usize) }
 }
 
-/// The columns of each item, by kind and name; nothing where one evaluator knows them all, for then every column is an item.
+/// Returns the columns of each item, by kind and name, or `None` if there is one evaluator and every column is an item.
 fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
     let names = names(matrix)?;
     let count = names.iter().max().map_or(0, |last| *last as usize + 1);
@@ -412,7 +412,7 @@ fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
     Some(columns)
 }
 
-/// Numbers the items' names with their kinds; nothing where one evaluator knows them all, for then names tell items apart.
+/// Numbers the items' names with their kinds. Returns `None` if there is only one evaluator, because names then identify items.
 pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     let first = &matrix.items.first()?.key.evaluator;
     if matrix.items.iter().all(|item| item.key.evaluator == *first) {

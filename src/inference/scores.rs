@@ -1,4 +1,4 @@
-//! Named scores that runs carry beside what their items passed.
+//! Named scores of runs beside their pass rate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,32 +10,33 @@ use crate::warehouse::RunRow;
 
 use super::arm::SuiteGroup;
 
-/// A named figure that the runs of a suite carry beside the pass rate.
+/// A named score of a suite's runs, beside the pass rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScoreColumn {
     pub metric: String,
     pub unit: Unit,
     pub direction: Direction,
-    /// Runs give it in different units or directions: nothing can be said about differences.
+    /// Whether runs give it in different units or directions, so that no differences can be computed.
     pub is_mixed: bool,
 }
 
-/// Returns the value of the named score of a run that stands.
+/// Returns the value of a run's current score of this metric.
 pub(crate) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
     newest(row, metric)?.value
 }
 
-/// Returns the named score of a run that stands.
+/// Returns a run's current score of this metric.
 pub(crate) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
     standing_score(&row.run.scores, metric)
 }
 
-/// Returns who gave a score of these runs, as far as they say.
+/// Returns the named evaluators of a score of these runs.
 pub(crate) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&'a str> {
     rows.iter().filter_map(|row| newest(row, metric)?.evaluator.as_deref()).collect()
 }
 
-/// Lists the named figures of a group's runs, those of evaluators first and by their weight. One that means different things in two runs is listed as the first has it.
+/// Lists the named scores of a group's runs, evaluators' scores first and by weight. If runs disagree on a score's meaning, the first run's
+/// is used.
 pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
     let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
     for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
@@ -47,7 +48,7 @@ pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
     }
     let mut columns: Vec<ScoreColumn> =
         columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect();
-    // Stable: what is nobody's here stays in the order of names, at the end.
+    // The sort is stable: other scores stay sorted by name, at the end.
     columns.sort_by_key(|column| Evaluator::place_by_weight(&column.metric));
     columns
 }

@@ -1,20 +1,20 @@
-//! Seeds that come from the data, so that the same data always give the same drawn p-value.
+//! Seeds derived from the data, so that equal data always give equal sampled p-values.
 
 use crate::stats::Resampling;
 
-/// Rearrangements drawn where all would be too many.
+/// Number of rearrangements drawn if there are too many to try all.
 const DRAWS: u64 = 99_999;
 
-/// Returns a seed made of some values.
+/// Returns a seed derived from some values.
 pub(crate) fn seed(values: impl IntoIterator<Item = f64>) -> u64 {
-    // FNV-1a over the values' bits.
+    // FNV-1a over the bits of the values.
     values
         .into_iter()
         .flat_map(|value| value.to_bits().to_le_bytes())
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns how to flip the signs of some values: the same way whatever their signs and their order are, so that no drawn p-value depends on
+/// Returns the resampling for sign flips of some values. It does not depend on their signs or order, so that no sampled p-value depends on
 /// which arm comes first.
 pub(super) fn resampling(values: impl IntoIterator<Item = f64>) -> Resampling {
     let mixed = values.into_iter().map(|value| seed([value.abs()])).fold(0_u64, u64::wrapping_add);

@@ -1,4 +1,4 @@
-//! What arms spent on the same items: cost, tokens and time paired item by item, and what a solved item costs.
+//! Spending on the same items: cost, tokens and time paired item by item, and the cost per solved item.
 
 use crate::domain::{ItemStatus, RunStatus};
 use crate::stats::{Interval, mean_t, ratio_of_means_paired, summary};
@@ -16,7 +16,7 @@ use super::sample::{Items, Outcomes};
 use super::unpaired::run_means;
 use super::verdict::{Missing, Support};
 
-/// What is spent on an item.
+/// An amount spent on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spent {
     Cost,
@@ -25,7 +25,7 @@ pub(super) enum Spent {
 }
 
 impl Spent {
-    /// By the key of the metric that sums it up.
+    /// Returns the amount that a metric sums up, by the metric's key.
     pub fn of_metric(name: &str) -> Option<Self> {
         match name {
             "cost_usd" => Some(Self::Cost),
@@ -44,13 +44,13 @@ impl Spent {
     }
 }
 
-/// What an arm spent on the items of a suite, in its completed runs.
+/// An arm's spending on the items of a suite, in its completed runs.
 pub(super) struct ItemSpending {
-    /// As it is.
+    /// The amounts.
     amounts: ItemScores,
-    /// The logarithms of what is above zero.
+    /// The logarithms of amounts above zero.
     logs: ItemScores,
-    /// Outcomes that a limit ended: how much longer they would have taken is unknown.
+    /// Outcomes that hit a limit: the time they would have taken is unknown.
     censored: u64,
 }
 
@@ -71,17 +71,17 @@ impl ItemSpending {
         }
     }
 
-    /// Whether amounts are known of most of the items that the arm has outcomes of.
+    /// Returns whether the amounts of most items with outcomes are known.
     fn is_known(&self, outcomes: &Outcomes) -> bool {
         self.logs.counted >= MIN_ITEMS as u64 && self.logs.counted as f64 >= MOST * outcomes.counted as f64
     }
 }
 
-/// Amounts of a smaller share of the items than this say little of the arm.
+/// Minimum share of items with known amounts.
 const MOST: f64 = 0.9;
 
-/// Weighs what two arms spent on the items that both have: the typical ratio decides, if the sum points the same way. Nothing where too
-/// little is known item by item.
+/// Compares two arms' spending on shared items: the typical ratio decides, if the sum points in the same direction. Returns `None` if too
+/// few items have amounts.
 pub(super) fn over_items(
     (one, outcomes): (&ItemSpending, &Outcomes),
     (other, other_outcomes): (&ItemSpending, &Outcomes),
@@ -119,8 +119,8 @@ pub(super) fn over_items(
     Some(finding)
 }
 
-/// What two arms paid for a solved item, over the items that both have: the ratio of total cost over solved, by the delta method on its
-/// logarithm with Student's quantile over items. Nothing where costs are not known item by item, and where an arm solved nothing.
+/// Compares two arms' cost per solved item on shared items: the ratio of total cost over solved items, by the delta method on its logarithm
+/// with Student's quantile over items. Returns `None` if costs are not known by item, or if an arm solved nothing.
 pub(super) fn per_solved(
     (one, outcomes): (&ItemSpending, &Outcomes),
     (other, other_outcomes): (&ItemSpending, &Outcomes),
@@ -145,7 +145,7 @@ pub(super) fn per_solved(
         return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
     }
     let log = (means[0] / means[1]).ln() - (means[2] / means[3]).ln();
-    // What each item adds to the logarithm to the first order: their mean is that logarithm.
+    // Each item's first-order contribution to the logarithm. Their mean is that logarithm.
     let term = |row: &[f64; 4]| log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
     let terms: Vec<f64> = rows.iter().map(term).collect();
     let mut finding = Finding::new(Design::Items, Support::Fixed, sizes);
@@ -161,7 +161,7 @@ pub(super) fn per_solved(
     Some(finding)
 }
 
-/// What one run cost, and what it solved.
+/// One run's cost and solved items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RunPrice {
     pub cost: f64,
@@ -169,14 +169,15 @@ pub(super) struct RunPrice {
 }
 
 impl RunPrice {
-    /// Of every run, failed ones too: what they cost is part of the price of what was solved. Nothing where a run does not say.
+    /// Returns the prices of every run, including failed runs: their cost is part of the price of the solved items. Returns `None` if a
+    /// run's cost is unknown.
     pub fn of_runs(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Vec<Self>> {
         runs.iter().map(|row| Some(Self { cost: cost(row)?, solved: counts(row, matrix)?.0 as f64 })).collect()
     }
 }
 
-/// What two arms paid for a solved item, over runs: the ratio of total cost over all that was solved, by the delta method on its logarithm,
-/// each arm with a variance of its own (Welch). Nothing where an arm has no cost or solved nothing.
+/// Compares two arms' cost per solved item over runs: total cost over solved items, by the delta method on the logarithm, with a separate
+/// variance for each arm (Welch). The finding has no data if an arm has no cost or solved nothing.
 pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy: &Policy) -> Finding {
     let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
     let Some((one, other)) = log_prices(one).zip(log_prices(other)) else {
@@ -185,13 +186,13 @@ pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy:
     let mut finding = run_means(&one, &other, Scale::Ratio, policy);
     finding.difference = finding.difference.map(Difference::of_logs);
     finding.test = finding.test.map(|test| if test == Test::Welch { Test::DeltaOnLogs } else { test });
-    // A second method and an effect would be those of the linear terms, which mean nothing by themselves.
+    // A second method and an effect size would apply to the linear terms, which mean nothing by themselves.
     finding.detail = Detail::default();
     finding
 }
 
-/// The logarithm of total cost over all that was solved, with what each run adds to it to the first order: their mean is that logarithm, and
-/// the variance of the mean that of the delta method.
+/// Returns each run's first-order contribution to the logarithm of total cost over solved items. Their mean is that logarithm, and the
+/// variance of the mean is that of the delta method.
 fn log_prices(runs: &[RunPrice]) -> Option<Vec<f64>> {
     let mean = |of: fn(&RunPrice) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
     let (cost, solved) = (mean(|run| run.cost), mean(|run| run.solved));
@@ -217,7 +218,7 @@ mod tests {
         let difference = found.difference.expect("both have a price");
         assert!((difference.value - total(&cheap) / total(&dear)).abs() < 1e-12, "{difference:?}");
         assert_eq!((found.test, found.design, difference.scale), (Some(Test::DeltaOnLogs), Design::Runs, Scale::Ratio));
-        // The standard error is that of both arms' own ratios.
+        // The standard error combines both arms' own ratios.
         let error = |prices: &[(f64, f64)]| {
             let (cost, solved): (Vec<f64>, Vec<f64>) = prices.iter().copied().unzip();
             let found = ratio_of_means_paired(&cost, &solved, 0.95).expect("it varies");

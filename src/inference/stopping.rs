@@ -1,4 +1,4 @@
-//! When repeats may end: once two arms are told apart, or once each rate is known well enough. Looking after every round is allowed for.
+//! When repeats may end: if two arms are decided, or if each rate is precise enough. The rules allow looking after every round.
 
 use crate::stats;
 
@@ -6,23 +6,23 @@ use super::decision::Decision;
 use super::policy::CONFIDENCE;
 use super::verdict::{Looked, Support, Verdict, decide};
 
-/// Runs of each arm from which the number that is needed is planned.
+/// Runs of each arm before the required number is planned.
 pub const PILOT: u32 = 5;
 
-/// Pairs of runs of one round that the first of two arms won and lost, and what they say however often one looks.
+/// Rounds won and lost by the first of two arms, with evidence that is valid at any round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duels {
     pub won: u64,
     pub lost: u64,
     /// Evidence against "each wins as often as the other", see [`stats::mcnemar_e_value`].
     pub e_value: f64,
-    /// From here on a winner is named: one over alpha.
+    /// The evidence at which a winner is named: 1 / alpha.
     pub enough: f64,
     /// About this suite, run again.
     pub verdict: Verdict,
 }
 
-/// What a comparison of the same runs says of the two arms, the first of them being the first here.
+/// The verdict of a comparison of the same runs. Its first arm is the first arm of the duels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     pub verdict: Verdict,
@@ -30,22 +30,22 @@ pub struct Compared {
 }
 
 impl Duels {
-    /// Lays two arms' rates side by side, one for each round; rounds in which an arm has none are left out, and equal rates say nothing.
+    /// Pairs two arms' rates by round. Rounds without a rate of both arms are skipped, and ties do not count.
     pub fn of(first: &[Option<f64>], second: &[Option<f64>], alpha: f64) -> Self {
         let pairs = || first.iter().zip(second).filter_map(|(one, other)| Some(((*one)?, (*other)?)));
         let won = pairs().filter(|(one, other)| one > other).count() as u64;
         let lost = pairs().filter(|(one, other)| one < other).count() as u64;
         let e_value = stats::mcnemar_e_value(won, lost);
-        // One over an e-value is a p-value at whatever round one looks (Markov's inequality; Ramdas et al. 2023).
+        // 1 / e-value is a p-value that is valid at any round (Markov's inequality; Ramdas et al. 2023).
         let p = (1.0 / e_value).min(1.0);
         let difference = (won > 0 || lost > 0).then(|| (won as f64 - lost as f64) / (won + lost) as f64);
         let looked = Looked { difference, interval: None, bounds: None, margin: None, higher_is_better: true };
         Self { won, lost, e_value, enough: 1.0 / alpha, verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha) }
     }
 
-    /// Says whether more repeats are of no use: there is a winner, and the comparison of the same runs names it too, or at least names no
-    /// other and does not ask for more runs. `compare` is asked only where the pairs have a winner. Nothing, where the two arms cannot be
-    /// compared as two, leaves it to the pairs.
+    /// Returns whether more repeats are useless: the duels have a winner, and the comparison of the same runs names the same one, or at
+    /// least names no other and needs no more runs. `compare` is called only if the duels have a winner. If it returns `None`, the duels
+    /// decide alone.
     pub fn is_settled(&self, compare: impl FnOnce() -> Option<Compared>) -> bool {
         let Some(winner) = self.verdict.winner() else { return false };
         let Some(compared) = compare() else { return true };
@@ -56,8 +56,8 @@ impl Duels {
     }
 }
 
-/// The runs that each arm needs for a rate that is known to within `width` to either side, a share. Judged once, by the first few counted
-/// runs of each arm; none before those are there. `rates` are by arm and round, and `most` is the number of rounds that are planned.
+/// Returns the runs that each arm needs for a rate within ±`width`, a share. Planned from the first `PILOT` counted runs of each arm;
+/// `None` before that. `rates` are by arm and round; `most` is the planned number of rounds.
 pub fn planned_runs(rates: &[Vec<Option<f64>>], most: u64, width: f64) -> Option<u64> {
     let needs = rates.iter().map(|rates| {
         let pilot: Vec<f64> = rates.iter().copied().flatten().take(PILOT as usize).collect();

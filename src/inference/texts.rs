@@ -1,4 +1,4 @@
-//! Whether two arms were asked the same texts, and what their outcomes are on the items where they were.
+//! Whether two arms were asked the same texts, and their outcomes on items with equal texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use super::arm::{ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
 use super::sample::{Items, Rates};
 
-/// What is known of the texts that one arm was asked.
+/// The known texts of one arm.
 pub(crate) enum ArmTexts {
-    /// A run has no hashes, or the runs have those of different tools.
+    /// A run has no hashes, or runs have hashes of different tools.
     Unknown,
     /// Every run is our own and of the group's suite version, which is a digest of all texts.
     OfVersion,
     Hashed {
-        /// No two tools hash alike.
+        /// The tool behind the hashes. Hashes of different tools cannot be compared.
         importer: String,
-        /// One for each set of texts among the runs.
+        /// One digest for each set of texts among the runs.
         digests: Vec<ItemsDigest>,
-        /// By item of the matrix, 0 where nothing is known; read only where there are different digests.
+        /// By matrix item: a number for its text, 0 if unknown. Read only if digests differ.
         items: Arc<[u64]>,
     },
 }
 
 impl ArmTexts {
-    /// Finds out what is known of each arm of a group.
+    /// Returns the known texts of each arm of a group.
     pub fn of_group(warehouse: &Warehouse, group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Vec<Self> {
         let runs: Vec<&[&RunRow]> = group.arms.iter().map(|arm| arm.counted.as_slice()).collect();
         Self::of_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
     }
 
-    /// Finds out what some runs together were asked, and others. Item lines are read only where there are different hashes of one tool: of
-    /// one run for each digest.
+    /// Returns the known texts of each set of runs. Item lines are read only if there are different digests of one tool, and then of one
+    /// run per digest.
     pub fn of_runs(warehouse: &Warehouse, runs: &[&[&RunRow]], has_version: bool, matrix: &OutcomeMatrix) -> Vec<Self> {
         let mut all: Vec<Self> = runs.iter().map(|runs| Self::of(runs, has_version)).collect();
         let mut known = BTreeMap::<String, BTreeSet<String>>::new();
@@ -72,19 +72,19 @@ impl ArmTexts {
         }
     }
 
-    /// Marks the items of the matrix that two arms were asked in different texts; no mark at all where there is none.
+    /// Marks the matrix items that two arms were asked in different texts. Empty if there are none.
     pub fn changed(&self, other: &Self) -> Vec<bool> {
         let Some((own, others)) = self.laid(other).filter(|(own, others)| !std::ptr::eq(*own, *others)) else { return Vec::new() };
         let changed: Vec<bool> = own.iter().zip(others).map(|(own, other)| *own != 0 && *other != 0 && own != other).collect();
         if changed.contains(&true) { changed } else { Vec::new() }
     }
 
-    /// Says whether an item of this arm was asked in another text than one of the other's.
+    /// Returns whether an item of this arm had a different text than an item of the other arm.
     pub fn is_other(&self, other: &Self, item: usize, same: usize) -> bool {
         self.laid(other).is_some_and(|(own, others)| own[item] != 0 && others[same] != 0 && own[item] != others[same])
     }
 
-    /// Counts the shared items whose texts may differ, as far as anybody knows. Each stands as the one and as the other arm has it.
+    /// Counts the shared items whose texts may differ. Each is given by its index in this arm and in the other.
     pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
         match (self, other) {
             (Self::OfVersion, Self::OfVersion) => 0,
@@ -99,12 +99,12 @@ impl ArmTexts {
         }
     }
 
-    /// Says whether both arms' runs are our own, of the version of the suite that they share.
+    /// Returns whether both arms' runs are our own, of the suite version that they share.
     pub fn are_of_one_version(&self, other: &Self) -> bool {
         matches!((self, other), (Self::OfVersion, Self::OfVersion))
     }
 
-    /// The tool whose hashes are known.
+    /// Returns the tool behind the hashes.
     fn importer(&self) -> Option<&str> {
         match self {
             Self::Hashed { importer, .. } => Some(importer),
@@ -112,7 +112,7 @@ impl ArmTexts {
         }
     }
 
-    /// Says whether all runs of both arms have one digest.
+    /// Returns whether all runs of both arms have one digest.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Hashed { importer, digests, .. }, Self::Hashed { importer: other, digests: others, .. }) => {
@@ -122,7 +122,7 @@ impl ArmTexts {
         }
     }
 
-    /// The texts by item, where both have those of one tool.
+    /// Returns the texts by item of both arms, if they are hashed by one tool.
     fn laid<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
         match (self, other) {
             (Self::Hashed { importer, items, .. }, Self::Hashed { importer: other, items: others, .. }) => {
@@ -133,7 +133,7 @@ impl ArmTexts {
     }
 }
 
-/// The first text that is known of each item.
+/// The first known text of each item.
 #[derive(Default)]
 pub(crate) struct FirstTexts {
     importer: Option<String>,
@@ -147,8 +147,8 @@ impl FirstTexts {
         first
     }
 
-    /// Goes through the items that were asked in another text now than first, and keeps the texts of new ones. Hashes of another tool than
-    /// before cannot be held against them: with these it begins anew.
+    /// Calls `other` with each item whose text differs from its first one, and stores the texts of new items. Hashes of another tool cannot
+    /// be compared with earlier ones, so the record starts anew.
     pub fn each_other(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
         let ArmTexts::Hashed { importer, items, .. } = texts else { return };
         if self.importer.as_ref() != Some(importer) {
@@ -164,7 +164,7 @@ impl FirstTexts {
     }
 }
 
-/// Arms of a group with what makes their outcomes on a part of the items: the part that was the same text for two of them.
+/// Arms of a group, with the data to restrict outcomes to items that had the same text for two arms.
 pub(crate) struct Pairing<'a> {
     arms: Vec<(&'a ArmRuns<'a>, &'a ArmTexts)>,
     matrix: &'a OutcomeMatrix,
@@ -175,19 +175,19 @@ impl<'a> Pairing<'a> {
         Self { arms: arms.iter().zip(texts).collect(), matrix }
     }
 
-    /// Keeps the arms at some places.
+    /// Keeps the arms at some indices.
     #[must_use]
     pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
         Self { arms: arms.collect(), matrix: self.matrix }
     }
 
-    /// Marks the items of the matrix that two of the arms were asked in different texts; no mark at all where there is none.
+    /// Marks the matrix items that two of the arms were asked in different texts. Empty if there are none.
     pub fn changed(&self, one: usize, other: usize) -> Vec<bool> {
         self.arms[one].1.changed(self.arms[other].1)
     }
 
-    /// Marks the items of the matrix that any two of the arms were asked in different texts; no mark at all where there is none.
+    /// Marks the matrix items that any two of the arms were asked in different texts. Empty if there are none.
     pub fn changed_anywhere(&self) -> Vec<bool> {
         let mut changed = vec![false; self.matrix.items.len()];
         for importer in self.arms.iter().filter_map(|(_, texts)| texts.importer()).collect::<BTreeSet<&str>>() {
@@ -199,12 +199,12 @@ impl<'a> Pairing<'a> {
         if changed.contains(&true) { changed } else { Vec::new() }
     }
 
-    /// The outcomes of two arms without some items.
+    /// Returns the outcomes of two arms without the marked items.
     pub fn rates(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [Rates; 2] {
         [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 
-    /// The scores of two arms without some items.
+    /// Returns the scores of two arms without the marked items.
     pub fn scores(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [ItemScores; 2] {
         [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }

@@ -1,4 +1,4 @@
-//! Two arms without shared items: totals of items that were attempted independently, and rates of runs whose tests share one artefact.
+//! Two arms without paired items: totals of independently attempted items, and rates of runs whose tests share one artefact.
 
 use crate::stats::{self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe, summary, welch};
 
@@ -14,14 +14,14 @@ fn sizes_of_runs(one: usize, other: usize) -> Sizes {
     Sizes { first: one as u64, second: other as u64, of: "runs", ..Sizes::default() }
 }
 
-/// Totals of independent items, without pairing: the weaker kind of evidence about questions and tasks. `word` names the items.
+/// Compares totals of independent items without pairing, a weaker kind of evidence about questions and tasks. `word` names the items.
 pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, policy: &Policy) -> Finding {
     let (one, other) = (first.counted_runs(), second.counted_runs());
     let (Some(items_a), Some(items_b)) = (largest(&one), largest(&other)) else {
         return Finding::no_data(Design::Items, Missing::NotMeasured, sizes_of_runs(one.len(), other.len()));
     };
     let sizes = Sizes { first: items_a, second: items_b, of: word, ..Sizes::default() };
-    // A case or two that a run lacks make no other sample; a part of the suite may.
+    // A run that lacks one or two cases still has the same sample; one that lacks part of the suite may not.
     let (fewest, most) = denominators(first, second);
     if (fewest as f64) < (1.0 - MAX_APART) * most as f64 {
         return Finding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
@@ -51,7 +51,7 @@ fn largest(runs: &[(u64, u64)]) -> Option<u64> {
     runs.iter().map(|(_, total)| *total).max()
 }
 
-/// Run-level rates: the suite is fixed, and the tests of a run share one artefact.
+/// Compares rates of runs: the suite is fixed, and the tests of a run share one artefact.
 pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
     let (one, other) = (first.run_rates(), second.run_rates());
     let sizes = sizes_of_runs(one.len(), other.len());
@@ -60,7 +60,7 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     };
     let (fewest, most) = denominators(first, second);
     if one.len() == 1 && other.len() == 1 {
-        // What these two runs passed, and nothing about another run.
+        // Compares only what these two runs passed, without inference about other runs.
         let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
         let p = fisher(passed_a, total_a, passed_b, total_b).ok();
         let mut finding = Finding::new(Design::Counts, Support::Thin { obstacle: Obstacle::FewRuns, p }, sizes);
@@ -73,13 +73,13 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     }
     let mut finding = run_means(&one, &other, Scale::Share, policy);
     if first.is_deterministic() && second.is_deterministic() {
-        // A fact about this suite: repeats say nothing about chance, and take no part in the family.
+        // A fixed result: more runs change nothing, so it takes no part in the family.
         (finding.support, finding.test, finding.needed, finding.detail) = (Support::Fixed, None, None, Detail::default());
     }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
     }
-    // Where no run varied, the tests of one run are what the interval can rest on.
+    // If no run varied, the interval is based on the tests of one run.
     let effective = || effective_difference((mean_a, most as f64), (mean_b, most as f64), policy.confidence()).ok();
     finding.difference = finding
         .difference
@@ -87,13 +87,13 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     finding
 }
 
-/// The fewest and the most items that a run of either arm counts.
+/// Returns the fewest and the most items that any run of the arms counts.
 fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
     let totals = || first.by_run().iter().chain(second.by_run()).map(|(_, total)| *total).filter(|total| *total > 0);
     (totals().min().unwrap_or(0), totals().max().unwrap_or(0))
 }
 
-/// What the difference of run means could be if every run had counted `most` items.
+/// Returns the range of the difference of run means if every run had counted `most` items.
 fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
     let mean = |rates: &Rates, unknown: f64| {
         let runs = rates.by_run().iter().filter(|(_, total)| *total > 0);
@@ -103,7 +103,7 @@ fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
     Interval::new(mean(first, 0.0)? - mean(second, 1.0)?, mean(first, 1.0)? - mean(second, 0.0)?)
 }
 
-/// Compares the means of numbers per run by Welch's t, or by rearranging where no run of either arm varied.
+/// Compares the means of numbers per run by Welch's t, or by permutation if no run of either arm varied.
 pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Finding {
     let sizes = sizes_of_runs(one.len(), other.len());
     let (Ok(a), Ok(b)) = (summary(one), summary(other)) else { return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes) };
@@ -124,7 +124,7 @@ pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Polic
     finding
 }
 
-/// Says what so many runs could show, and how many would settle the difference; both on the scale of the values.
+/// Sets the detectable difference and the runs needed for a decision, on the scale of the values.
 fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], difference: f64, policy: &Policy) {
     let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
     let needed = match sd(one).zip(sd(other)) {

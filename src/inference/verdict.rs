@@ -1,4 +1,4 @@
-//! What may be said about two arms on one metric. A verdict carries its own reason, so that no reason can stand beside the wrong verdict.
+//! The verdict on two arms for one metric. A verdict includes its reason, so that the two always match.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,53 +28,53 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Incomparable {
-    /// Each arm wrote and ran its own tests: they are not the same question.
+    /// Each arm wrote and ran its own tests, so the tests differ.
     OwnDenominator,
     /// The arms share no item.
     DisjointItems,
-    /// Every item that both have had another text for each.
+    /// Every shared item had different texts for the two arms.
     OtherTexts,
-    /// The runs counted different numbers of tests, and nobody knows which.
+    /// The runs counted different numbers of tests, and it is unknown which.
     OtherTotals,
-    /// Some runs give the metric in another unit or direction.
+    /// Some runs report the metric in another unit or direction.
     OtherUnit,
-    /// Another judge or evaluator decided: another measure.
+    /// Another judge or evaluator decided, which is another measure.
     OtherEvaluator,
-    /// Nobody says which way is better.
+    /// It is unknown which direction is better.
     DirectionUnknown,
 }
 
-/// Why data that can be compared give no verdict.
+/// Why comparable data give no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
-    /// Fewer than three runs a side of a suite whose tests share one artefact.
+    /// Fewer than three runs per arm, on a suite whose tests share one artefact.
     FewRuns,
     /// Fewer than six shared items.
     FewItems,
     /// Fewer than six clusters.
     FewClusters,
-    /// The smallest p-value that so many units can give is above what the family of pairs asks for.
+    /// The smallest possible p-value with this number of units is above the level that the family of pairs requires.
     OutOfReach,
-    /// Depending on the missing outcomes, the sign could be the other.
+    /// The missing outcomes could reverse the sign.
     MissingOutcomes,
-    /// Runs that hit a limit: how long they would have taken is unknown.
+    /// Some runs hit a limit: the time they would have taken is unknown.
     Censored,
-    /// The typical item points one way and the sum over all items the other.
+    /// The typical item and the sum over all items point in different directions.
     TotalDisagrees,
 }
 
-/// Why there is nothing to compare.
+/// Why there are no data to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// An arm has no value.
     NotMeasured,
-    /// No run of an arm completed, and a failed run's spending is no price.
+    /// No run of an arm completed, and the cost of a failed run is no price.
     NotCompleted,
 }
 
-/// The class of one pair of arms on one metric.
+/// The verdict on one pair of arms for one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
@@ -82,13 +82,13 @@ pub enum Verdict {
     AWins,
     /// The second arm is better beyond chance.
     BWins,
-    /// All runs of each arm have the same outcomes: the order is a fact about this suite, and no chance was involved.
+    /// A fixed result: all runs of each arm have the same outcomes, so the order involves no chance.
     DeterministicDifference {
         ahead: Place,
     },
     /// Exactly equal.
     Tie,
-    /// The whole interval lies within the margin that was declared.
+    /// The whole interval is within the declared margin.
     Equivalent,
     NotEnoughEvidence {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The arm that is better beyond chance.
+    /// Returns the arm that is better beyond chance.
     pub fn winner(self) -> Option<Place> {
         match self {
             Self::AWins => Some(Place::First),
@@ -117,7 +117,7 @@ impl Verdict {
         }
     }
 
-    /// The arm that ranks before the other: it wins, or is ahead in runs that never vary.
+    /// Returns the arm that ranks before the other: it wins, or leads in runs that never vary.
     pub fn better(self) -> Option<Place> {
         match self {
             Self::DeterministicDifference { ahead } => Some(ahead),
@@ -131,12 +131,12 @@ impl Verdict {
         }
     }
 
-    /// Says whether the evidence is too thin.
+    /// Returns whether the evidence is too thin.
     pub fn is_open(self) -> bool {
         matches!(self, Self::NotEnoughEvidence { .. })
     }
 
-    /// Why there is no verdict, where the data can be compared.
+    /// Returns why comparable data give no verdict.
     pub fn obstacle(self) -> Option<Obstacle> {
         match self {
             Self::NotEnoughEvidence { reason } => reason,
@@ -164,37 +164,37 @@ impl Verdict {
     }
 }
 
-/// What a pair's data support before the family of pairs is known.
+/// The support of a pair's data, before the family of pairs is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Support {
     NotComparable(Incomparable),
     NoData(Missing),
     /// No run of either arm varied.
     Fixed,
-    /// The data are too thin to count: a p-value is shown, never used.
+    /// The data are too thin to count: the p-value is shown but not used.
     Thin {
         obstacle: Obstacle,
         p: Option<f64>,
     },
-    /// A p-value for the family. A doubt forbids a winner whatever the p-value is.
+    /// A p-value for the family. A doubt forbids a winner, whatever the p-value.
     Tested {
         p: f64,
         doubt: Option<Obstacle>,
     },
 }
 
-/// What the rule looks at beside the support. Differences of ratios come as logarithms, so that no difference is 0.
+/// Inputs of the rule beside the support. A difference of ratios is passed as its logarithm, so that no difference is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looked {
     pub difference: Option<f64>,
     pub interval: Option<stats::Interval>,
-    /// Between the worst and the best that missing outcomes could make of the difference.
+    /// The smallest and the largest difference that the missing outcomes allow.
     pub bounds: Option<stats::Interval>,
     pub margin: Option<f64>,
     pub higher_is_better: bool,
 }
 
-/// Decides by the pure rule of [`stats::decide`], under the doubts that the data leave.
+/// Decides by the pure rule of [`stats::decide`], limited by doubts about the data.
 pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>, alpha: f64) -> Verdict {
     let (obstacle, doubt) = match support {
         Support::NotComparable(reason) => return Verdict::NotComparable { reason },
@@ -235,7 +235,7 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
             open(obstacle.or(doubt).or(Some(Obstacle::MissingOutcomes)))
         }
         stats::Verdict::Equivalent => Verdict::Equivalent,
-        // That the total disagrees matters only where the typical value would have decided.
+        // A disagreeing total matters only if the typical value would have decided.
         stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => {
             open(obstacle.or(doubt.filter(|doubt| *doubt != Obstacle::TotalDisagrees)))
         }

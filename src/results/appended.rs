@@ -1,4 +1,4 @@
-//! Files of lines that grow, and what a crash or a full disk left half-written in them: the journals, the scores, the tombstones.
+//! Append-only files of lines (journals, scores, tombstones), and repair of half lines left by a crash or a full disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -10,12 +10,12 @@ use crate::files;
 use super::seal::Prefix;
 use super::{StoreError, durable, presence};
 
-/// A file of lines that grows.
+/// An append-only file of lines.
 #[derive(Debug)]
 pub(super) struct Appended {
     pub(super) path: PathBuf,
     file: File,
-    /// Up to here every line is whole.
+    /// Length up to which every line is whole.
     length: u64,
 }
 
@@ -27,14 +27,14 @@ impl Appended {
         Ok(Self { path, file, length })
     }
 
-    /// Takes the file for this process alone, as long as it is open.
+    /// Locks the file for this process while it is open.
     pub(super) fn lock(&self, run: &RunId) -> Result<(), StoreError> {
         let in_flight = || {
             let folder = self.path.parent().unwrap_or(&self.path);
             StoreError::InFlight { id: run.to_string(), path: folder.to_owned() }
         };
         match self.file.try_lock() {
-            // Another file may have been put in its place between the opening and the lock.
+            // Another file may have been put in its place between opening and locking.
             Ok(()) => match self.is_current() {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(in_flight()),
@@ -45,10 +45,10 @@ impl Appended {
         }
     }
 
-    /// Takes the file once nobody else has it, for those who write a line and go.
+    /// Waits for the lock, for callers that write one line and close the file.
     pub(super) fn wait_for_lock(&mut self) -> Result<(), StoreError> {
         self.file.lock().map_err(StoreError::io("cannot lock", &self.path))?;
-        // Another may have written meanwhile.
+        // Another process may have written meanwhile.
         self.length = self.file.metadata().map_err(StoreError::io("cannot read", &self.path))?.len();
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Appended {
                 Ok(())
             }
             Err(error) => {
-                // A full disk may have taken the first half of the line.
+                // A full disk may have written a part of the line.
                 let _ = self.file.set_len(self.length);
                 Err(StoreError::io("cannot append to", &self.path)(error))
             }
@@ -73,7 +73,7 @@ impl Appended {
         Ok(())
     }
 
-    /// Makes the last line end with a line break: a whole one that another hand left without gets one, half of one goes.
+    /// Ends the last line with a line break. A whole line without one gets it; a half line is dropped.
     pub(super) fn end_last_line(&mut self, is_whole: impl Fn(&[u8]) -> bool) -> Result<(), StoreError> {
         let before = self.length;
         let mut ends = [0];
@@ -112,7 +112,7 @@ impl Appended {
     }
 
     pub(super) fn lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        // Through the file that is locked: another handle may be refused where locks are binding.
+        // Read through the locked file: another handle may be refused if locks are mandatory.
         let read = || -> io::Result<Vec<Vec<u8>>> {
             let mut file = &self.file;
             file.seek(SeekFrom::Start(0))?;
@@ -121,7 +121,7 @@ impl Appended {
         read().map_err(StoreError::io("cannot read", &self.path))
     }
 
-    /// Returns the last line that is whole.
+    /// Returns the last whole line.
     pub(super) fn last_line(&self) -> Result<Option<Vec<u8>>, StoreError> {
         const MOST: u64 = 16 << 10;
         let start = self.length.saturating_sub(MOST);
@@ -132,13 +132,13 @@ impl Appended {
         Ok(lines.map(<[u8]>::to_vec))
     }
 
-    /// Says how much there is, and its digest; through the file that is locked, as above.
+    /// Returns the file's length and digest, read through the locked file as above.
     pub(super) fn prefix(&self) -> Result<Option<Prefix>, StoreError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).and_then(|_| Prefix::of(file)).map_err(StoreError::io("cannot read", &self.path))
     }
 
-    /// Puts other bytes in its place, whole or not at all.
+    /// Replaces the file's content, whole or not at all.
     pub(super) fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let write = || -> io::Result<File> {
@@ -146,7 +146,7 @@ impl Appended {
             file.write_all(bytes)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.as_file().sync_all()?;
-            // Held before it has the name, so that the journal is never without a lock.
+            // Lock the new file before it gets the name, so that the journal is never without a lock.
             file.as_file().lock()?;
             let file = file.persist(&self.path).map_err(|error| error.error)?;
             durable::sync_folder(folder)?;
@@ -158,7 +158,7 @@ impl Appended {
         Ok(())
     }
 
-    /// Says whether the file still has its name. Where files have no identity, one that is open cannot lose its name either.
+    /// Returns whether the open file still has its name. On systems without file identity, an open file cannot lose its name.
     #[cfg(unix)]
     fn is_current(&self) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;

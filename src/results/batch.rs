@@ -10,46 +10,46 @@ use crate::files;
 
 use super::{Store, StoreError, durable};
 
-/// One arm of a plan: what is asked, and of whom.
+/// One arm of a plan: its suite, approach and agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedArm {
     pub suite: String,
-    /// The name of what the suite was when the plan was made: its hash, or the one under which the store knew it before.
+    /// The suite's version when the plan was made: its hash, or the name that the store had for it before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
-    /// What that version is of; plans of earlier releases do not say.
+    /// The content of that version. Plans of earlier releases do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<PlannedContent>,
     pub approach: String,
     pub model: String,
-    /// The id of the agent, where the approach is asked through one.
+    /// The agent's id, if the approach asks an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The task of the configuration, or the file of questions, that the arm was made from.
+    /// The configured task or question file that the arm was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// SHA-256 of how the agent or approach was set up: a batch is not gone on with by another one.
+    /// SHA-256 of the agent's or approach's setup. A batch is not resumed with another setup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
-    /// Of the suite, for every run.
+    /// Tags of the suite, for every run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
 }
 
-/// What a suite was made of when a plan was made, by which a later plan knows whether it is the same.
+/// Digests of a suite's content when the plan was made. A later plan compares them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedContent {
-    /// SHA-256 of what decides.
+    /// SHA-256 of the content that decides results.
     pub version: String,
-    /// SHA-256 of every byte: the version of earlier releases.
+    /// SHA-256 of every byte, which was the version in earlier releases.
     pub bytes: String,
-    /// Name of a part → SHA-256.
+    /// Part name → SHA-256.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, String>,
 }
 
 impl PlannedContent {
-    /// Says whether an arm was planned for the same content. Plans of earlier releases know the bytes alone.
+    /// Returns whether an arm was planned for the same content. Plans of earlier releases have only the digest of all bytes.
     pub fn is_of(&self, planned: &PlannedArm) -> bool {
         match (&planned.content, &planned.suite_version) {
             (Some(content), _) => content.version == self.version,
@@ -63,7 +63,7 @@ impl PlannedContent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRun {
     pub id: RunId,
-    /// Place of its arm among the plan's arms.
+    /// Index of its arm in the plan.
     pub arm: usize,
     /// Counts from 1 within the arm.
     pub index: u32,
@@ -80,28 +80,28 @@ pub struct Batch {
     /// In the order in which they are started.
     #[serde(default)]
     pub runs: Vec<PlannedRun>,
-    /// What the runs' seeds were drawn from.
+    /// The seed that the runs' seeds were drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// What was made is left out of the results.
+    /// Whether artefacts are not stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_output: bool,
-    /// Nothing keeps the runs' programs from what is not theirs.
+    /// Whether the runs' programs are not isolated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_isolation: bool,
-    /// Choices are put in an order drawn from each run's seed.
+    /// Whether choices are shuffled with each run's seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shuffle: bool,
-    /// The rule by which the plan may end before its last run, as the command was given it.
+    /// The rule by which the plan may end before its last run, as given to the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Of every run: also of those that are done when the plan is resumed.
+    /// Tags of every run, including runs that are done when the plan is resumed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
 }
 
 impl Batch {
-    /// Writes the plan; fails when there is one of that id.
+    /// Writes the plan. Fails if the id exists.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let path = store.batches_dir().join(format!("{}.json", self.id));
         let mut json = serde_json::to_string_pretty(self).expect("a plan is JSON: no map has keys other than strings");
@@ -121,13 +121,13 @@ impl Batch {
         }
     }
 
-    /// The runs that have no header yet, in their order.
+    /// Returns the runs without a header, in order.
     pub fn open_runs(&self, store: &Store) -> Result<Vec<PlannedRun>, StoreError> {
         Ok(parted(&self.runs, store)?.1.into_iter().cloned().collect())
     }
 }
 
-/// Tells planned runs that have their header from those that are open, each in their order.
+/// Splits planned runs into those with a header and open ones, each in order.
 pub fn parted<'r>(runs: &'r [PlannedRun], store: &Store) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
     let (mut committed, mut open) = (Vec::new(), Vec::new());
     for run in runs {

@@ -1,10 +1,10 @@
-//! Which headers the runs of a batch were committed with: one line for each, in a file beside the plan.
+//! The digests of the headers of a batch's committed runs: one line per run, in a file beside the plan.
 //!
 //! ```text
-//! {"run":"0190…","header":"<sha256>","previous":"<sha256 of the line before, of the first one that of the plan>"}
+//! {"run":"0190…","header":"<sha256>","previous":"<sha256 of the line before; in the first line, of the plan>"}
 //! ```
 //!
-//! A header that is taken away, or written anew with a seal of its own, is missed here.
+//! It reveals headers that were deleted, or rewritten with a new seal.
 
 use std::path::{Path, PathBuf};
 
@@ -16,20 +16,20 @@ use crate::files;
 use super::appended::Appended;
 use super::{StoreError, durable, presence, seal};
 
-/// What the files are called, after the id of the batch.
+/// Suffix of these files, after the batch's id.
 pub(super) const SUFFIX: &str = ".commits.jsonl";
 
-/// That a run was committed.
+/// The record of one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CommitLine {
     pub run: RunId,
-    /// The digest of the header as it was sealed.
+    /// The digest of the sealed header.
     pub header: String,
     pub previous: String,
 }
 
 impl CommitLine {
-    /// Says that a run of a batch was committed, where the store has its plan.
+    /// Records the commit of a run, if the store has the plan of its batch.
     pub fn append(batches: &Path, batch: &str, run: &RunId, header: &str) -> Result<(), StoreError> {
         let plan = batches.join(format!("{batch}.json"));
         if !presence::is_file(&plan).map_err(StoreError::io("cannot look for", &plan))? {
@@ -52,7 +52,7 @@ impl CommitLine {
     }
 }
 
-/// The file that belongs to a plan.
+/// Returns the path of a plan's list of commits.
 pub(super) fn path(plan: &Path) -> PathBuf {
     let name = plan.file_stem().unwrap_or_default().to_string_lossy();
     plan.with_file_name(format!("{name}{SUFFIX}"))

@@ -1,4 +1,4 @@
-//! A committed run's item lines with everything that is in them.
+//! A committed run's item lines with all details.
 
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -9,11 +9,10 @@ use crate::files;
 use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, presence};
 
 impl Store {
-    /// Reads the outcomes of a run of its own with what else is known of each, in the order of the lines. None where this store holds no
-    /// such lines.
+    /// Reads the outcomes of an own run with their details, in line order. Returns `None` if this store has no item lines of the run.
     ///
-    /// Of judgements that were made again only those that stand are there, of other outcomes all revisions. A line that cannot be read is
-    /// left out: whoever opens the store is told of it.
+    /// Of re-judged outcomes only the current revision is included, of other outcomes all revisions. Unreadable lines are skipped; opening
+    /// the store reports them.
     pub fn detailed_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         if !self.has(id)? {
             return Ok(None);
@@ -27,7 +26,7 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads every outcome in a run's folder, of every revision.
+    /// Reads the outcomes of every revision in a run's folder.
     pub(super) fn all_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         let path = self.run_dir(id).join("items.jsonl");
         if !presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))? {
@@ -47,14 +46,14 @@ impl Store {
         Ok(Some(items))
     }
 
-    /// Returns the file of a run's messages and tool calls, where there is one with anything in it.
+    /// Returns the file of a run's messages and tool calls, or `None` if it is missing or empty.
     pub fn transcript_path(&self, id: &RunId) -> Result<Option<PathBuf>, StoreError> {
         let path = self.run_dir(id).join("transcript.jsonl");
         let has_some = presence::is_filled(&path).map_err(StoreError::io("cannot look for", &path))?;
         Ok(has_some.then_some(path))
     }
 
-    /// Reads a run's messages and tool calls in their order; none where there are none. A line that cannot be read is left out.
+    /// Reads a run's messages and tool calls in order. Empty if there are none. Unreadable lines are skipped.
     pub fn transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
         let Some(path) = self.transcript_path(id)? else { return Ok(Vec::new()) };
         let mut lines = Vec::new();
@@ -67,7 +66,7 @@ impl Store {
         Ok(lines)
     }
 
-    /// Returns the folder of what the agent made, where it was kept.
+    /// Returns the folder of a run's artefacts, or `None` if they were not kept.
     pub fn output_path(&self, id: &RunId) -> Result<Option<PathBuf>, StoreError> {
         let path = self.run_dir(id).join("output");
         let is_there = presence::is_folder(&path).map_err(StoreError::io("cannot look for", &path))?;
@@ -105,7 +104,7 @@ mod tests {
         assert!(matches!((store.transcript_path(&id), store.output_path(&id)), (Ok(None), Ok(None))));
         std::fs::write(store.run_dir(&id).join("transcript.jsonl"), "{}\n").expect("writable");
         assert!(matches!(store.transcript_path(&id), Ok(Some(_))));
-        // What the system does not say is no answer: here a link that leads round in a circle.
+        // If the system cannot answer, that is an error: here a link that leads to itself.
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("output", store.run_dir(&id).join("output")).expect("writable");

@@ -8,21 +8,21 @@ use tempfile::NamedTempFile;
 
 use crate::files;
 
-/// Creates `path` with `bytes`, whole or not at all; fails with `AlreadyExists` when there is one. Makes the folder if needed.
+/// Creates `path` with `bytes`, whole or not at all. Fails with `AlreadyExists` if it exists. Creates the folder if needed.
 pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
     create_new_by(folder, path, bytes)
 }
 
-/// The same by way of a temporary file in another folder, which is there.
+/// Creates the file by way of a temporary file in another, existing folder.
 pub(super) fn create_new_by(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = files::temporary_in(folder)?;
     file.write_all(bytes)?;
     persist_new(file, path)
 }
 
-/// Removes the temporary files that a killed process left. Only for who is alone in the folder.
+/// Removes the temporary files of killed processes. The caller must be alone in the folder.
 pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -34,14 +34,14 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs the file, gives it its name if that is free, and syncs the folder.
+/// Syncs the file, gives it its name if the name is free, and syncs the folder.
 pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     sync_folder(folder_of(path))
 }
 
-/// Makes a new name in a folder survive a power cut. Windows has no such call; there the name is journalled by the file system.
+/// Makes a new name in a folder survive a power cut. Windows has no such call; its file system journals names.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Looking a store over for damage.
+//! Checks a store for damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -11,18 +11,18 @@ use super::{
     Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan,
 };
 
-/// What was looked at and what is wrong.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Examination {
     pub runs: usize,
     pub items: u64,
     pub batches: usize,
     pub retractions: usize,
-    /// Runs that another process is writing now; not damage.
+    /// Runs that another process is writing now, which is no damage.
     pub in_flight: Vec<String>,
-    /// What is odd and harms nothing.
+    /// Oddities that do no harm.
     pub notes: Vec<Problem>,
-    /// Damage, in the order of the store.
+    /// Damage, in store order.
     pub damage: Vec<Problem>,
 }
 
@@ -30,18 +30,18 @@ pub struct Examination {
 struct Journal<'a> {
     run: &'a Run,
     scores: &'a [ScoreRecord],
-    /// Of an imported run: its outcomes lie in the sealed pair, and here is only what judges said.
+    /// Whether the run was imported, so that its outcomes are in the sealed pair and this file has only judgements.
     is_of_judges: bool,
 }
 
-/// Counts of a run's first evaluation by who evaluated.
+/// Counts of a run's first evaluation, by evaluator.
 #[derive(Default)]
 struct Counted {
     passed: u64,
     total: u64,
 }
 
-/// Reads every file of the store, whole.
+/// Reads every file of the store completely.
 pub fn examine(store: &Store) -> Examination {
     let mut contents = scan(store);
     let mut examination = Examination { damage: std::mem::take(&mut contents.problems), ..Examination::default() };
@@ -137,7 +137,7 @@ pub fn examine(store: &Store) -> Examination {
     examination
 }
 
-/// Reads all that evaluators said of a run.
+/// Reads all scores of a run.
 fn check_scores(run: &Run, path: Option<&Path>, examination: &mut Examination) -> Vec<ScoreRecord> {
     let mut scores = run.scores.clone();
     if let Some(path) = path {
@@ -157,8 +157,8 @@ fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &
     }
 }
 
-/// Reads item lines, checks each, and compares the counts of revision 0 with the headers. `journal_of` is the one run whose lines they
-/// are.
+/// Reads item lines, checks each, and compares the counts of revision 0 with the headers. `journal_of` is the run, if all lines belong to
+/// one.
 fn check_items(
     path: &Path,
     reader: std::io::Result<impl BufRead>,

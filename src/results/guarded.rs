@@ -1,6 +1,6 @@
-//! What no command may write over, whatever path, link or spelling leads there: stores, configurations and suites.
+//! Files that no command may overwrite by any path, link or spelling: stores, configurations and suites.
 //!
-//! A store is known by being one of the command's own, or by what lies in it.
+//! A store is recognised as one of the command's own, or by its content.
 
 use std::fs;
 use std::io;
@@ -11,22 +11,22 @@ use crate::domain::{CONFIGURATION_NAMES, visible};
 use super::header;
 use super::links::{MOST_LINKS, Step, step};
 
-/// A configuration that is not found by itself, and is known by its name all the same.
+/// A configuration that is not found automatically, but is recognised by its name.
 const OTHER_CONFIGURATION: &str = "evalreport.json";
 const SUITE: &str = "suite.yaml";
-/// What only stores hold.
+/// Files that only stores have.
 const MARKS: [&str; 2] = [".runner.lock", "retractions.jsonl"];
 
-/// What a command works with, and must not write over.
+/// Files that a command uses and must not overwrite.
 #[derive(Clone, Debug, Default)]
 pub struct Guarded {
     pub stores: Vec<PathBuf>,
-    /// Whatever its name.
+    /// The configuration in use, whatever its name.
     pub configuration: Option<PathBuf>,
 }
 
 impl Guarded {
-    /// Says why nothing may be written at a path, in words that follow it; none where it may.
+    /// Returns why nothing may be written at a path, as words to follow the path, or `None` if it may be written.
     pub fn refusal(&self, path: &Path) -> Option<String> {
         let place = meant(path);
         let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -51,12 +51,12 @@ impl Guarded {
             if folder.join(SUITE).is_file() {
                 return Some(format!("lies in the suite {}", shown()));
             }
-            // A run's own folder stands beside its header.
+            // A run's own folder is beside its header.
             if is_store(folder) || folder.file_name().is_some() && is_result(&folder.with_added_extension("json")) {
                 return Some(format!("lies in the store {}", shown()));
             }
         }
-        // The folder itself, for commands that write one.
+        // The folder itself, for commands that write a folder.
         if name == SUITE || place.join(SUITE).is_file() {
             return Some("is a suite".to_owned());
         }
@@ -68,7 +68,7 @@ fn is_result(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json") && path.is_file() && header::read_header(path).is_ok()
 }
 
-/// Says whether a folder holds what only stores hold. Other people have folders of these names, so it is looked into them.
+/// Returns whether a folder has files that only stores have. Other folders may have the same names, so the content is checked.
 fn is_store(folder: &Path) -> bool {
     let holds = |below: &str, is_ours: &dyn Fn(&Path) -> bool| {
         let entries = fs::read_dir(folder.join(below)).into_iter().flatten().flatten();
@@ -79,7 +79,7 @@ fn is_store(folder: &Path) -> bool {
         || holds("imports", &|file| file.to_string_lossy().ends_with(".runs.jsonl"))
 }
 
-/// Follows a path to the place that it means, as far as that is there: links, also dangling ones, and steps upwards.
+/// Resolves a path as far as it exists: links, also dangling ones, and parent steps.
 fn meant(path: &Path) -> PathBuf {
     let mut place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for _ in 0..MOST_LINKS {
@@ -92,7 +92,7 @@ fn meant(path: &Path) -> PathBuf {
     place
 }
 
-/// The canonical form of as much of a path as is there, and the rest of it.
+/// Returns the canonical form of the existing part of a path, followed by the rest.
 fn canonical(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         match fs::canonicalize(ancestor) {
@@ -160,7 +160,7 @@ mod tests {
         for path in ["out", "out/x.json", "out/new/x.csv", "kept2/x.json", "suites/two/x"] {
             assert_eq!(guarded.refusal(&of(path)), None, "{path}");
         }
-        // Of others too, by what lies there.
+        // Other stores are recognised by their content.
         let others = Guarded::default();
         for path in ["kept/r1.json", "kept/r1/items.jsonl", "out/link/r1.json", "suites/one/x"] {
             assert!(others.refusal(&of(path)).is_some(), "{path}");

@@ -1,6 +1,6 @@
 //! One run's header, `<id>.json`: the wire form of a [`Run`] under the field names of the original `EvalResult` schema.
 //!
-//! A plain file of that schema loads, and so does an older one with fields missing or a newer one with fields added. A field that is
+//! A plain file of that schema can be read, also an older one with missing fields or a newer one with additional fields. A field that is
 //! absent or `null` was not measured; it never becomes zero.
 
 use std::collections::BTreeMap;
@@ -21,21 +21,21 @@ use crate::files;
 use super::heap;
 use super::seal::{Sealed, Sealing};
 
-/// What this version writes. A reader refuses a higher number, because it cannot know what changed.
+/// The format that this version writes. A reader refuses a higher number, because the meaning may have changed.
 const FORMAT: &str = "evalreport/result/1";
 const FORMAT_PREFIX: &str = "evalreport/result/";
 const FORMAT_VERSION: u32 = 1;
 
-/// No suite has more tests; sums over a million runs of so many still fit.
+/// Maximum number of tests. No suite has more, and sums over a million runs still fit.
 const MAX_TESTS: u64 = 1_000_000_000;
 
-/// The time of `ralph eval` that nobody set.
+/// The unset time in files of `ralph eval`.
 const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
-/// A header larger than this is not one: it would be hundreds of times the largest seen.
+/// Maximum size of a header, hundreds of times the largest seen.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
-/// A run. What was not measured is absent.
+/// A run. Fields that were not measured are absent.
 #[derive(Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "Run")]
@@ -79,7 +79,7 @@ pub(super) struct WireRun {
     own_tests_passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     own_tests_total: Option<u64>,
-    /// What the shared counts of a run without outcomes are counts of; absent where they are tests of one artefact.
+    /// The kind of item that the shared counts are about, for a run without outcomes. Absent if they are tests of one artefact.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<ItemKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub(super) struct WireRun {
     carried: Option<Carried>,
 }
 
-/// A run with its header as another store, or this one, had sealed it; without a seal there is nothing to keep as it is.
+/// A run with its header as it was sealed, by this store or another. Without a seal there is no text to keep.
 #[derive(Debug)]
 pub(super) struct WrittenRun {
     pub run: Run,
@@ -145,7 +145,7 @@ pub(super) struct WrittenRun {
 }
 
 impl WrittenRun {
-    /// Parses a header as [`parse_header`] does. Fails where its seal is not of this text.
+    /// Parses a header like [`parse_header`]. Fails if the seal does not match the text.
     pub fn parse(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Self, Problems> {
         let run = parse_header(bytes, file, line, stem)?;
         let text = String::from_utf8_lossy(bytes);
@@ -153,7 +153,7 @@ impl WrittenRun {
             |run: &Run| Problems(vec![problem(file, line, format!("the header of `{}` was changed after it was sealed", run.id))]);
         match Sealing::of(&text) {
             Sealing::None => Ok(Self { run, sealed: None }),
-            // Whoever sealed it cannot have known by whom it would be carried.
+            // A sealed text cannot include `carried`, which is only added later.
             Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => Err(changed(&run)),
             Sealing::Whole(sealed) => Ok(Self { run, sealed: Some(sealed) }),
             Sealing::Changed => Err(changed(&run)),
@@ -166,7 +166,7 @@ impl WrittenRun {
         Self::parse(&bytes, &path.to_string_lossy(), None, stem_of(path))
     }
 
-    /// Returns the header as one line, as it was sealed where it was.
+    /// Returns the header as one line, unchanged if it was sealed.
     pub fn text(&self) -> String {
         match &self.sealed {
             Some(sealed) => sealed.text.clone(),
@@ -175,7 +175,7 @@ impl WrittenRun {
     }
 }
 
-/// Returns what of a header is sealed: all but what the seal does not cover.
+/// Returns the sealed part of a header: all fields but `carried`.
 pub(super) fn to_sealable(run: &Run) -> String {
     to_json(&Run { carried: None, ..run.clone() })
 }
@@ -237,7 +237,7 @@ pub fn read_header(path: &Path) -> Result<Run, Problems> {
     parse_header(&bytes, &path.to_string_lossy(), None, stem_of(path))
 }
 
-/// Reads a header file, of which nothing is checked.
+/// Reads a header file without checking it.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
     let open = files::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
@@ -246,13 +246,13 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
     }
 }
 
-/// Reads and checks a header file that is open, for a caller who needs its metadata as well.
+/// Reads and checks an open header file, for a caller that also needs its metadata.
 pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Result<Run, Problems> {
     let bytes = read_opened(path, file, metadata)?;
     parse_header(&bytes, &path.to_string_lossy(), None, stem_of(path))
 }
 
-/// The name of a header file stands in for a missing id.
+/// Returns the name of a header file, which replaces a missing id.
 fn stem_of(path: &Path) -> Option<&str> {
     path.file_stem().and_then(|stem| stem.to_str())
 }
@@ -266,25 +266,25 @@ fn read_opened(path: &Path, file: File, metadata: &Metadata) -> Result<Vec<u8>, 
     if metadata.len() > MAX_HEADER_BYTES {
         return Err(one(format!("is {} bytes long; a result header is at most {MAX_HEADER_BYTES}", metadata.len())));
     }
-    // A special file has no length of its own. A regular one is read in one call, without another to see its end.
+    // A special file has no known length. A regular one is read in one call, without another to find its end.
     let length = if metadata.is_file() { metadata.len() } else { MAX_HEADER_BYTES };
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(length).read_to_end(&mut bytes).map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
     Ok(bytes)
 }
 
-/// Parses one header. `line` is its line in a file of several; `stem` stands in for a missing id.
+/// Parses one header. `line` is its line number in a file of several; `stem` replaces a missing id.
 ///
 /// All problems of the header are reported together, each with its key.
 pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
     let parsed = if bytes.trim_ascii_start().starts_with(b"[") {
-        // A list would be taken for the fields in their order.
+        // A list would be parsed as the fields in order.
         Err(vec![problem(file, line, "is JSON, but not an object".to_owned())])
     } else {
         heap::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
     };
     let checked = parsed.and_then(|wire| check(wire, file, line, stem));
-    // Paths appear in messages; a file name is foreign text too.
+    // Messages contain file names, which are foreign text too.
     checked.map_err(|problems| Problems(problems.into_iter().map(|problem| Problem { file: visible(&problem.file), ..problem }).collect()))
 }
 
@@ -292,14 +292,14 @@ fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
     Problem { line, ..Problem::in_file(file, message) }
 }
 
-/// Says whether the text of a header is one of `ralph eval`: its writer sets every field and has no way to say "not measured" but zero,
-/// so zeros of tokens, costs, calls, shared tests and the time are unknown; and whether there are any.
+/// Returns whether a header was written by `ralph eval` and has zeros that mean "not measured". That program sets every field, so zeros of
+/// tokens, costs, calls, shared tests and the time are unknown.
 pub fn has_zeros_for_unknown(bytes: &[u8]) -> bool {
     heap::from_slice::<WireRun>(bytes).is_ok_and(|wire| wire.sets_every_field() && wire.without_zeros().1)
 }
 
 impl WireRun {
-    /// Says whether the fields are those that `ralph eval` writes in each of its versions, and nothing of ours.
+    /// Returns whether all fields are set that every version of `ralph eval` writes, and `format`, which is ours, is not.
     fn sets_every_field(&self) -> bool {
         let counts = [
             self.input_tokens,
@@ -314,7 +314,7 @@ impl WireRun {
         is_whole && self.output_dir.is_some() && self.timestamp.is_some() && self.format.is_none()
     }
 
-    /// Takes zeros for what was not measured, and says whether there were any.
+    /// Replaces zeros by "not measured", and returns whether there were any.
     fn without_zeros(mut self) -> (Self, bool) {
         let mut is_any = false;
         for count in [&mut self.total_calls, &mut self.input_tokens, &mut self.output_tokens, &mut self.total_tokens] {
@@ -322,7 +322,7 @@ impl WireRun {
         }
         is_any |= self.cost_usd.take_if(|cost| *cost == 0.0).is_some();
         is_any |= self.timestamp.take_if(|time| time == NO_TIME).is_some();
-        // More passed than there were is a mistake, which is told. Of own tests none is what an approach without tests has.
+        // More passed than total is a reported error, so it stays. Zero own tests stays too: an approach may have no tests.
         if self.shared_tests_passed == Some(0) && self.shared_tests_total.take_if(|total| *total == 0).is_some() {
             is_any = true;
             self.shared_tests_passed = None;
@@ -331,7 +331,7 @@ impl WireRun {
     }
 }
 
-/// Turns the wire form into a run, collecting what is wrong with the values.
+/// Converts the wire form into a run and collects all invalid values.
 fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Vec<Problem>> {
     let wire = if wire.sets_every_field() { wire.without_zeros().0 } else { wire };
     let mut problems = Vec::new();
@@ -431,7 +431,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
     })
 }
 
-/// Accepts RFC 3339 times and plain dates (taken as midnight UTC).
+/// Parses RFC 3339 times and plain dates (taken as midnight UTC).
 fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text)
         .map(|time| time.to_utc())
@@ -439,7 +439,7 @@ fn parse_time(text: &str) -> Option<DateTime<Utc>> {
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|date| date.and_hms_opt(0, 0, 0)).map(|time| time.and_utc()))
 }
 
-/// Says why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
+/// Explains why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
 fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Error) -> Vec<Problem> {
     let syntax = |message: String| Problem {
         line: line.or(Some(error.line()).filter(|number| *number > 0)),
@@ -473,7 +473,7 @@ fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Er
     }
 }
 
-/// Tries each key alone, so that all wrong ones are found and not only the first.
+/// Tries each key alone, to find all wrong ones and not only the first.
 fn wrong_keys(object: &Map<String, Value>) -> Vec<(String, String)> {
     object
         .iter()
@@ -492,7 +492,7 @@ fn without_place(error: &serde_json::Error) -> String {
     in_plain_words(text.split(" at line ").next().unwrap_or(&text))
 }
 
-/// Says a parser's message without the names of types.
+/// Replaces the names of types in a parser's message by plain words.
 pub(super) fn in_plain_words(message: &str) -> String {
     let whole = "expected a whole number, zero or more";
     let mut text = visible(message);
@@ -504,11 +504,11 @@ pub(super) fn in_plain_words(message: &str) -> String {
     text
 }
 
-/// Returns the text at the place of a syntax error.
+/// Returns the text at the position of a syntax error.
 fn near<'a>(bytes: &'a [u8], error: &serde_json::Error) -> &'a str {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
-    // The reported column is that of the first unexpected character, or the one after it.
+    // The reported column is that of the first unexpected character, or the next one.
     let start = error.column().saturating_sub(2);
     let word = line.get(start..).unwrap_or_default();
     word.trim_start_matches([':', ' ', ',', '-'])

@@ -1,29 +1,29 @@
-//! How much memory the values of a JSON text may take once they are read.
+//! A limit on the memory that the values of a JSON text may take.
 //!
-//! A text of nothing but `[0,0,…` or `[{},{},…` becomes fifty times as large when it is read. Texts come from other people, so what reading
-//! one allocates is added up while it is read, by the sizes of the very types that are made of it, and a text that takes more than its length
-//! explains is given up. What is passed over costs nothing.
+//! A text of only `[0,0,…` or `[{},{},…` takes fifty times its size when parsed. Texts are foreign, so allocations are added up during
+//! parsing, by the sizes of the parsed types. A text that takes more than its length explains is refused. Skipped values cost nothing.
 
 use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 
-/// What every text may take, however short, and what each byte of it adds. Who reads a text also holds it, and makes things of it.
+/// Memory that every text may take, however short; then additional bytes per byte of text. The caller also holds the text and builds values
+/// from it.
 const FREE_BYTES: usize = 40 << 20;
 const TIMES_READ: usize = 4;
-/// What an allocation takes beside what is asked for, and text, which is rounded up.
+/// Overhead of an allocation, and of text, whose size is rounded up.
 const TEXT_COST: usize = 32;
-/// A list begins with room for so many, a map for as many.
+/// Initial capacity of a list; then of a map.
 const FIRST_ELEMENTS: usize = 4;
 const FIRST_ENTRIES: usize = 8;
-/// While a list grows, it is there twice.
+/// A growing list exists twice for a moment.
 const TIMES_GROWING: usize = 2;
 
-/// What a text that takes too much is refused with.
+/// The error message of a text that takes too much.
 pub const TOO_MUCH: &str = "holds more values than are read of JSON so short";
 
-/// The account of one text.
+/// The memory account of one text.
 #[derive(Default)]
 pub struct Heap {
     read: Cell<usize>,
@@ -35,12 +35,12 @@ impl Heap {
         Self { read: Cell::new(bytes), spent: Cell::new(0) }
     }
 
-    /// Takes note that so much more of the text was read.
+    /// Records that more of the text was read.
     pub fn add_read(&self, bytes: usize) {
         self.read.set(self.read.get().saturating_add(bytes));
     }
 
-    /// Calls `read` with what it allocates freed at the end.
+    /// Calls `read` and frees its allocations at the end.
     pub fn freeing<T>(&self, read: impl FnOnce() -> T) -> T {
         let before = self.spent.get();
         let done = read();
@@ -48,7 +48,7 @@ impl Heap {
         done
     }
 
-    /// Returns the deserializer with what is made of its values on this account.
+    /// Wraps a deserializer, so that its values are counted on this account.
     pub fn bounds<D>(&self, deserializer: D) -> Bounds<'_, D> {
         Bounds { inner: deserializer, heap: self }
     }
@@ -60,7 +60,7 @@ impl Heap {
     }
 }
 
-/// Reads one value from its text, like the function of `serde_json` with that name.
+/// Parses one value, like the function of `serde_json` with the same name.
 pub fn from_slice<'de, T: Deserialize<'de>>(text: &'de [u8]) -> serde_json::Result<T> {
     let heap = Heap::of_text(text.len());
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -69,12 +69,12 @@ pub fn from_slice<'de, T: Deserialize<'de>>(text: &'de [u8]) -> serde_json::Resu
     Ok(value)
 }
 
-/// Says whether a text was given up for what it takes.
+/// Returns whether a text was refused because of its memory.
 pub fn is_too_much(error: &serde_json::Error) -> bool {
     error.to_string().starts_with(TOO_MUCH)
 }
 
-/// A deserializer, visitor, seed, list or map whose values are on an account.
+/// A deserializer, visitor, seed, list or map whose values are counted on an account.
 pub struct Bounds<'h, T> {
     inner: T,
     heap: &'h Heap,
@@ -133,7 +133,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         self.inner.deserialize_enum(name, variants, Bounds { inner: visitor, heap: self.heap })
     }
 
-    /// Names of fields are not kept.
+    /// Field names are not kept.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.inner.deserialize_identifier(visitor)
     }
@@ -157,7 +157,7 @@ macro_rules! visit_small {
     };
 }
 
-/// Text and bytes are allocated as long as they are.
+/// Text and bytes are allocated at their length.
 macro_rules! visit_long {
     ($($name:ident $type:ty,)*) => {
         $(
@@ -212,7 +212,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
         self.inner.visit_map(Parts { inner: map, heap: self.heap, count: 0, key_bytes: 0 })
     }
 
-    /// Those of ours hold no more than a word.
+    /// Our enums contain no more than a word.
     fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
         self.inner.visit_enum(variant)
     }
@@ -226,17 +226,17 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounds<'_, S> {
     }
 }
 
-/// A list or a map that is being read.
+/// A list or a map during parsing.
 struct Parts<'h, A> {
     inner: A,
     heap: &'h Heap,
     count: usize,
-    /// How large the last key is: those that are kept are texts, those of the fields of a struct are a number.
+    /// Size of the last key: kept keys are texts; keys of struct fields are numbers.
     key_bytes: usize,
 }
 
 impl<A> Parts<'_, A> {
-    /// Spends what one more part of that size takes where the first has room for several.
+    /// Spends the memory of one more part of this size. The first part allocates room for `first` parts.
     fn grow<E: Error>(&mut self, bytes: usize, first: usize) -> Result<(), E> {
         self.count += 1;
         match self.count {

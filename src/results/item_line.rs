@@ -1,8 +1,8 @@
 //! One line of `items.jsonl`: the wire form of an [`ItemOutcome`].
 //!
-//! The writer emits one fixed key order without spaces, so nearly every line has the same shape. [`ItemLine::parse`] reads that
-//! shape directly and hands everything else (other order, escapes, unknown keys, exotic numbers) to `serde_json`. A property test
-//! holds the two to identical results, errors included.
+//! The writer uses one fixed key order without spaces, so nearly all lines have the same shape. [`ItemLine::parse`] reads that shape
+//! directly and passes every other line (other order, escapes, unknown keys, exotic numbers) to `serde_json`. A property test checks that
+//! both give identical results, errors included.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
 
-/// Why a line is not an item outcome; lower case, no final period.
+/// Why a line is no item outcome. In lower case, without a final full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct LineError(pub String);
@@ -21,7 +21,7 @@ pub struct LineError(pub String);
 /// An item outcome that borrows from its line. See [`ItemOutcome`] for the fields.
 #[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 pub struct ItemLine<'a> {
-    /// Present in the files of imports, which hold several runs; in a run's own journal the folder names the run.
+    /// Present in imports' files, which have several runs. In a run's own journal the folder names the run.
     #[serde(borrow, default)]
     pub run: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -38,7 +38,7 @@ pub struct ItemLine<'a> {
     pub score: Option<f64>,
     #[serde(borrow, default)]
     pub cluster: Option<Cow<'a, str>>,
-    /// The subject, the language, the tag: one of a fixed list.
+    /// The category of the item from a fixed list: a subject, a language, a tag.
     #[serde(borrow, default)]
     pub category: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -75,7 +75,7 @@ impl<'a> ItemLine<'a> {
 
     fn parse_strict(line: &'a [u8]) -> Result<Self, LineError> {
         if line.trim_ascii_start().starts_with(b"[") {
-            // A list would be taken for the fields in their order.
+            // A list would be parsed as the fields in order.
             return Err(LineError("is a list, not an object".to_owned()));
         }
         serde_json::from_slice(line).map_err(|error| {
@@ -85,7 +85,7 @@ impl<'a> ItemLine<'a> {
         })
     }
 
-    /// Returns the outcome as owned data; `run` is used where the line does not name one.
+    /// Returns the outcome as owned data. `run` is used if the line does not name one.
     pub fn to_outcome(&self, run: &RunId) -> Result<ItemOutcome, LineError> {
         let run = match &self.run {
             Some(text) => RunId::parse(text).map_err(LineError)?,
@@ -110,17 +110,17 @@ impl<'a> ItemLine<'a> {
     }
 }
 
-/// Appends the line that a journal holds for the outcome, with its line break.
+/// Appends the outcome's line in a journal, with its line break.
 pub fn write_line(outcome: &ItemOutcome, line: &mut String) {
     write_item_line(outcome, false, line);
 }
 
-/// The same with what else is known, which readers of outcomes skip.
+/// Appends the outcome's line with its details, which readers of outcomes skip.
 pub(super) fn write_line_with(outcome: &ItemOutcome, details: &ItemDetails, line: &mut String) {
     write_detailed_line(outcome, details, false, line);
 }
 
-/// Appends the outcome's line with what else is known. `with_run` for files that hold several runs.
+/// Appends the outcome's line with its details. `with_run` is for files of several runs.
 pub(super) fn write_detailed_line(outcome: &ItemOutcome, details: &ItemDetails, with_run: bool, line: &mut String) {
     write_item_line(outcome, with_run, line);
     if *details != ItemDetails::default() {
@@ -131,7 +131,7 @@ pub(super) fn write_detailed_line(outcome: &ItemOutcome, details: &ItemDetails, 
     }
 }
 
-/// Appends the outcome's line and its line break. `with_run` for files that hold several runs.
+/// Appends the outcome's line with its line break. `with_run` is for files of several runs.
 pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut String) {
     line.push('{');
     if with_run {
@@ -177,7 +177,7 @@ fn integer(line: &mut String, key: &str, value: u64) {
     write!(line, "{key}{value}").expect("writing to a string cannot fail");
 }
 
-/// A number that is not finite has no JSON and is left out: not measured.
+/// Writes a number. Infinities and NaN have no JSON form and are omitted, as not measured.
 fn number(line: &mut String, key: &str, value: f64) {
     if value.is_finite() {
         line.push_str(key);
@@ -185,11 +185,11 @@ fn number(line: &mut String, key: &str, value: f64) {
     }
 }
 
-/// The rest of a line that is expected to have the writer's shape.
+/// The rest of a line that should have the writer's shape.
 struct Shape<'a>(&'a [u8]);
 
 impl<'a> Shape<'a> {
-    /// Returns nothing when the line has any other shape.
+    /// Returns `None` if the line has any other shape.
     fn item(mut self) -> Option<ItemLine<'a>> {
         self.literal(b"{")?;
         let run = if self.literal(b"\"run\":\"").is_some() {
@@ -241,7 +241,7 @@ impl<'a> Shape<'a> {
         Some(())
     }
 
-    /// Reads up to the closing quote; gives up on escapes and on bytes that JSON does not allow in text.
+    /// Reads up to the closing quote. Returns `None` for escapes and for bytes that JSON does not allow in text.
     fn string(&mut self) -> Option<&'a str> {
         let end = memchr2(b'"', b'\\', self.0)?;
         if self.0[end] == b'\\' {
@@ -270,7 +270,7 @@ impl<'a> Shape<'a> {
         Some(digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
     }
 
-    /// Reads `digits` or `digits.digits`, with an optional minus; gives up on exponents.
+    /// Reads `digits` or `digits.digits`, with an optional minus. Returns `None` for exponents.
     fn float(&mut self) -> Option<f64> {
         let negative = usize::from(self.0.first() == Some(&b'-'));
         let whole = self.0[negative..].iter().take_while(|byte| byte.is_ascii_digit()).count();

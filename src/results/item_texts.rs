@@ -1,4 +1,4 @@
-//! What the items of a run asked: which hash the source gives each, small enough to be kept of every run that is looked at.
+//! Hashes of the texts of a run's items, from the source, small enough to keep for many runs.
 
 use std::collections::BTreeSet;
 
@@ -10,36 +10,36 @@ use crate::domain::{ItemKind, ItemsDigest, hex};
 /// Items and their texts, both as the first eight bytes of a SHA-256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemTexts {
-    /// An item that was asked with two texts is there twice; one without a hash has none, which is 0.
+    /// An item with two texts occurs twice. The text of an item without a hash is 0.
     known: BTreeSet<(u64, u64)>,
 }
 
 impl ItemTexts {
-    /// Returns what stands for an item.
+    /// Returns the short digest of an item's key.
     pub fn key(kind: ItemKind, evaluator: &str, item: &str) -> u64 {
         short(&[kind.name(), evaluator, item])
     }
 
     pub fn add(&mut self, kind: ItemKind, evaluator: &str, item: &str, hash: Option<&str>) {
-        // No text is that of no hash.
+        // 0 is reserved for a missing hash.
         let text = hash.map_or(0, |hash| short(&[hash]).max(1));
         self.known.insert((Self::key(kind, evaluator, item), text));
     }
 
-    /// Takes in what another run's items asked.
+    /// Adds the texts of another run's items.
     pub fn extend(&mut self, other: &Self) {
         self.known.extend(&other.known);
     }
 
-    /// Returns what stands for the item's text, the same wherever the same was asked; nothing where no hash of it is known.
+    /// Returns a digest of the item's text, equal for equal texts, or `None` if no hash is known.
     pub fn text_of(&self, item: u64) -> Option<u64> {
         let mut texts = self.known.range((item, 1)..=(item, u64::MAX)).map(|(_, text)| *text);
         let first = texts.next()?;
-        // Of several texts, all together.
+        // Combine several texts into one digest.
         Some(texts.fold(first, |all, text| all.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ text))
     }
 
-    /// Returns the digest that a run's header keeps; nothing where no item has a hash.
+    /// Returns the digest for a run's header, or `None` if no item has a hash.
     pub fn digest(&self) -> Option<ItemsDigest> {
         let mut hasher = Sha256::new();
         let (mut items, mut with_text) = (BTreeSet::new(), BTreeSet::new());
@@ -56,7 +56,7 @@ impl ItemTexts {
     }
 }
 
-/// The beginning of the digest of some texts, each with its length before it.
+/// Returns the first bytes of the digest of some texts, each prefixed with its length.
 fn short(texts: &[&str]) -> u64 {
     let mut hasher = Sha256::new();
     for text in texts {
@@ -66,7 +66,7 @@ fn short(texts: &[&str]) -> u64 {
     hasher.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Reads the item's hash of one item line, and nothing else of it.
+/// Reads only the item hash of one item line.
 pub fn item_hash_of(line: &[u8]) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A run's journals while the run is going on.
+//! The journals of a run in progress.
 
 use std::collections::BTreeSet;
 use std::fs::{self};
@@ -14,32 +14,32 @@ use super::appended::Appended;
 use super::seal::{self, Prefix, Seal, Tree};
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 
-/// One message or tool call, in the order they came.
+/// One message or tool call, in chronological order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TranscriptLine {
-    /// The item it belongs to; none where the run is one piece of work.
+    /// Its item. Absent if the run is one piece of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     pub entry: serde_json::Value,
 }
 
 /// Appends to `<id>/items.jsonl`, `<id>/transcript.jsonl` and, once something is scored, `<id>/scores.jsonl`. Holds the lock of the first,
-/// so that others can tell a run in flight from an abandoned one.
+/// so that other processes can tell a run in progress from an abandoned one.
 #[derive(Debug)]
 pub struct Journal {
     run: RunId,
     items: Appended,
     transcript: Appended,
-    /// Opened with the first score: most runs have none.
+    /// Opened for the first score, because most runs have none.
     scores: Option<Appended>,
-    /// Taken out of every line.
+    /// Redacted from every line.
     secrets: Arc<Secrets>,
 }
 
 impl Journal {
-    /// Opens the journals of a run that has no header, and drops what a crash left half-written.
+    /// Opens the journals of a run without a header, and drops half lines of a crash.
     ///
-    /// Fails where another process holds them, or has committed the run since the caller looked: what is committed stays as it is.
+    /// Fails if another process has the lock, or has committed the run since the caller looked: a committed run never changes.
     pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId, secrets: Arc<Secrets>) -> Result<Self, StoreError> {
         let refuse_committed = || match header.try_exists() {
             Ok(false) => Ok(()),
@@ -50,7 +50,7 @@ impl Journal {
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
         let items = Appended::open(run_dir.join("items.jsonl"))?;
         items.lock(run)?;
-        // Whoever held it may have finished the run between the opening and the lock.
+        // The previous lock owner may have finished the run between opening and locking.
         refuse_committed()?;
         durable::drop_temporary_in(run_dir).map_err(StoreError::io("cannot clean", run_dir))?;
         let transcript = Appended::open(run_dir.join("transcript.jsonl"))?;
@@ -65,7 +65,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Drops the first line that is none, with everything after it: after a power cut, parts of the file may never have been written.
+    /// Drops everything from the first invalid line on: after a power cut, parts of the file may never have been written.
     fn drop_damaged_lines(&mut self) -> Result<(), StoreError> {
         let mut whole = 0;
         for line in self.items.lines()? {
@@ -81,13 +81,13 @@ impl Journal {
         ItemLine::parse(line).ok()?.to_outcome(&self.run).ok()
     }
 
-    /// Reads what was decided before.
+    /// Reads the outcomes decided so far.
     pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
         let lines = self.items.lines()?;
         Ok(lines.iter().map_while(|line| Some((self.outcome(line)?, details_of(line)))).collect())
     }
 
-    /// Forgets everything: the run begins again.
+    /// Deletes all content, so that the run starts again.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.items.cut(0)?;
         self.transcript.cut(0)?;
@@ -100,7 +100,7 @@ impl Journal {
         self.items.path.with_file_name("scores.jsonl")
     }
 
-    /// Appends what one evaluator said; the items it decided on come before it.
+    /// Appends one score, after the items that the evaluator decided.
     pub fn append_score(&mut self, score: &ScoreLine) -> Result<(), StoreError> {
         let scores = match &mut self.scores {
             Some(scores) => scores,
@@ -109,7 +109,7 @@ impl Journal {
         scores.append(self.secrets.hide(&score.to_line()).as_bytes())
     }
 
-    /// Drops the transcript of items that were not decided: they will be asked again.
+    /// Drops the transcript of undecided items, because they will be asked again.
     pub fn keep_transcript_of(&mut self, items: &BTreeSet<String>) -> Result<(), StoreError> {
         let lines = self.transcript.lines()?;
         let is_kept = |line: &Vec<u8>| {
@@ -123,14 +123,14 @@ impl Journal {
         self.transcript.replace(&bytes)
     }
 
-    /// Appends one outcome with one write, so that a crash leaves whole lines and at most one cut one.
+    /// Appends one outcome with one write, so that a crash leaves whole lines and at most one half line.
     pub fn append(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
         let mut line = String::new();
         item_line::write_line_with(outcome, details, &mut line);
         self.items.append(self.secrets.hide(&line).as_bytes())
     }
 
-    /// Appends messages and tool calls, which are written before what was concluded from them.
+    /// Appends messages and tool calls. They are written before the outcomes based on them.
     pub fn append_transcript(&mut self, item: Option<&str>, entries: &[serde_json::Value]) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
         for entry in entries {
@@ -141,7 +141,7 @@ impl Journal {
         if bytes.is_empty() { Ok(()) } else { self.transcript.append(&self.secrets.hide_bytes(&bytes)) }
     }
 
-    /// Puts the outcomes in the order of `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.
+    /// Sorts the outcomes by `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.
     pub fn sort_by_key(&mut self, rank: impl Fn(&ItemOutcome) -> usize) -> Result<(), StoreError> {
         let decided = self.decided()?;
         if decided.is_sorted_by_key(|(outcome, _)| rank(outcome)) {
@@ -156,12 +156,12 @@ impl Journal {
         self.items.replace(text.as_bytes())
     }
 
-    /// Seals what was written.
+    /// Returns the seal of the written files.
     pub(super) fn seal(&self) -> Result<Seal, StoreError> {
         let output = self.items.path.with_file_name(seal::OUTPUT);
         Ok(Seal {
             items: self.items.prefix()?,
-            // Also those that were written before the run was gone on with.
+            // Includes scores written before the run was resumed.
             scores: Prefix::of_file(&self.scores_path()).map_err(StoreError::io("cannot read", &self.scores_path()))?,
             transcript: self.transcript.prefix()?,
             output: Tree::of(&output).map_err(StoreError::io("cannot read", &output))?,
@@ -176,21 +176,21 @@ impl Journal {
     }
 }
 
-/// Reads the details of one line of an item journal; empty where it has none.
+/// Reads the details of one line of an item journal. Empty if it has none.
 pub fn details_of(line: &[u8]) -> ItemDetails {
     #[derive(Default, Deserialize)]
     struct Detailed {
         #[serde(default)]
         details: ItemDetails,
     }
-    // Most lines have none, and need not be read as a whole for that.
+    // Most lines have no details and need no full parsing.
     match memchr::memmem::find(line, b"details") {
         Some(_) => serde_json::from_slice::<Detailed>(line).unwrap_or_default().details,
         None => ItemDetails::default(),
     }
 }
 
-/// Says whether a process holds the journal of a run without a header.
+/// Returns whether a process has the lock of a run's journal.
 pub(super) fn is_in_flight(run_dir: &Path) -> bool {
     files::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }

@@ -1,7 +1,7 @@
-//! Judging a committed run again: a whole new revision is appended, and what was there stays. Of an imported run all that judges say is
-//! kept this way, for its sealed pair stays as it is.
+//! Judging a committed run again: a whole new revision is appended, and earlier ones stay. For an imported run all judgements are stored
+//! this way, because its sealed pair does not change.
 //!
-//! Item lines come first and their score line last, so a revision without its score line was never finished and counts for nobody.
+//! Item lines come first and their score line last, so a revision without its score line is unfinished and does not count.
 
 use std::fs;
 
@@ -11,31 +11,31 @@ use super::appended::Appended;
 use super::seal::Seal;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
 
-/// Everything an evaluator ever said about a run.
+/// All judgements of a run by one evaluator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgements {
-    /// In the order they were written; all revisions.
+    /// All revisions, in the order in which they were written.
     pub scores: Vec<ScoreLine>,
-    /// Of revisions that were finished.
+    /// Outcomes of finished revisions.
     pub items: Vec<(ItemOutcome, ItemDetails)>,
-    /// The revision for another judgement: above 0 and all lines, those of unfinished ones included.
+    /// The number of the next revision: above 0 and above every existing one, even an unfinished one.
     pub next: u32,
 }
 
 impl Judgements {
-    /// The score that stands.
+    /// Returns the current score.
     pub fn newest(&self) -> Option<&ScoreLine> {
         standing(&self.scores, |line| line.score.revision)
     }
 
-    /// The outcomes of a revision.
+    /// Returns the outcomes of a revision.
     pub fn of_revision(&self, revision: u32) -> impl Iterator<Item = &(ItemOutcome, ItemDetails)> {
         self.items.iter().filter(move |(outcome, _)| outcome.revision == revision)
     }
 }
 
 impl Store {
-    /// Reads what an evaluator said about a committed or imported run, revision by revision. Lines that cannot be read are left out.
+    /// Reads an evaluator's judgements of a committed or imported run, by revision. Unreadable lines are skipped.
     pub fn judgements(&self, id: &RunId, evaluator: Evaluator) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
@@ -44,7 +44,7 @@ impl Store {
         let mut items = self.all_items(id)?.unwrap_or_default();
         items.retain(|(outcome, _)| outcome.evaluator == evaluator.name());
         let revisions = items.iter().map(|(outcome, _)| outcome.revision).chain(scores.iter().map(|line| line.score.revision));
-        // Revision 0 is that of the run itself, which needs no score to count.
+        // Revision 0 belongs to the run itself and counts without a score.
         let next = revisions.max().unwrap_or(0).saturating_add(1);
         items.retain(|(outcome, _)| is_finished(outcome.revision));
         Ok(Judgements { scores, items, next })
@@ -52,8 +52,8 @@ impl Store {
 
     /// Appends one revision of a judgement to a committed or imported run, under the lock of its journal.
     ///
-    /// Fails where another process writes there. After a crash either the whole revision counts or none of it. Returns the revision: the
-    /// next one where another process has appended that of the score meanwhile.
+    /// Fails if another process is writing there. After a crash either the whole revision counts or nothing. Returns the revision, which is
+    /// a later one if another process has meanwhile used that of the score.
     pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<u32, StoreError> {
         if !self.has(id)? && !self.has_sealed(id)? {
             let name = self.header_path(id).display().to_string();
@@ -76,7 +76,7 @@ impl Store {
             journal.append(self.secrets().hide(&text).as_bytes())?;
             journal.sync()?;
         }
-        // What was there when the run was committed is under its own seal; this one is for all that came since.
+        // The header's seal covers the files at commit; this seal covers everything up to now.
         let seal = Seal { items: journal.prefix()?, scores: scores.prefix()?, ..Seal::default() };
         let score = ScoreLine { score: ScoreRecord { revision, ..score.score.clone() }, ..score.clone() };
         let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-/// Returns the revision of a new score, or the first one above all that its evaluator has, where that is taken.
+/// Returns the revision of a new score, or, if it is taken, the first one above all of its evaluator.
 fn free_revision(new: &ScoreRecord, items: &[Vec<u8>], scores: &[Vec<u8>]) -> u32 {
     let items = items.iter().filter_map(|line| ItemLine::parse(line).ok());
     let items = items.filter(|item| item.evaluator == new.metric).map(|item| item.revision);
@@ -163,7 +163,7 @@ mod tests {
         let scores = std::fs::read(store.scores_path(&id())).expect("written");
         assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next, 1);
 
-        // What a kill between the item lines and the score line leaves, once whole and once with half a line.
+        // The state after a kill between the item lines and the score line, with a whole and with a half last line.
         store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
         let whole = std::fs::read(store.scores_path(&id())).expect("written");
         for left in [scores.len(), whole.len() - 10] {
@@ -197,7 +197,7 @@ mod tests {
     fn two_judges_never_have_one_revision() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = committed(folder.path());
-        // Both looked before either had written.
+        // Both processes looked before either had written.
         for (item, given) in [("a", 1), ("b", 2)] {
             assert_eq!(store.append_judgement(&id(), &[outcome(item, 1, ItemStatus::Pass)], &score(1)).expect("writable"), given);
         }
@@ -214,7 +214,7 @@ mod tests {
             let writer = super::super::SealedWriter::create(&store, key).expect("writable");
             writer.commit(&[Run::new(RunId::parse(run).expect("a valid id"), "s", "about r1", "m")]).expect("writable");
         };
-        // A line that only speaks of the run is not its header.
+        // A line that only mentions the run is not its header.
         pair("aa", "r10");
         assert!(matches!(store.has_sealed(&id()), Ok(false)));
         pair("bb", "r1");

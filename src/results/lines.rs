@@ -1,11 +1,11 @@
-//! Reading files of one record a line.
+//! Reading files with one record per line.
 
 use std::io::{self, BufRead};
 
-/// A longer line is not a record; it is refused without being held in memory.
+/// Maximum length of a line. A longer one is refused without being held in memory.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// A line that could not be handed on.
+/// A line that could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineProblem {
     /// Longer than [`MAX_LINE_BYTES`].
@@ -20,9 +20,9 @@ impl LineProblem {
     }
 }
 
-/// Calls `each` with every line's number (from 1) and bytes without the line break. Blank lines are skipped.
+/// Calls `each` with every line's number (from 1) and its bytes without the line break. Blank lines are skipped.
 ///
-/// Memory stays within one line of at most [`MAX_LINE_BYTES`].
+/// Holds at most one line of [`MAX_LINE_BYTES`] in memory.
 pub fn for_each_line(mut reader: impl BufRead, mut each: impl FnMut(usize, Result<&[u8], LineProblem>)) -> io::Result<()> {
     let mut line = Vec::new();
     for number in 1.. {

@@ -1,4 +1,4 @@
-//! Following the links of a path, a step at a time.
+//! Following the links of a path step by step.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// As many as systems follow.
+/// Maximum number of links followed, as in operating systems.
 pub(super) const MOST_LINKS: u32 = 40;
 
-/// What is at a path.
+/// The file at a path.
 pub(super) enum Step {
     Nothing,
-    /// A link, and where it leads.
+    /// A link and its target.
     Link(PathBuf),
     End(Metadata),
 }
 
-/// Looks at a path without following it.
+/// Looks at a path without following a link.
 pub(super) fn step(place: &Path) -> io::Result<Step> {
     match files::if_there(fs::symlink_metadata(place))? {
         None => Ok(Step::Nothing),
@@ -26,7 +26,7 @@ pub(super) fn step(place: &Path) -> io::Result<Step> {
     }
 }
 
-/// Returns the folder that a path lies in.
+/// Returns the parent folder of a path.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

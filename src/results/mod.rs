@@ -4,17 +4,17 @@
 //! results/
 //!   <id>.json               one run, committed last and whole: it exists exactly when the run is complete
 //!   <id>/items.jsonl        one line per item outcome, appended as each is decided
-//!   <id>/transcript.jsonl   messages and tool calls, written before what was concluded from them
-//!   <id>/output/            what the agent made
+//!   <id>/transcript.jsonl   messages and tool calls, written before the outcomes based on them
+//!   <id>/output/            the agent's artefacts
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
-//!   batches/<batch>.commits.jsonl  a line for each of them that was committed, with the digest of its header
-//!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source; what judges say of its runs lies in
+//!   batches/<batch>.commits.jsonl  one line per committed run of the plan, with the digest of its header
+//!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source; judgements of its runs are in
 //!                           `<id>/items.jsonl` and `<id>/scores.jsonl`, without a header beside the folder
-//!   retractions.jsonl       tombstones: views leave these runs out and say how many
+//!   retractions.jsonl       tombstones: views hide these runs and count them
 //! ```
 //!
-//! A header, and the line of a later judgement, ends in a seal: the digests of what lies beside it, and its own.
+//! A header, or the line of a later judgement, ends in a seal: the digests of the files beside it, and its own.
 
 mod appended;
 mod batch;

@@ -1,4 +1,4 @@
-//! What an agent made, kept beside the run's record.
+//! Artefacts of an agent, stored beside the run's record.
 
 use std::collections::BTreeSet;
 use std::fs::{self};
@@ -10,12 +10,12 @@ use crate::files;
 
 use super::{Store, StoreError, durable};
 
-/// More than this is no result of an agent's work but of a build.
+/// Maximum size of the stored artefacts. More is the output of a build, not of an agent.
 const MOST_BYTES: u64 = 32 << 20;
 
 impl Store {
-    /// Copies files, named below `from`, to `<id>/output`, and returns that folder. What does not fit within 32 MiB is left out; none where
-    /// there is nothing to keep.
+    /// Copies files, named below `from`, to `<id>/output`, and returns that folder. Files that exceed a total of 32 MiB are skipped.
+    /// Returns `None` if there is nothing to keep.
     pub fn keep_output(&self, id: &RunId, from: &Path, files: &[PathBuf]) -> Result<Option<PathBuf>, StoreError> {
         let folder = self.run_dir(id).join("output");
         files::if_there(fs::remove_dir_all(&folder)).map_err(StoreError::io("cannot clear", &folder))?;
@@ -37,7 +37,7 @@ impl Store {
                     fs::write(&target, self.secrets().hide_bytes(&files::read(from.join(file))?))?;
                     fs::set_permissions(&target, metadata.permissions())?;
                 }
-                // The header says that it is there, and must not outlive it in a power cut.
+                // The header refers to the files and must not outlive them in a power cut.
                 files::open(&target)?.sync_all()
             };
             copy().map_err(StoreError::io("cannot write", &target))?;

@@ -1,7 +1,6 @@
-//! Whether a file is there.
+//! Whether a file exists.
 //!
-//! "Not there" is an answer; that the system could not look is none. Taken for one, it would do finished work again, or leave out what is
-//! there.
+//! A missing file is an answer, but a failed check is an error. Confusing them would repeat finished work or omit existing files.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,25 +8,25 @@ use std::path::Path;
 
 use crate::files;
 
-/// Says whether there is a regular file of that name, following links.
+/// Returns whether there is a regular file with this name, following links.
 pub(super) fn is_file(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_file)
 }
 
-/// The same of one with anything in it.
+/// Returns whether there is a regular file with this name that is not empty, following links.
 pub(super) fn is_filled(path: &Path) -> io::Result<bool> {
     is(path, |metadata| metadata.is_file() && metadata.len() > 0)
 }
 
-/// Says whether there is a folder of that name, following links.
+/// Returns whether there is a folder with this name, following links.
 pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_dir)
 }
 
-/// Says whether there is something of that name that is as wanted, following links.
+/// Returns whether there is an entry with this name whose metadata are as wanted, following links.
 pub(super) fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
     match files::if_there(fs::metadata(path))? {
-        // A pipe in its place is neither an answer.
+        // A pipe or device in its place is an error too.
         Some(metadata) => files::check(&metadata).map(|()| wanted(&metadata)),
         None => Ok(false),
     }

@@ -1,4 +1,4 @@
-//! Whether a store is what was sealed: every digest is made again and compared.
+//! Checks a store against its seals: every digest is recomputed and compared.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -16,37 +16,37 @@ use super::{HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, fo
 
 const HINT: &str = "put the file back from a copy, or retract the run: what is stored is not what was measured";
 
-/// What was proved, and what was not.
+/// The result of the check.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     /// Runs whose records have a seal.
     pub sealed: usize,
-    /// Runs whose records have none: written by hand, or before there were seals.
+    /// Runs without a seal: written by hand or by an early release.
     pub unsealed: usize,
-    /// What is not as it was sealed, in the order of the store.
+    /// Files that differ from their seal, in store order.
     pub changes: Vec<Problem>,
 }
 
-/// Something that is not as it was sealed.
+/// A difference from a seal.
 #[derive(Debug)]
 pub(super) struct Change {
-    /// Within the folder of the run.
+    /// File in the run's folder.
     file: &'static str,
     line: Option<usize>,
     pub message: String,
 }
 
-/// How a record is found.
+/// The state of a found record.
 enum Found {
     Unsealed,
     Changed,
-    /// By its digest.
+    /// The digest of an unchanged, sealed record.
     Sealed(String),
 }
 
-/// Reads all that is sealed in a store. What cannot be read at all is told by [`super::examine`].
+/// Checks all sealed files of a store. Unreadable files are reported by [`super::examine`].
 pub fn prove(store: &Store) -> Proof {
-    // Before the headers, so that those of a command that goes on meanwhile are there for every line.
+    // Read the lists before the headers, so that every line of a running command already has its header.
     let lists: Vec<_> = plans(store).into_iter().map(|plan| (files::read(commits::path(&plan)), plan)).collect();
     let contents = scan(store);
     let mut proof = Proof::default();
@@ -68,7 +68,7 @@ pub fn prove(store: &Store) -> Proof {
     }
     for judged in &contents.headless {
         if let Some((run, one)) = RunId::parse(judged.run()).ok().and_then(|id| imported.get(&id)) {
-            // Beside a sealed pair there was nothing, and whatever came since is a judge's, with a seal of its own.
+            // At import, the folder beside a sealed pair was empty. Everything since is by judges and has its own seals.
             let nothing = Seal::default();
             let seal = match one {
                 Found::Unsealed => None,
@@ -113,7 +113,7 @@ fn prove_header(file: &HeaderFile) -> Option<(RunId, Found, Vec<Problem>)> {
     Some((run.id, found, changes))
 }
 
-/// Compares a run's folder with the seal of its header, where it has one, and with those of its judgements.
+/// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements.
 fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
     let without = run.carried.as_ref().map_or(&[][..], |carried| &carried.without);
     let told = |change: Change| {
@@ -127,8 +127,8 @@ fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
     }
 }
 
-/// Compares a run's folder with the seal of its header, where it has one, and with those of its judgements. `without` are parts that it
-/// never had here.
+/// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements. `without` lists parts that the
+/// folder never had here.
 pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &[String], folder: &Path) -> io::Result<Vec<Change>> {
     let mut changes = Vec::new();
     let mut seals: Vec<(Option<usize>, &Seal)> = seal.map(|seal| (None, seal)).into_iter().collect();
@@ -170,7 +170,7 @@ pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &
     Ok(changes)
 }
 
-/// Names the sealed parts of a run that do not lie in its folder, and may have been left out where it comes from.
+/// Returns the sealed parts of a run that are missing in its folder, perhaps omitted by their source.
 pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
     let mut without = Vec::new();
     if seal.transcript.is_some() && seal::Prefix::of_file(&folder.join(TRANSCRIPT))?.is_none() {
@@ -183,14 +183,14 @@ pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
     Ok(without)
 }
 
-/// What was said of a run.
+/// The scores of a run.
 struct Scores {
-    /// The seals of judgements that were made later, with the numbers of their lines.
+    /// The seals of later judgements, with their line numbers.
     judged: Vec<(usize, Seal)>,
     all: Vec<ScoreRecord>,
 }
 
-/// Reads the scores, and compares them with the seal of the header and their own.
+/// Reads the scores, and compares them with the header's seal and their own.
 fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<Scores> {
     let bytes = files::if_there(files::read(folder.join(SCORES)))?.unwrap_or_default();
     let mut change = |line: Option<usize>, message: &str| changes.push(Change { file: SCORES, line, message: message.to_owned() });
@@ -208,7 +208,7 @@ fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, chan
         let begins = place;
         place += line.len() as u64;
         all.extend(serde_json::from_slice::<ScoreLine>(line).ok().map(|line| line.score));
-        // Half a line is left by a killed command, and counts for nothing.
+        // A killed command may leave a half line, which does not count.
         let is_half = !line.ends_with(b"\n") && serde_json::from_slice::<ScoreLine>(line).is_err();
         if begins < at_commit.map_or(0, |prefix| prefix.bytes) || is_half {
             continue;
@@ -231,7 +231,7 @@ fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, chan
     Ok(Scores { judged, all })
 }
 
-/// Compares the outcomes with all seals, those of judgements by the line of their score.
+/// Compares the outcomes with all seals; a judgement's seal is named by its score line.
 fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<()> {
     if seals.is_empty() {
         return Ok(());
@@ -244,7 +244,7 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
         None => Default::default(),
     };
     let bytes = whole.prefix().map_or(0, |prefix| prefix.bytes);
-    // What is wrong at the first is wrong at all that come after it.
+    // A difference at the first seal is a difference at all later ones.
     if let Some((line, prefix)) = sealed().find(|(_, prefix)| at.get(&prefix.bytes).and_then(Sum::prefix).as_ref() != Some(*prefix)) {
         let what = if bytes < prefix.bytes { "some of its outcomes were taken away" } else { "its outcomes were changed" };
         let when = line.map_or("the run was sealed".to_owned(), |line| format!("its judgement was sealed ({SCORES}:{line})"));
@@ -255,7 +255,7 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
     if bytes <= covered {
         return Ok(());
     }
-    // Only a judgement that was killed leaves lines behind the last seal. They count for nothing.
+    // Only a killed judgement leaves lines after the last seal. They do not count.
     let is_unfinished = |line: &[u8]| {
         ItemLine::parse(line).is_ok_and(|item| standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing))
     };
@@ -309,7 +309,7 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
         })
     });
     if read.is_err() || summed.is_err() {
-        // The examination says so.
+        // The examination reports this.
         return (runs, changes);
     }
     let mut other: Vec<(usize, &String)> =
@@ -323,7 +323,7 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     (runs, changes)
 }
 
-/// The plans that a store has lists of commits for, also where the plan is gone.
+/// Returns the plans with a list of commits, even if the plan itself is missing.
 fn plans(store: &Store) -> Vec<PathBuf> {
     let entries = fs::read_dir(store.batches_dir()).into_iter().flatten().filter_map(Result::ok);
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -333,7 +333,7 @@ fn plans(store: &Store) -> Vec<PathBuf> {
     plans
 }
 
-/// Compares the headers of a batch with the list of those that were committed, and the list with itself and the plan.
+/// Compares a batch's headers with its list of commits, and the list with itself and the plan.
 fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, Found>, changes: &mut Vec<Problem>) {
     let name = shown(&commits::path(plan));
     let mut committed = BTreeMap::<RunId, CommitLine>::new();
@@ -342,7 +342,7 @@ fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, 
         changes.push(Problem::in_file(shown(plan), "the plan of runs that were committed is gone").with_hint("put it back from a copy"));
     }
     for (number, line) in (1..).zip(list.split_inclusive(|byte| *byte == b'\n')) {
-        // Half a line is left by a killed command, and replaced by the next.
+        // A killed command may leave a half line, which the next one replaces.
         let Some(line) = line.strip_suffix(b"\n") else { continue };
         let Ok(commit) = serde_json::from_slice::<CommitLine>(line) else {
             changes.push(Problem::at_line(&name, number, "is not a line of committed runs").with_hint("put the file back from a copy"));
@@ -367,7 +367,7 @@ fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, 
     for (run, commit) in committed {
         let message = match found.get(&run) {
             Some(Found::Sealed(digest)) if *digest == commit.header => continue,
-            // That was said above.
+            // Already reported.
             Some(Found::Changed) => continue,
             Some(Found::Sealed(_)) => format!("the header of run `{run}` is not the one that was committed"),
             Some(Found::Unsealed) => format!("the header of run `{run}` had a seal when it was committed, and has none"),

@@ -1,4 +1,4 @@
-//! Runs and their outcomes as one JSON document, for programs: the same records as in the store, without the store.
+//! Runs and their outcomes as one JSON document for programs: the store's records without the store.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -8,7 +8,7 @@ use crate::domain::{ItemDetails, ItemOutcome, Run};
 use super::header::WireRun;
 use super::{ItemLine, header, item_line};
 
-/// Writes the pieces of a document; each run and each outcome is a line of its own.
+/// Writes a document in pieces. Each run and each outcome is one line.
 #[derive(Default)]
 pub struct RecordsWriter {
     line: String,
@@ -16,16 +16,16 @@ pub struct RecordsWriter {
 }
 
 impl RecordsWriter {
-    /// What comes after the last outcome.
+    /// The text after the last outcome.
     pub const END: &str = "\n]}\n";
 
-    /// Writes everything up to the first outcome.
+    /// Returns the text before the first outcome.
     pub fn begin(runs: &[&Run]) -> String {
         let runs: Vec<String> = runs.iter().map(|run| header::to_json(run)).collect();
         format!("{{\"schema\":\"evalreport/records/1\",\"runs\":[\n{}\n],\"items\":[\n", runs.join(",\n"))
     }
 
-    /// Writes one outcome, and what separates it from the one before.
+    /// Returns the text of one outcome, with the separator from the previous one.
     pub fn item(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> &str {
         self.line.clear();
         if std::mem::replace(&mut self.is_begun, true) {
@@ -37,7 +37,7 @@ impl RecordsWriter {
     }
 }
 
-/// The whole, as its schema describes it; it is written in pieces.
+/// The whole document, for its schema; it is written in pieces.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described")]
 struct Records {
@@ -48,7 +48,7 @@ struct Records {
     items: Vec<DetailedLine>,
 }
 
-/// An outcome with what else is known of it.
+/// An outcome with its details.
 #[derive(JsonSchema)]
 #[schemars(rename = "Outcome")]
 #[expect(dead_code, reason = "it is only described")]

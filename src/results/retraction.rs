@@ -1,4 +1,4 @@
-//! Tombstones: runs that views leave out, with the reason, and how many there are.
+//! Tombstones: retracted runs, which views hide and count, with the reason.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::files;
 use super::appended::Appended;
 use super::{Store, StoreError, durable};
 
-/// One tombstone, or the taking back of one with the same selector.
+/// A tombstone, or the undo of one with the same selector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retraction {
     pub selector: Filter,
@@ -53,17 +53,17 @@ struct WireRetraction {
 
 const WITHOUT_THEM: &str = "without the tombstone, runs would count that were retracted: mend the line, or delete it if it says nothing";
 
-/// The tombstones of a store that stand, in the order they were made.
+/// The valid tombstones of a store, in order of creation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Retractions {
     pub standing: Vec<Retraction>,
 }
 
 impl Retractions {
-    /// Reads the tombstones; an undo takes away every earlier one with the same selector.
+    /// Reads the tombstones. An undo removes every earlier one with the same selector.
     ///
-    /// Fails where any of them cannot be read: without it, runs would be shown that somebody took back. Only half of a last line is passed
-    /// over, for whoever wrote it was told that nothing was retracted.
+    /// Fails if any tombstone cannot be read, because retracted runs would be shown. Only a half last line is ignored: the command that
+    /// wrote it reported that nothing was retracted.
     pub fn load(store: &Store) -> Result<Self, Problems> {
         let path = store.retractions_path();
         let name = path.display().to_string();
@@ -85,7 +85,7 @@ impl Retractions {
         if problems.is_empty() { Ok(Self { standing }) } else { Err(Problems(problems)) }
     }
 
-    /// Returns the reason why the run is hidden, if it is.
+    /// Returns why the run is retracted, or `None` if it is not.
     pub fn reason(&self, run: &Run) -> Option<&str> {
         self.standing.iter().find(|retraction| retraction.selector.matches(run)).map(|retraction| retraction.reason.as_str())
     }

@@ -1,4 +1,4 @@
-//! What is in a store, by name only: nothing is parsed.
+//! The files of a store, by name only; nothing is parsed.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -10,37 +10,37 @@ use crate::domain::{Problem, visible};
 
 use super::{Store, presence};
 
-/// A run's header and what lies beside it.
+/// A run's header and the files beside it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HeaderFile {
     pub path: PathBuf,
-    /// `<id>/items.jsonl`, where there is one.
+    /// `<id>/items.jsonl`, if it exists.
     pub items: Option<PathBuf>,
-    /// `<id>/scores.jsonl`, where there is one.
+    /// `<id>/scores.jsonl`, if it exists.
     pub scores: Option<PathBuf>,
 }
 
-/// A run's folder without a header beside it: of a run in flight or abandoned, or with what judges said of an imported run, whose header
-/// lies in a sealed pair. Who has read the pairs can tell.
+/// A run's folder without a header beside it. Either the run is in progress or abandoned, or the folder has judgements of an imported run,
+/// whose header is in a sealed pair. Only reading the pairs tells which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Headless {
     pub folder: PathBuf,
-    /// `items.jsonl`, where there is one.
+    /// `items.jsonl`, if it exists.
     pub items: Option<PathBuf>,
-    /// `scores.jsonl`, where there is one.
+    /// `scores.jsonl`, if it exists.
     pub scores: Option<PathBuf>,
-    /// A run of the store's own has a file for its transcript before its first outcome; what is only judged has none.
+    /// Whether there is a transcript file. An own run has one before its first outcome; a folder of judgements has none.
     pub has_transcript: bool,
 }
 
 impl Headless {
-    /// The id of the run whose folder it is; the store's names are UTF-8.
+    /// Returns the id of the folder's run. Names in a store are UTF-8.
     pub fn run(&self) -> &str {
         self.folder.file_name().and_then(OsStr::to_str).unwrap_or_default()
     }
 }
 
-/// Both files of one imported source.
+/// The two files of one imported source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SealedPair {
     pub runs: PathBuf,
@@ -50,26 +50,26 @@ pub struct SealedPair {
 /// A file of item lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemSource {
-    /// One run's journal; the run is that of the header.
+    /// One run's journal; the header names the run.
     Journal(PathBuf),
     /// A sealed pair's items; each line names its run.
     Sealed(PathBuf),
 }
 
-/// The names of everything in a store, sorted.
+/// The paths of all files in a store, sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     pub headers: Vec<HeaderFile>,
     pub sealed: Vec<SealedPair>,
     pub batches: Vec<PathBuf>,
     pub headless: Vec<Headless>,
-    /// Items of imports whose runs were never written: a crashed import.
+    /// Item files of crashed imports, whose runs were never written.
     pub orphaned_items: Vec<PathBuf>,
     pub problems: Vec<Problem>,
 }
 
 impl Contents {
-    /// Lists single result files, wherever they are, with what lies beside each.
+    /// Lists single result files anywhere, with the files beside each.
     pub fn of_files(files: &[PathBuf]) -> Self {
         let mut problems = Vec::new();
         let mut headers = Vec::with_capacity(files.len());
@@ -81,14 +81,14 @@ impl Contents {
         Self { headers, problems, ..Self::default() }
     }
 
-    /// Returns the folders of runs in flight or abandoned. `is_sealed` says of an id whether a sealed pair of this store has the run.
+    /// Returns the folders of runs in progress or abandoned. `is_sealed` tells whether a sealed pair of this store has a run id.
     pub fn unfinished(&self, is_sealed: impl Fn(&str) -> bool) -> impl Iterator<Item = &Headless> {
         let is_begun = |one: &&Headless| one.items.is_some() || one.has_transcript;
         self.headless.iter().filter(is_begun).filter(move |one| !is_sealed(one.run()))
     }
 }
 
-/// Lists the store. A missing folder is an empty store.
+/// Lists the files of a store. A missing folder is an empty store.
 pub fn scan(store: &Store) -> Contents {
     let mut contents = Contents::default();
     let mut folders = Vec::new();
@@ -149,7 +149,7 @@ pub fn plans(store: &Store, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     list(&store.batches_dir(), problems).into_iter().filter(|entry| is_result(&entry.file_name)).map(|entry| entry.path).collect()
 }
 
-/// Returns a journal of a run's folder, where there is one.
+/// Returns a journal in a run's folder, or `None` if it does not exist.
 fn journal(folder: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PathBuf> {
     let path = folder.join(name);
     match presence::is_file(&path) {
@@ -172,7 +172,7 @@ struct Entry {
     kind: EntryKind,
 }
 
-/// Lists a folder in the order of names; a missing folder is empty. Symbolic links are followed once; loops are problems.
+/// Lists a folder by name. A missing folder is empty. Symbolic links are followed once; loops are problems.
 fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
@@ -231,7 +231,7 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     entries
 }
 
-/// Says whether a name is that of a result or a plan; the store writes it in lower case.
+/// Returns whether a name is that of a result or a plan. The store writes lower case.
 fn is_result(name: &str) -> bool {
     name.strip_suffix(".json").is_some()
 }

@@ -1,4 +1,4 @@
-//! One line of `scores.jsonl`: what one evaluator said about a run, by revision.
+//! One line of `scores.jsonl`: one evaluator's score of a run, by revision.
 
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::files;
 
 use super::for_each_line;
 
-/// A score with the evaluator's details, kept as it was given.
+/// A score with the evaluator's own details, unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreLine {
     #[serde(flatten)]
@@ -22,26 +22,26 @@ pub struct ScoreLine {
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_evaluated: Option<String>,
-    /// Who judged, where a judge did.
+    /// The judge, if one decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeLine>,
-    /// What the judge replied, in the order of asking.
+    /// The judge's replies, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raw: Vec<String>,
 }
 
-/// Who judged, by which words, and what it took, apart from what the agent took.
+/// The judge, its prompt, and the cost of judging, which is not part of the agent's cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JudgeLine {
     /// The id of the agent.
     pub agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Of the words that it was asked with.
+    /// SHA-256 of the judge's prompt.
     pub prompt_sha256: String,
     #[serde(default)]
     pub votes: u64,
-    /// The share of votes that agreed with the majority, where there was more than one.
+    /// The share of votes that agreed with the majority. Absent for a single vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct JudgeLine {
 }
 
 impl JudgeLine {
-    /// Says who decided: another model, or other words, is another judge.
+    /// Returns the judge's name. Another model or another prompt is another judge.
     pub fn name(&self) -> String {
         let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
         let words = self.prompt_sha256.get(..8).unwrap_or(&self.prompt_sha256);
@@ -62,7 +62,7 @@ impl JudgeLine {
 }
 
 impl ScoreLine {
-    /// A score and nothing else.
+    /// Creates a line with only a score.
     pub fn of(score: ScoreRecord) -> Self {
         Self { score, details: None, reasoning: None, not_evaluated: None, judge: None, raw: Vec::new() }
     }
@@ -74,7 +74,7 @@ impl ScoreLine {
         line
     }
 
-    /// Reads the score lines of a run; a missing file holds none.
+    /// Reads the score lines of a run. A missing file has none.
     pub fn read_all(path: &Path, problems: &mut Vec<Problem>) -> Vec<Self> {
         let name = path.display().to_string();
         let mut scores = Vec::new();

@@ -1,15 +1,14 @@
-//! What a record says of the files beside it, and of itself, so that a later change to any of them is found.
+//! Seals: digests in a record of the files beside it and of the record itself, which reveal later changes.
 //!
-//! A seal is the last field of a header, or of the line of a judgement that was made afterwards. It names how many bytes of each file there
-//! were, and their digest: what is appended later leaves a seal as true as it was. Its own last field is the digest of all text before that
-//! digest.
+//! A seal is the last field of a header, or of the line of a later judgement. It has the length and digest of each file at that time, so
+//! that later appended lines leave it valid. Its own last field is the digest of all text before that digest.
 //!
 //! ```text
 //! {"format":…,"cost_usd":0.5,"seal":{"items":{"bytes":812,"sha256":…},"output":{"files":2,"sha256":…},"sha256":…}}
 //! ```
 //!
-//! Behind it, in the same way, comes what an import knows of the bundle that brought the record, which leaves the seal as it was. Whoever
-//! can write these files can seal them again: a seal finds edits, and a [`super::signature`] finds forgers.
+//! An import may add a field after the seal, in the same form, about the bundle that brought the record. It leaves the seal valid. Anybody
+//! who can write these files can seal them again: a seal reveals edits, and a [`super::signature`] reveals forgers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -24,13 +23,13 @@ use crate::files;
 
 use super::presence;
 
-/// The files of a run's folder that are sealed; of files of lines as much as there is at that moment.
+/// The sealed files of a run's folder. Files of lines are sealed up to their current length.
 pub(super) const ITEMS: &str = "items.jsonl";
 pub(super) const SCORES: &str = "scores.jsonl";
 pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(super) const OUTPUT: &str = "output";
 
-/// So many first bytes of a file.
+/// The first bytes of a file: their number and digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Prefix {
@@ -38,7 +37,7 @@ pub(super) struct Prefix {
     pub sha256: String,
 }
 
-/// The files below a folder. The digest is that of a line `<sha256>  <path>` for each, ordered by path, as `sha256sum` prints them.
+/// The files below a folder. The digest covers one line `<sha256>  <path>` per file, ordered by path, in the format of `sha256sum`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tree {
@@ -46,7 +45,7 @@ pub(super) struct Tree {
     pub sha256: String,
 }
 
-/// What was there when a record was written. Empty files and files that are not there are the same.
+/// The files beside a record when it was written. An empty file counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,12 +58,12 @@ pub(super) struct Seal {
     pub output: Option<Tree>,
 }
 
-/// What the text of a record says of its seal.
+/// The state of a record's seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sealing {
-    /// Written before there were seals, or by hand.
+    /// Written by hand, or by an early release without seals.
     None,
-    /// The text is not the one that was sealed.
+    /// The text differs from the sealed one.
     Changed,
     Whole(Sealed),
 }
@@ -73,24 +72,24 @@ pub(super) enum Sealing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sealed {
     pub seal: Seal,
-    /// Without what an import added.
+    /// The sealed text, without additions of an import.
     pub text: String,
 }
 
 impl Sealed {
-    /// Names the record by its content.
+    /// Returns the digest of the sealed text.
     pub fn digest(&self) -> String {
         digest(self.text.as_bytes())
     }
 }
 
 impl Seal {
-    /// Seals a record, which is one line of JSON, as its last field.
+    /// Adds the seal as the last field of a record, which is one line of JSON.
     pub fn close(&self, json: &str) -> String {
         closed(json, "seal", self)
     }
 
-    /// Reads what lies in a run's folder, which need not be there.
+    /// Seals the files of a run's folder, which need not exist.
     pub fn of_folder(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             items: Prefix::of_file(&folder.join(ITEMS))?,
@@ -102,7 +101,7 @@ impl Seal {
 }
 
 impl Sealing {
-    /// Takes the text of a record apart.
+    /// Parses and checks the seal in the text of a record.
     pub fn of(text: &str) -> Self {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -111,13 +110,13 @@ impl Sealing {
             carried: Option<Carried>,
         }
         let text = text.trim_end_matches('\n');
-        // Within a text of the record the quotation mark would have a backslash before it.
+        // Inside a JSON string the quotation mark would be escaped.
         let Some(place) = text.rfind(",\"seal\":{") else {
             return if has_seal(text) { Self::Changed } else { Self::None };
         };
         let whole = || {
             let tail: Tail = serde_json::from_str(&format!("{{{}", &text[place + 1..])).ok()?;
-            // What it must have been: there is one way to write a seal.
+            // Rebuild the sealed text: a seal has only one possible form.
             let sealed = Sealed { text: tail.seal.close(&format!("{}}}", &text[..place])), seal: tail.seal };
             (with_carried(&sealed.text, tail.carried.as_ref()) == text).then_some(sealed)
         };
@@ -125,7 +124,7 @@ impl Sealing {
     }
 }
 
-/// Says whether somebody who wrote the record anew kept a seal in it.
+/// Returns whether a rewritten record still has a seal field.
 fn has_seal(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Any {
@@ -134,12 +133,12 @@ fn has_seal(text: &str) -> bool {
     text.contains("\"seal\"") && serde_json::from_str::<Any>(text).is_ok_and(|any| any.seal.is_some())
 }
 
-/// Adds to a record what an import knows of it.
+/// Adds an import's information to a record.
 pub(super) fn with_carried(text: &str, carried: Option<&Carried>) -> String {
     carried.map_or_else(|| text.to_owned(), |carried| closed(text, "carried", carried))
 }
 
-/// Adds a last field to an object, and to that the digest of all that comes before it.
+/// Adds a last field to an object, which ends in the digest of all text before it.
 fn closed(json: &str, key: &str, fields: &impl Serialize) -> String {
     let fields = serde_json::to_string(fields).expect("every key of it is text");
     let mut text = json.strip_suffix('}').unwrap_or(json).to_owned();
@@ -156,7 +155,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The digest of bytes that come one after the other.
+/// The running digest and length of bytes.
 #[derive(Clone, Default)]
 pub(super) struct Sum {
     hasher: Sha256,
@@ -169,25 +168,25 @@ impl Sum {
         self.bytes += bytes.len() as u64;
     }
 
-    /// None of nothing.
+    /// Returns `None` if there were no bytes.
     pub fn prefix(&self) -> Option<Prefix> {
         (self.bytes > 0).then(|| Prefix { bytes: self.bytes, sha256: hex(&self.hasher.clone().finalize()) })
     }
 }
 
 impl Prefix {
-    /// All that there is to read.
+    /// Digests everything in a reader.
     pub fn of(reader: impl Read) -> io::Result<Option<Self>> {
         sums(reader, &BTreeSet::new()).map(|(sum, _)| sum.prefix())
     }
 
-    /// All of a file, which need not be there.
+    /// Digests a whole file, which need not exist.
     pub fn of_file(path: &Path) -> io::Result<Option<Self>> {
         files::if_there(files::open(path))?.map_or(Ok(None), Self::of)
     }
 }
 
-/// Sums up everything, and what there was up to each of these places that there are so many bytes for.
+/// Digests a reader, in full and up to each of the given lengths that it reaches.
 pub(super) fn sums(reader: impl Read, places: &BTreeSet<u64>) -> io::Result<(Sum, BTreeMap<u64, Sum>)> {
     let (mut sum, mut at) = (Sum::default(), BTreeMap::new());
     let mut places = places.iter().copied().peekable();
@@ -204,7 +203,7 @@ pub(super) fn sums(reader: impl Read, places: &BTreeSet<u64>) -> io::Result<(Sum
 }
 
 impl Tree {
-    /// The files below a folder, which need not be there; none of no files. Links are not followed.
+    /// Digests the files below a folder, which need not exist. Returns `None` if there are none. Links are not followed.
     pub fn of(folder: &Path) -> io::Result<Option<Self>> {
         if !presence::is_folder(folder)? {
             return Ok(None);

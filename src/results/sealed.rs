@@ -1,6 +1,6 @@
 //! Imported runs: one sealed pair of files per source.
 //!
-//! The items go to a temporary file while the source streams by; the pair is complete when `<key>.runs.jsonl` exists, which is
+//! The items are written to a temporary file while the source is read. The pair is complete when `<key>.runs.jsonl` exists, which is
 //! written last.
 
 use std::collections::HashMap;
@@ -18,11 +18,11 @@ use super::header::WrittenRun;
 use super::seal::{self, Seal, Sum};
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
-/// Fast enough to keep up with a CSV reader, and about a twentieth of the text's size.
+/// Fast enough to keep up with a CSV reader. Compresses text to about a twentieth.
 const COMPRESSION_LEVEL: i32 = 3;
-/// What the file of a pair's headers ends in.
+/// Suffix of a pair's header file.
 const RUNS: &str = ".runs.jsonl";
-/// A call of the compressor costs as much as a line: it gets many.
+/// Bytes per call of the compressor, because a call costs as much as a line.
 const LINES_AT_ONCE: usize = 64 << 10;
 
 /// Writes one pair. Dropping it without [`SealedWriter::commit`] leaves nothing behind.
@@ -31,14 +31,14 @@ pub struct SealedWriter {
     runs_path: PathBuf,
     items: BufWriter<zstd::Encoder<'static, NamedTempFile>>,
     line: String,
-    /// Taken out of every line.
+    /// Redacted from every line.
     secrets: Arc<Secrets>,
-    /// Of each run's lines.
+    /// Digests of each run's lines.
     sums: HashMap<RunId, Sum>,
 }
 
 impl SealedWriter {
-    /// Begins the pair named by `key`, the lower-case hex digest of what is imported.
+    /// Creates the pair named `key`, the lower-case hex digest of the imported content.
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
@@ -55,7 +55,7 @@ impl SealedWriter {
         })
     }
 
-    /// Says whether the pair is already in the store.
+    /// Returns whether the pair is already in the store.
     pub fn exists(store: &Store, key: &str) -> bool {
         store.imports_dir().join(format!("{key}.runs.jsonl")).exists()
     }
@@ -66,14 +66,14 @@ impl SealedWriter {
         self.write(&outcome.run)
     }
 
-    /// The same with what else is known of the outcome.
+    /// Appends an outcome with its details.
     pub fn item_with(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_detailed_line(outcome, details, true, &mut self.line);
         self.write(&outcome.run)
     }
 
-    /// Keeps a line of a run as it was sealed elsewhere.
+    /// Appends a run's line unchanged, because it was sealed elsewhere.
     pub(super) fn item_as_written(&mut self, run: &RunId, line: &str) -> Result<(), StoreError> {
         self.line.clear();
         self.line.push_str(line);
@@ -90,7 +90,7 @@ impl SealedWriter {
         self.items.write_all(line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
     }
 
-    /// Seals the pair: items into place first, then the runs.
+    /// Commits the pair: first the items, then the runs.
     pub fn commit(mut self, runs: &[Run]) -> Result<(), StoreError> {
         let mut lines = String::new();
         for run in runs {
@@ -101,7 +101,7 @@ impl SealedWriter {
         self.finish(&lines)
     }
 
-    /// The same with headers as another store had sealed them. Fails where the outcomes are not those that were sealed.
+    /// Commits the pair with headers sealed by another store. Fails if the outcomes differ from the sealed ones.
     pub(super) fn commit_written(mut self, runs: &[WrittenRun]) -> Result<(), StoreError> {
         let mut lines = String::new();
         for written in runs {
@@ -119,7 +119,7 @@ impl SealedWriter {
     fn finish(self, lines: &str) -> Result<(), StoreError> {
         let encoder = self.items.into_inner().map_err(|error| StoreError::io("cannot write", &self.items_path)(error.into_error()))?;
         let items = encoder.finish().map_err(StoreError::io("cannot write", &self.items_path))?;
-        // An items file without its runs is the rest of a crashed import of the same source; it is replaced.
+        // An items file without its runs is left over from a crashed import of the same source. It is replaced.
         items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
         items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
         durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))
@@ -127,12 +127,12 @@ impl SealedWriter {
 }
 
 impl Store {
-    /// Says whether a sealed pair of this store has the run.
+    /// Returns whether a sealed pair of this store has the run.
     pub fn has_sealed(&self, id: &RunId) -> Result<bool, StoreError> {
         let folder = self.imports_dir();
         let cannot = StoreError::io("cannot read", &folder);
         let Some(entries) = files::if_there(fs::read_dir(&folder)).map_err(cannot)? else { return Ok(false) };
-        // Nearly all lines are of other runs, and need not be parsed for that.
+        // Nearly all lines are of other runs and need no parsing.
         let named = memchr::memmem::Finder::new(id.as_str());
         for entry in entries {
             let path = entry.map_err(StoreError::io("cannot read", &folder))?.path();
@@ -167,21 +167,21 @@ impl SealedReader {
         Ok(decoder)
     }
 
-    /// Reads the runs of a pair, with every problem of the file.
+    /// Reads the runs of a pair, and all problems of the file.
     pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
         let name = path.display().to_string();
         let read = Self::each(path, |line, number| header::parse_header(line, &name, Some(number), None));
         read.unwrap_or_else(|error| (Vec::new(), vec![Problem::unread(&name, &error)]))
     }
 
-    /// The same with how each was sealed, which fails for a changed one.
+    /// Reads the runs of a pair with their sealed headers. A changed header gives an error for its run.
     pub(super) fn written(path: &Path) -> io::Result<Vec<(Run, Result<WrittenRun, Problems>)>> {
         let name = path.display().to_string();
         let read = Self::each(path, |line, number| {
             let run = header::parse_header(line, &name, Some(number), None)?;
             Ok((run, WrittenRun::parse(line, &name, Some(number), None)))
         });
-        // Whoever asks has told of the lines that are no runs.
+        // Callers have already reported invalid lines.
         read.map(|(runs, _)| runs)
     }
 

@@ -1,8 +1,8 @@
-//! Who made a bundle: a signature beside it, as OpenSSH makes and reads them, so that `ssh-keygen -Y` can stand in on either side.
+//! Signatures of bundles, in OpenSSH's format, so that `ssh-keygen -Y` can replace either side.
 //!
-//! The signature of `nightly.bundle` is `nightly.bundle.sig`, in the namespace `evalreport`. Who may sign is said by a file of allowed signers
-//! (`ssh-keygen(1)`): a line of principals, options and a public key each. The one option that is known is `namespaces`; a line with another
-//! allows nobody.
+//! The signature of `nightly.bundle` is `nightly.bundle.sig`, in the namespace `evalreport`. A file of allowed signers (`ssh-keygen(1)`)
+//! has lines of principals, options and a public key. The only supported option is `namespaces`; a line with any other option allows
+//! nobody.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,16 +18,16 @@ use crate::files;
 
 use super::{StoreError, WholeFile};
 
-/// A signature for another purpose is none for this one.
+/// The namespace of signatures. A signature for another purpose is not valid here.
 const NAMESPACE: &str = "evalreport";
-/// Keys and signatures are a few hundred bytes, lists of signers a few thousand.
+/// Maximum file size. Keys and signatures have a few hundred bytes, lists of signers a few thousand.
 const MOST_BYTES: u64 = 1 << 20;
 const ARMOUR: &str = "-----BEGIN SSH SIGNATURE-----";
 
 /// A private key that signs.
 pub struct SigningKey(PrivateKey);
 
-/// Whose signatures are accepted.
+/// The accepted signers.
 #[derive(Debug)]
 pub struct AllowedSigners {
     path: PathBuf,
@@ -38,17 +38,17 @@ pub struct AllowedSigners {
 struct Allowed {
     principals: String,
     key: KeyData,
-    /// Why the line allows nothing.
+    /// Why the line allows nobody.
     refused: Option<String>,
 }
 
-/// Where the signature of a file belongs.
+/// Returns the path of a file's signature.
 pub fn signature_path(file: &Path) -> PathBuf {
     file.with_added_extension("sig")
 }
 
 impl SigningKey {
-    /// Reads a key as OpenSSH keeps it. `file` is what it is to sign.
+    /// Reads a private key in OpenSSH's format. `file` is the file that it will sign.
     pub fn read(path: &Path, file: &Path) -> Result<Self, Problem> {
         let name = visible(&path.display().to_string());
         let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
@@ -67,7 +67,7 @@ impl SigningKey {
         Ok(Self(key))
     }
 
-    /// Signs a file, and puts the signature beside it.
+    /// Signs a file and writes the signature beside it.
     pub fn sign(&self, file: &Path) -> Result<PathBuf, StoreError> {
         let path = signature_path(file);
         let is_other = text_of(&path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |text| !text.starts_with(ARMOUR));
@@ -106,7 +106,7 @@ impl AllowedSigners {
         Ok(Self { path: path.to_owned(), lines })
     }
 
-    /// Says who signed a file; fails where nobody did who is allowed to.
+    /// Returns the signer of a file. Fails if no allowed signer signed it.
     pub fn signer_of(&self, file: &Path) -> Result<Signer, Problem> {
         let name = visible(&file.display().to_string());
         let path = signature_path(file);
@@ -154,7 +154,7 @@ impl Allowed {
     }
 }
 
-/// Says why a line with these options allows nothing.
+/// Returns why a line with these options allows nobody.
 fn refused(options: &str) -> Option<String> {
     let mut rest = options;
     while !rest.is_empty() {
@@ -176,7 +176,7 @@ fn refused(options: &str) -> Option<String> {
     None
 }
 
-/// Splits off the first word; blanks within quotation marks belong to it.
+/// Splits off the first word. Blanks inside quotation marks belong to it.
 fn word(text: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let end = text.find(|letter: char| {
@@ -186,7 +186,7 @@ fn word(text: &str) -> Option<(&str, &str)> {
     Some((&text[..end], text[end..].trim_start()))
 }
 
-/// What is signed: the digest of the file, and what it is signed for (OpenSSH's `PROTOCOL.sshsig`).
+/// Returns the signed message: the file's digest and the purpose (OpenSSH's `PROTOCOL.sshsig`).
 fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
     let file = files::open(file)?;
     let (name, sum) = match hash {

@@ -1,4 +1,4 @@
-//! Where the store is and how its parts are named.
+//! The location of the store and the names of its files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use super::header::WrittenRun;
 use super::seal::{self, Seal};
 use super::{Journal, StoreError, durable, header, presence};
 
-/// A folder of results. Opening does not touch the disk.
+/// A results folder. Opening does not access the disk.
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
-    /// Taken out of everything that is written.
+    /// Redacted from everything that is written.
     secrets: Arc<Secrets>,
 }
 
@@ -27,7 +27,7 @@ impl Store {
         Self { root: root.into(), secrets: Arc::default() }
     }
 
-    /// The same store, which from here on writes the names of these secrets in place of their values.
+    /// Returns the store with these secrets, whose values it replaces by their names in everything it writes.
     #[must_use]
     pub fn hiding(self, secrets: Secrets) -> Self {
         Self { secrets: Arc::new(secrets), ..self }
@@ -50,7 +50,7 @@ impl Store {
         self.root.join(id.as_str())
     }
 
-    /// Returns the file of what evaluators said about the run, which need not be there.
+    /// Returns the path of the run's scores file, which need not exist.
     pub fn scores_path(&self, id: &RunId) -> PathBuf {
         self.run_dir(id).join("scores.jsonl")
     }
@@ -67,27 +67,27 @@ impl Store {
         self.root.join("retractions.jsonl")
     }
 
-    /// Commits a run: writes the header beside its place, syncs it, and links it there only if nothing has the name.
+    /// Commits a run: writes the header to a temporary file, syncs it, and links it into place only if the name is free.
     ///
-    /// After an error nothing is half-written: either the whole header is at its place or none is. It seals what lies in the run's folder.
+    /// After an error there is either the whole header or none. The header seals the files in the run's folder.
     pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
         let folder = self.run_dir(&run.id);
         let seal = Seal::of_folder(&folder).map_err(StoreError::io("cannot read", &folder))?;
         self.put(&run.id, &self.sealed(run, &seal))
     }
 
-    /// Commits a run whose journal is open, and notes it with its batch.
+    /// Commits a run whose journal is open, and records the commit in its batch's list.
     pub fn commit(&self, run: &Run, journal: &Journal) -> Result<PathBuf, StoreError> {
         let text = self.sealed(run, &journal.seal()?);
         let path = self.put(&run.id, &text)?;
-        // After the header: a run without this line is as good as one with it, a line without its header is evidence.
+        // After the header: a run without this line is still valid, but a line without its header reveals a deletion.
         if let Some(batch) = &run.batch_id {
             CommitLine::append(&self.batches_dir(), batch, &run.id, &seal::digest(text.as_bytes()))?;
         }
         Ok(path)
     }
 
-    /// Commits a run of another store: as that had sealed it, and without a seal where it has none.
+    /// Commits a run of another store, with its original sealed header if it has one.
     pub(super) fn save_written(&self, written: &WrittenRun) -> Result<PathBuf, StoreError> {
         self.put(&written.run.id, &seal::with_carried(&written.text(), written.run.carried.as_ref()))
     }
@@ -99,7 +99,7 @@ impl Store {
     fn put(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.header_path(id);
         let json = format!("{text}\n");
-        // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
+        // If the run has a folder, use it: whoever resumes the run then finds what a crash left.
         let folder = self.run_dir(id);
         let created = if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
             durable::create_new_by(&folder, &path, json.as_bytes())
@@ -116,32 +116,32 @@ impl Store {
         Ok(path)
     }
 
-    /// Says whether the run is committed.
+    /// Returns whether the run is committed.
     pub fn has(&self, id: &RunId) -> Result<bool, StoreError> {
         let path = self.header_path(id);
         presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))
     }
 
-    /// Reads one committed run back.
+    /// Reads one committed run.
     pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
         header::read_header(&self.header_path(id)).map_err(StoreError::Invalid)
     }
 
-    /// Opens the journals of a run for appending and takes their lock.
+    /// Opens and locks the journals of a run for appending.
     pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
         Journal::open(&self.run_dir(id), &self.header_path(id), id, Arc::clone(&self.secrets))
     }
 
-    /// Returns a fresh id for a run of our own; ids made later sort later.
+    /// Returns a new id for an own run. Later ids sort later.
     pub fn new_run_id(now: DateTime<Utc>) -> RunId {
         let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
         let time = uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
         RunId::from_uuid(Uuid::new_v7(time))
     }
 
-    /// Returns the id of an imported run: the same format and identity always give the same id, so importing twice adds nothing.
+    /// Returns the id of an imported run. Equal format and identity always give the same id, so importing twice adds nothing.
     pub fn imported_run_id(format: &str, identity: &[&str]) -> RunId {
-        // A fixed namespace of this tool's own, itself a UUIDv5 of the DNS namespace and the word "evalreport".
+        // A fixed namespace of this tool: the UUIDv5 of the DNS namespace and the word "evalreport".
         let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"evalreport");
         // Lengths make the parts unambiguous: ["ab", "c"] and ["a", "bc"] are different runs.
         let mut name = format!("{}:{format}", format.len());

@@ -1,4 +1,4 @@
-//! What can go wrong in writing to the store or opening it.
+//! Errors of writing to the store or opening it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::domain::{Problems, visible};
 
-/// What can go wrong in writing to the store or opening it.
+/// An error of writing to the store or opening it.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("{action} {}", path.display())]
@@ -26,7 +26,7 @@ impl StoreError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// The message with its cause, on one line.
+    /// Returns the message with its cause, on one line.
     pub fn whole(&self) -> String {
         let source = std::error::Error::source(self).map_or_else(String::new, |source| format!(": {source}"));
         visible(&format!("{self}{source}"))

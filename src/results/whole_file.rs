@@ -1,7 +1,7 @@
-//! A file at a path that somebody named: what is there is replaced as a whole, unless it is nothing that can be replaced.
+//! An output file at a given path, which replaces an existing file as a whole if it can be replaced.
 //!
-//! Moving a new file over a link, a pipe or a device would take the place of it and not of what is behind it: as root that is `/dev/stdout`
-//! itself. So links are followed, and what is no regular file is written to.
+//! Moving a new file over a link, a pipe or a device would replace that, not its target: for root, even `/dev/stdout` itself. So links are
+//! followed, and anything but a regular file is written to directly.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,24 +14,25 @@ use crate::files;
 use super::Guarded;
 use super::links::{MOST_LINKS, Step, folder_of, step};
 
-/// A file being written. Dropping it without [`WholeFile::commit`] leaves what was there, but for pipes and devices, which take what comes.
+/// A file being written. Dropping it without [`WholeFile::commit`] leaves an existing file unchanged, except for pipes and devices, which
+/// receive data at once.
 pub struct WholeFile(Kind);
 
 enum Kind {
-    /// Written beside the file that it will be.
+    /// A temporary file beside the final path.
     Beside(NamedTempFile, PathBuf),
     Through(File),
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Place {
-    /// A regular file, or none yet.
+    /// A regular file, or a path without a file.
     Regular(PathBuf),
     Other,
 }
 
 impl WholeFile {
-    /// Begins the file. Folders that lack are made.
+    /// Creates the file and missing folders.
     pub fn create(path: &Path) -> io::Result<Self> {
         match place_of(path)? {
             Place::Regular(place) => {
@@ -43,12 +44,12 @@ impl WholeFile {
                 files::sweep_files(folder);
                 Ok(Self(Kind::Beside(files::temporary_in(folder)?, place)))
             }
-            // Where the output is a file, there may be something in it already.
+            // The output may be a file that already has content.
             Place::Other => Ok(Self(Kind::Through(OpenOptions::new().append(true).open(path)?))),
         }
     }
 
-    /// Puts the file into its place.
+    /// Moves the file into place.
     pub fn commit(self) -> io::Result<()> {
         match self.0 {
             Kind::Beside(file, place) => {
@@ -76,13 +77,13 @@ impl Write for WholeFile {
     }
 }
 
-/// Follows links to what a path means.
+/// Follows links to the target of a path.
 fn place_of(path: &Path) -> io::Result<Place> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
         place = match step(&place)? {
             Step::Nothing => return Ok(Place::Regular(place)),
-            // What a process has open is no path, even where it looks like one.
+            // Links in `/proc` to open files are no real paths, even if they look like paths.
             Step::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => return Ok(Place::Other),
             Step::Link(target) => target,
             Step::End(metadata) if metadata.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),

@@ -1,10 +1,11 @@
-//! Adjusted p-values for families of tests. The order of the input is kept.
+//! Adjusted p-values for families of tests, in the order of the input.
 
 use super::Undefined;
 
-/// Holm's step-down adjustment (Holm 1979): rejecting where the result is below alpha errs anywhere in the family with at most that chance.
+/// Holm's step-down adjustment (Holm 1979): if every result below alpha is rejected, the chance of any false rejection in the family is at
+/// most alpha.
 ///
-/// Undefined where an entry is not a probability.
+/// Undefined if an entry is not a probability.
 pub fn holm(p: &[f64]) -> Result<Vec<f64>, Undefined> {
     let order = ascending(p)?;
     let (mut adjusted, mut largest) = (vec![0.0; p.len()], 0.0_f64);
@@ -17,7 +18,7 @@ pub fn holm(p: &[f64]) -> Result<Vec<f64>, Undefined> {
 
 /// The adjustment of Benjamini and Hochberg (1995): among rejections below q, an expected share of at most q is false.
 ///
-/// Undefined where an entry is not a probability.
+/// Undefined if an entry is not a probability.
 pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Undefined> {
     let order = ascending(p)?;
     let (mut adjusted, mut smallest) = (vec![0.0; p.len()], 1.0_f64);
@@ -28,7 +29,7 @@ pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Undefined> {
     Ok(adjusted)
 }
 
-/// Places of the entries from the smallest to the largest.
+/// Returns the indices of the entries from the smallest to the largest.
 fn ascending(p: &[f64]) -> Result<Vec<usize>, Undefined> {
     if p.iter().any(|p| !(0.0..=1.0).contains(p)) {
         return Err(Undefined::OutOfRange);

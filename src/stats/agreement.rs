@@ -1,4 +1,4 @@
-//! How far raters agree, beyond what chance explains.
+//! Agreement of raters, beyond that expected by chance.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ pub struct Agreement {
     pub percent: f64,
     /// Share expected from how often each rater uses each label.
     pub expected: f64,
-    /// Absent where both used one label only: then all agree, and chance explains all of it.
+    /// `None` if both raters used only one label: then chance explains the whole agreement.
     pub kappa: Option<f64>,
 }
 
 /// Cohen's kappa for two raters of the same items (Cohen 1960).
 ///
-/// Read it beside [`prevalence`]: where one label is rare, raters can agree on 95 % and have a kappa of 0.
+/// Read it beside [`prevalence`]: if one label is rare, raters can agree on 95% and have a kappa of 0.
 pub fn cohen_kappa<T: Ord>(a: &[T], b: &[T]) -> Result<Agreement, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
@@ -30,14 +30,14 @@ pub fn cohen_kappa<T: Ord>(a: &[T], b: &[T]) -> Result<Agreement, Undefined> {
     let (in_a, in_b) = (counts(a), counts(b));
     let chance: u128 = in_a.iter().map(|(label, count)| count * in_b.get(label).copied().unwrap_or(0)).sum();
     let n = a.len() as u128;
-    // Whole numbers, so that "chance explains all" is exact.
+    // Whole numbers, so that agreement fully explained by chance is detected exactly.
     let kappa = (chance < n * n).then(|| ((alike * n) as f64 - chance as f64) / (n * n - chance) as f64);
     Ok(Agreement { n: a.len() as u64, percent: alike as f64 / n as f64, expected: chance as f64 / (n * n) as f64, kappa })
 }
 
-/// Krippendorff's alpha for nominal labels, any number of raters and missing ratings (Krippendorff 2004); rows are raters, columns items.
+/// Krippendorff's alpha for nominal labels, any number of raters and missing ratings (Krippendorff 2004). Rows are raters, columns items.
 ///
-/// An item with fewer than two ratings says nothing and is left out. Undefined where nothing is left or all of it has one label.
+/// Items with fewer than two ratings are skipped. Undefined if no item remains or all labels are equal.
 pub fn krippendorff_alpha_nominal<T: Ord>(ratings: &[impl AsRef<[Option<T>]>]) -> Result<f64, Undefined> {
     let items = ratings.first().ok_or(Undefined::NoData)?.as_ref().len();
     if ratings.iter().any(|row| row.as_ref().len() != items) {
@@ -68,7 +68,7 @@ pub fn krippendorff_alpha_nominal<T: Ord>(ratings: &[impl AsRef<[Option<T>]>]) -
     Ok(1.0 - disagreement * (n - 1) as f64 / (n * n - alike) as f64)
 }
 
-/// The share of each label.
+/// Returns the share of each label.
 pub fn prevalence<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, f64> {
     let counts = counts(labels);
     let n: u128 = counts.values().sum();
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn two_raters_by_hand() {
-        // 20 both yes, 5 and 10 apart, 15 both no: 0.7 seen, 0.5 expected.
+        // 20 both yes, 15 differing, 15 both no: agreement 0.7, expected 0.5.
         let a: Vec<bool> = [[true; 25].as_slice(), &[false; 25]].concat();
         let b: Vec<bool> = [[true; 20].as_slice(), &[false; 5], &[true; 10], &[false; 15]].concat();
         let agreement = cohen_kappa(&a, &b).expect("items");

@@ -1,23 +1,23 @@
-//! What repeated attempts at one task say: solved within k tries, and solved by every one of k tries.
+//! Estimates from repeated attempts at a task: the probability that any of k passes, and that all k pass.
 //!
-//! Both are estimated per task and then averaged over tasks. Pooling the counts of several tasks estimates something else.
+//! Both are estimated per task and then averaged over tasks. Pooling the counts of several tasks would estimate something else.
 
 use super::Undefined;
 
-/// The chance that at least one of `k` attempts passes, from `c` passes in `n` attempts (Chen et al. 2021, "Evaluating Large Language
+/// The probability that at least one of `k` attempts passes, from `c` passes in `n` attempts (Chen et al. 2021, "Evaluating Large Language
 /// Models Trained on Code"): 1 − C(n − c, k) / C(n, k).
 ///
-/// Undefined with fewer than `k` attempts, because the estimate would depend on how many there are.
+/// Undefined with fewer than `k` attempts, because the estimate would depend on their number.
 pub fn pass_at_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
     check(n, c, k)?;
-    // The complement of a complement would cost the last digit of a plain rate.
+    // Computing 1 − (1 − c/n) would lose the last digit of a plain rate.
     if k == 1 {
         return Ok(c as f64 / n as f64);
     }
     Ok(1.0 - none_drawn(n, c, k))
 }
 
-/// The chance that all of `k` attempts pass, from `c` passes in `n` attempts (Yao et al. 2024, "τ-bench"): C(c, k) / C(n, k).
+/// The probability that all of `k` attempts pass, from `c` passes in `n` attempts (Yao et al. 2024, "τ-bench"): C(c, k) / C(n, k).
 ///
 /// Undefined with fewer than `k` attempts.
 pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
@@ -27,12 +27,12 @@ pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
 
 /// The mean over tasks of [`pass_at_k`]; a task is (attempts, passes).
 ///
-/// Undefined when one task has fewer than `k` attempts: leaving it out would change which tasks the number is about.
+/// Undefined if any task has fewer than `k` attempts: skipping it would change which tasks the number describes.
 pub fn mean_pass_at_k(tasks: &[(u64, u64)], k: u64) -> Result<f64, Undefined> {
     mean(tasks, k, pass_at_k)
 }
 
-/// The mean over tasks of [`pass_hat_k`]; a task is (attempts, passes). Undefined as [`mean_pass_at_k`] is.
+/// The mean over tasks of [`pass_hat_k`]; a task is (attempts, passes). Undefined in the same cases as [`mean_pass_at_k`].
 pub fn mean_pass_hat_k(tasks: &[(u64, u64)], k: u64) -> Result<f64, Undefined> {
     mean(tasks, k, pass_hat_k)
 }
@@ -55,7 +55,7 @@ fn check(n: u64, c: u64, k: u64) -> Result<(), Undefined> {
     if n < k { Err(Undefined::TooFew) } else { Ok(()) }
 }
 
-/// C(n − marked, k) / C(n, k): the chance that `k` of `n` drawn without return hold none of the marked ones.
+/// C(n − marked, k) / C(n, k): the probability that `k` of `n` drawn without replacement include no marked one.
 ///
 /// The ratio is symmetric in `k` and `marked`, so the product runs over the smaller of them and needs no factorial.
 fn none_drawn(n: u64, marked: u64, k: u64) -> f64 {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn small_cases_by_hand() {
-        // 2 of 5 passed: of the 10 pairs, 3 hold no pass and 1 holds two.
+        // 2 of 5 passed: of the 10 pairs, 3 have no pass and 1 has two.
         assert!((pass_at_k(5, 2, 2).expect("enough") - 0.7).abs() < 1e-15);
         assert!((pass_hat_k(5, 2, 2).expect("enough") - 0.1).abs() < 1e-15);
         assert_eq!((pass_at_k(3, 1, 1), pass_hat_k(3, 1, 1)), (Ok(1.0 / 3.0), Ok(1.0 / 3.0)));
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn many_attempts_neither_overflow_nor_crawl() {
-        // With replacement the two are 1 − 0.5^20 and 0.5^20, which a million attempts come close to.
+        // With replacement the two are 1 − 0.5^20 and 0.5^20; a million attempts come close.
         let half = 0.5f64.powi(20);
         let hat = pass_hat_k(1_000_000, 500_000, 20).expect("enough");
         assert!((hat / half - 1.0).abs() < 1e-3, "{hat}");
@@ -111,7 +111,7 @@ mod tests {
             let at = pass_at_k(n, c, k).expect("enough");
             let hat = pass_hat_k(n, c, k).expect("enough");
             proptest::prop_assert!(hat <= at + 1e-12);
-            // All of k fail exactly when not one passes.
+            // All of k fail exactly if none passes.
             let all_fail = pass_hat_k(n, n - c, k).expect("enough");
             proptest::prop_assert!((at - (1.0 - all_fail)).abs() < 1e-12);
         }

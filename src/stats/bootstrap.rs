@@ -1,7 +1,7 @@
-//! Resampling with seeded randomness that does not depend on how the work is divided.
+//! Resampling with seeded random numbers that do not depend on how the work is divided.
 //!
-//! What is drawn are whole units: items, or clusters of items; never the runs inside an item. Replicate `r` has its own stream of
-//! random numbers, so the same seed gives the same replicates on any number of threads.
+//! Whole units are drawn: items, or clusters of items, never the runs of an item. Replicate `r` has its own stream of random numbers, so
+//! that the same seed gives the same replicates on any number of threads.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -11,12 +11,12 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::distribution::upper_level;
 use super::{Interval, Undefined, normal_quantile};
 
-/// Where the random numbers of one analysis start; callers take it from a hash of the data, so that equal data give equal numbers.
+/// The seed of one analysis. Callers derive it from a hash of the data, so that equal data give equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The random numbers of one replicate.
+    /// Returns the random numbers of one replicate.
     pub(super) fn stream(self, replicate: u64) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
@@ -26,7 +26,7 @@ impl Seed {
     }
 }
 
-/// A number below `bound`, every one equally likely (Lemire 2019: a product instead of a remainder, with rejection).
+/// Returns a number below `bound`, all equally likely (Lemire 2019: a product instead of a remainder, with rejection).
 #[expect(clippy::cast_possible_truncation, reason = "the low and the high half of the product are what is wanted")]
 #[inline]
 pub(super) fn below(random: &mut ChaCha8Rng, bound: u32) -> u32 {
@@ -48,23 +48,24 @@ pub struct Replicates {
     undefined: usize,
 }
 
-/// The bias-corrected and accelerated interval with what it was made from.
+/// The bias-corrected and accelerated interval with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct BcaInterval {
     pub interval: Interval,
-    /// Bias correction: how far the estimate lies from the replicates' median, in standard normal units.
+    /// Bias correction: the distance of the estimate from the replicates' median, in standard normal units.
     pub bias: f64,
     /// How the standard error changes with the estimate.
     pub acceleration: f64,
-    /// The levels at which the replicates' quantiles are taken.
+    /// The levels of the replicates' quantiles.
     pub level_low: f64,
     pub level_high: f64,
 }
 
 impl Replicates {
-    /// Draws `resamples` times as many units as there are, with return, and takes the statistic of each drawing.
+    /// Draws `resamples` samples with replacement, each with as many units as the data, and computes the statistic of each.
     ///
-    /// The statistic receives the indices drawn, in no order. Undefined without units or resamples, and when no resample has a value.
+    /// The statistic receives the drawn indices, in no particular order. Undefined without units or resamples, and if no resample has a
+    /// value.
     pub fn draw(units: usize, resamples: u32, seed: Seed, statistic: impl Fn(&[u32]) -> Option<f64> + Sync) -> Result<Self, Undefined> {
         let bound = u32::try_from(units).map_err(|_| Undefined::OutOfRange)?;
         if bound == 0 || resamples == 0 {
@@ -85,7 +86,7 @@ impl Replicates {
         Self::sorted(values.into_iter().flatten().collect(), undefined)
     }
 
-    /// Takes replicates that were made elsewhere, for instance by going through every possible resample.
+    /// Creates replicates from given values, for instance from an enumeration of all possible resamples.
     pub fn from_values(values: Vec<f64>) -> Result<Self, Undefined> {
         if values.iter().any(|value| !value.is_finite()) {
             return Err(Undefined::NotFinite);
@@ -101,12 +102,12 @@ impl Replicates {
         Ok(Self { values, undefined })
     }
 
-    /// How many resamples had no value of the statistic, such as a cost per solved task where none was solved.
+    /// Returns the number of resamples without a value of the statistic, such as a cost per solved task if none was solved.
     pub fn undefined(&self) -> usize {
         self.undefined
     }
 
-    /// The standard deviation of the replicates, with B − 1; needs a value in every resample.
+    /// Returns the standard deviation of the replicates, with B − 1. Needs a value in every resample.
     pub fn standard_error(&self) -> Result<f64, Undefined> {
         self.complete()?;
         let n = self.values.len() as f64;
@@ -115,10 +116,10 @@ impl Replicates {
         Ok((squares / (n - 1.0)).sqrt())
     }
 
-    /// The percentile interval: quantiles of the replicates by linear interpolation (type 7).
+    /// Returns the percentile interval: quantiles of the replicates by linear interpolation (type 7).
     ///
-    /// A resample without a value counts as beyond either end, which widens the interval; there is none once they fill a tail. There is
-    /// none either where all replicates are equal: no variation was seen.
+    /// A resample without a value counts as beyond either end, which widens the interval. Undefined if such resamples fill a tail, and if
+    /// all replicates are equal.
     pub fn percentile(&self, confidence: f64) -> Result<Interval, Undefined> {
         let upper = upper_level(confidence)?;
         if self.values.first() == self.values.last() {
@@ -130,10 +131,10 @@ impl Replicates {
         Interval::new(low, high).ok_or(Undefined::NotFinite)
     }
 
-    /// The bias-corrected and accelerated interval (Efron 1987) for `estimate`, the statistic of the data themselves.
+    /// Returns the bias-corrected and accelerated interval (Efron 1987) around `estimate`, the statistic of the data themselves.
     ///
-    /// `leave_one_out` holds the statistic without each unit in turn ([`jackknife`]); replicates equal to the estimate count one half.
-    /// Undefined when leaving units out changes nothing, when the estimate lies outside the replicates, and when a resample had no value.
+    /// `leave_one_out` has the statistic without each unit in turn ([`jackknife`]). Replicates equal to the estimate count one half.
+    /// Undefined if all leave-one-out values are equal, if the estimate is outside the replicates, or if a resample has no value.
     pub fn bca(&self, estimate: f64, leave_one_out: &[f64], confidence: f64) -> Result<BcaInterval, Undefined> {
         let upper = upper_level(confidence)?;
         if !estimate.is_finite() || leave_one_out.iter().any(|value| !value.is_finite()) {
@@ -143,12 +144,12 @@ impl Replicates {
         let acceleration = acceleration(leave_one_out)?;
         let below = self.values.partition_point(|&value| value < estimate);
         let up_to = self.values.partition_point(|&value| value <= estimate);
-        // All below or none: the correction would be infinite.
+        // If all replicates are on one side, the correction would be infinite.
         let bias = normal_quantile((below + up_to) as f64 / (2 * self.values.len()) as f64).map_err(|_| Undefined::NoVariation)?;
         let z = normal_quantile(upper)?;
         let level = |z: f64| {
             let shrink = 1.0 - acceleration * (bias + z);
-            // Past this the correction folds back on itself.
+            // Beyond this the correction is no longer monotonic.
             (shrink > 0.0).then(|| Normal::standard().cdf(bias + (bias + z) / shrink)).ok_or(Undefined::OutOfRange)
         };
         let (level_low, level_high) = (level(-z)?, level(z)?);
@@ -165,7 +166,7 @@ impl Replicates {
         if self.values.len() < 2 { Err(Undefined::TooFew) } else { Ok(()) }
     }
 
-    /// The value at a place between two replicates; nothing outside them.
+    /// Returns the value at a fractional index between two replicates, or `None` outside them.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the place was checked to be an index")]
     fn at(&self, place: f64) -> Option<f64> {
         if !(place >= 0.0 && place <= (self.values.len() - 1) as f64) {
@@ -177,9 +178,9 @@ impl Replicates {
     }
 }
 
-/// The statistic without each unit in turn; undefined when one of them has no value.
+/// Returns the statistic without each unit in turn. Undefined if any of these values is missing.
 ///
-/// Its time grows with the square of the number of units.
+/// Takes time quadratic in the number of units.
 pub fn jackknife(units: usize, statistic: impl Fn(&[u32]) -> Option<f64> + Sync) -> Result<Vec<f64>, Undefined> {
     let bound = u32::try_from(units).map_err(|_| Undefined::OutOfRange)?;
     if bound < 2 {
@@ -194,7 +195,7 @@ pub fn jackknife(units: usize, statistic: impl Fn(&[u32]) -> Option<f64> + Sync)
         .collect()
 }
 
-/// Σu³ / (6 (Σu²)^1.5) with u the mean of the leave-one-out values less each of them.
+/// Computes Σu³ / (6 (Σu²)^1.5), where u is the mean of the leave-one-out values minus each of them.
 fn acceleration(leave_one_out: &[f64]) -> Result<f64, Undefined> {
     let first = *leave_one_out.first().ok_or(Undefined::NoData)?;
     if leave_one_out.iter().all(|&value| value.total_cmp(&first).is_eq()) {
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(on_threads(1), on_threads(8));
         let other = Replicates::draw(DATA.len(), 999, Seed(8), mean(&DATA)).expect("data");
         assert_ne!(on_threads(1), other);
-        // The numbers of a release are the numbers of the next: the first indices of two streams, written down.
+        // The first indices of two streams, fixed so that every release draws the same numbers.
         let first = |replicate| {
             let mut random = Seed(7).stream(replicate);
             [below(&mut random, 100), below(&mut random, 100), below(&mut random, 100)]
@@ -243,7 +244,7 @@ mod tests {
             seen[below(&mut random, 6) as usize] += 1;
         }
         assert!(seen.iter().all(|&count| count.abs_diff(10_000) < 400), "{seen:?}");
-        // A bound just above half of the range is where a remainder would favour the small numbers by two to one.
+        // Above half of the range, a remainder would favour small numbers by two to one.
         let bound = (1 << 31) + (1 << 30);
         let small = (0..60_000).filter(|_| below(&mut random, bound) < bound / 3).count();
         assert!(small.abs_diff(20_000) < 500, "{small}");
@@ -260,7 +261,7 @@ mod tests {
         assert!(interval.low < centre && centre < interval.high);
         let leave_one_out = jackknife(DATA.len(), mean(&DATA)).expect("data");
         let bca = drawn.bca(centre, &leave_one_out, 0.95).expect("varied");
-        // The data lean to the right, so the corrected interval does.
+        // The data are skewed to the right, and so is the corrected interval.
         assert!(bca.acceleration > 0.0 && bca.interval.high > interval.high, "{bca:?} {interval:?}");
     }
 
@@ -278,7 +279,7 @@ mod tests {
     fn resamples_without_a_value_widen_and_then_remove_the_interval() {
         let solved = |drawn: &[u32]| drawn.contains(&0).then(|| drawn.iter().map(|&unit| f64::from(unit)).sum::<f64>());
         let rarely = Replicates::draw(4, 2000, Seed(1), solved).expect("some");
-        // (3/4)^4 of the resamples lack unit 0: more than a tail.
+        // (3/4)^4 of the resamples lack unit 0, which is more than a tail.
         assert!(rarely.undefined() > 500 && rarely.undefined() < 760);
         assert_eq!(rarely.percentile(0.95), Err(Undefined::TooFew));
         assert_eq!(rarely.standard_error(), Err(Undefined::NotFinite));

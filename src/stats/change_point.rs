@@ -1,66 +1,70 @@
-//! Where a series of nights changed its level.
+//! Change points in a series of days.
 
 use statrs::function::gamma::ln_gamma;
 
 use super::{Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided};
 
-/// What counts as a change of level.
+/// The rule for change points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeRule {
-    /// Nights that each side must have; one new night is never a change.
+    /// Minimum number of days before and after a change, so that one new day is never a change.
     pub min_nights: usize,
-    /// The chance that a family of steady series shows a change anywhere is at most this.
+    /// Maximum chance that a family of steady series shows any change.
     pub alpha: f64,
-    /// The smallest change worth a report, as a share of the level before.
+    /// The smallest reported change, as a share of the level before.
     pub min_relative: f64,
-    /// The tests of the family, as [`change_tests`] counts them over all its series; one or more.
+    /// Number of tests in the family, counted by [`change_tests`] over all its series; at least one.
     pub tests: usize,
 }
 
 impl Default for ChangeRule {
-    /// Five nights a side, 5 %, five percent of the level, and a family of one.
+    /// Five days on each side, alpha 5%, at least 5% of the level, and a family of one.
     fn default() -> Self {
         Self { min_nights: 5, alpha: 0.05, min_relative: 0.05, tests: 1 }
     }
 }
 
-/// A change of level between two stretches of nights.
+/// A change between two levels.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct ChangePoint {
-    /// The index of the first night of the new level.
+    /// The index of the first day of the new level.
     pub at: usize,
-    /// Mean level of the nights since the change before, and until the next one.
+    /// Mean level since the previous change; then until the next one.
     pub before: f64,
     pub after: f64,
     pub nights_before: usize,
     pub nights_after: usize,
-    /// Of the largest difference among all splits that were looked at, nights that resemble their neighbours allowed for.
+    /// The p-value of the largest difference among all tried splits, allowing for correlated days.
     pub p: f64,
-    /// Over the tests of the family (Bonferroni).
+    /// Adjusted for the tests of the family (Bonferroni).
     pub p_adjusted: f64,
 }
 
-/// How many tests a series adds to its family: its stretches between cuts that are long enough for a change and not constant.
+/// Returns the number of tests that a series adds to its family: its stretches between cuts that are long enough for a change and not
+/// constant.
 pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize {
     let varies = |values: &[f64]| values.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
     let is_tested = |&(from, to): &(usize, usize)| to - from >= 2 * rule.min_nights && varies(&series[from..to]);
     stretches(series.len(), breaks).iter().filter(|ends| is_tested(ends)).count()
 }
 
-/// The changes of level in a series, oldest first; those that do not hold over the family are not among them.
+/// Returns the change points of a series, oldest first. Changes that are not significant over the family are not included.
 ///
-/// In the whole stretch and in ever shorter ones inside it (halves, quarters and so on, each overlapping the next by half; Kovács et al.
-/// 2023) the split with the largest difference is sought, and its p is that of the largest of many: of Student's t on normal scores
-/// (van der Waerden 1952), which neither skewed amounts nor single nights gone astray can carry, by the tail of the largest of all splits
-/// (James, James and Siegmund 1987), with the whole stretch getting half of the error, the halves together a quarter, and so on. The
-/// nights are taken to be as correlated as they seem after the split, corrected for its bias, and 1.1 standard errors more (first-order
-/// autoregression: variance of means times (1 + r)/(1 − r)). If anything is found so, it is sought once more with a second look at the
-/// correlation, which sees a slow wander below the noise of single nights: the autocorrelations up to lag 5 of the whole stretch between
-/// what was found, extrapolated. The larger of both variances counts; steps that no wander makes, of three deviations of a night, stand. If
-/// scores are few and lopsided, t is too sure: p is at least the hypergeometric one of the threshold that tells the sides best apart. What
-/// lies on both sides of a change is searched in turn.
+/// Search: the split with the largest difference is sought in the whole stretch and in shorter windows inside it (halves, quarters and so
+/// on, each overlapping the next by half; Kovács et al. 2023). Both sides of a change are then searched in turn.
 ///
-/// `breaks` are indices at which something else changed, such as the suite or the model: the series is cut there, nothing is compared
+/// Test: Student's t on normal scores (van der Waerden 1952), which neither skewed amounts nor single outlying days can dominate. Its
+/// p-value is that of the largest of all splits (James, James and Siegmund 1987). The whole stretch gets half of the error, the halves
+/// together a quarter, and so on.
+///
+/// Correlation: days are assumed to be as correlated as they appear after the split, corrected for bias, plus 1.1 standard errors
+/// (first-order autoregression: variance of means times (1 + r)/(1 − r)). If this finds a change, a second search uses a second estimate,
+/// which detects a slow wander below the noise of single days: the autocorrelations up to lag 5 between the changes found, extrapolated.
+/// The larger variance counts. Steps of three daily deviations are kept, because no wander makes them.
+///
+/// Few and lopsided scores make t too certain: p is at least the hypergeometric one of the threshold that best separates the sides.
+///
+/// `breaks` are indices at which something else changed, such as the suite or the model. The series is cut there, nothing is compared
 /// across a cut, and a cut is never a change.
 pub fn change_points(series: &[f64], breaks: &[usize], rule: ChangeRule) -> Result<Vec<ChangePoint>, Undefined> {
     let is_size = rule.min_relative >= 0.0 && rule.min_relative.is_finite();
@@ -74,7 +78,7 @@ pub fn change_points(series: &[f64], breaks: &[usize], rule: ChangeRule) -> Resu
     Ok(stretches.into_iter().flat_map(|(from, to)| within(&series[from..to], from, rule)).collect())
 }
 
-/// The ends of what lies between cuts.
+/// Returns the ends of the stretches between cuts.
 fn stretches(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
     let mut cuts: Vec<usize> = breaks.iter().copied().filter(|&cut| cut < nights).chain([0, nights]).collect();
     cuts.sort_unstable();
@@ -82,19 +86,19 @@ fn stretches(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
     cuts.windows(2).map(|ends| (ends[0], ends[1])).collect()
 }
 
-/// A place at which the series changed, and the p of the search that found it.
+/// An index at which the series changed, and the p-value of the search that found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     at: usize,
     p: f64,
 }
 
-/// The changes inside a stretch without a cut that starts at `start`.
+/// Returns the changes inside a stretch without a cut that starts at `start`.
 fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     let mut found = Vec::new();
     divide(series, 0, rule, 1.0, &mut found);
     if found.is_empty() {
-        // A larger variance finds no more.
+        // A larger variance would not find more.
         return Vec::new();
     }
     refine(series, rule.min_nights, &mut found);
@@ -112,7 +116,7 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     loop {
         let changes: Vec<ChangePoint> = (0..found.len()).map(|place| change(series, &found, place, rule.tests)).collect();
         let weakest = (0..changes.len()).filter(|&place| !is_worth_a_report(series, &changes[place], rule)).max_by(|&one, &other| {
-            // Of equal ones the later goes.
+            // Of equal changes, the later one is dropped.
             changes[one].p.total_cmp(&changes[other].p)
         });
         let Some(weakest) = weakest else {
@@ -122,7 +126,7 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     }
 }
 
-/// Adds the places, ascending, at which the series changed. Means vary at least `inflation` times as much as those of independent nights.
+/// Adds the indices, ascending, at which the series changed. The variance of means is at least `inflation` times that of independent days.
 fn divide(series: &[f64], offset: usize, rule: ChangeRule, inflation: f64, found: &mut Vec<Found>) {
     let Some(surest) = surest(series, rule.min_nights, rule.alpha / rule.tests as f64, inflation) else { return };
     let (left, right) = series.split_at(surest.at);
@@ -131,7 +135,7 @@ fn divide(series: &[f64], offset: usize, rule: ChangeRule, inflation: f64, found
     divide(right, offset + surest.at, rule, inflation, found);
 }
 
-/// Moves every place to the best one between its neighbours: it was found in a window that may have ended elsewhere.
+/// Moves every index to the best split between its neighbours, because it was found in a window that may have ended elsewhere.
 fn refine(series: &[f64], min_nights: usize, found: &mut [Found]) {
     for place in 0..found.len() {
         let [from, to] = neighbours(series, found, place);
@@ -141,12 +145,13 @@ fn refine(series: &[f64], min_nights: usize, found: &mut [Found]) {
     }
 }
 
-/// Deviations of a night, at the side where nights deviate more, that no wander goes within so few nights: where half of what varies wanders
-/// or all of it, up to a correlation of .8, steps of this size are in fewer than one family of 100.
+/// Step size that no wander reaches within few days, in daily deviations of the side where days deviate more. If half or all of the
+/// variance wanders, up to a correlation of 0.8, fewer than one family of 100 has such a step.
 const BEYOND_WANDER: f64 = 3.0;
 
-/// Whether the medians of both sides are so far apart that the change needs no second look. Deviations are median absolute ones, scaled for
-/// normal values, so that nights gone astray neither make nor hide a step; where most nights are equal there is no scale and none is.
+/// Returns whether the medians of both sides are so far apart that the change needs no second look. Deviations are median absolute ones,
+/// scaled for normal values, so that outlying days neither make nor hide a step. If most days are equal there is no scale, and the result
+/// is false.
 fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
     let [from, to] = neighbours(series, found, place);
     let (left, right) = series[from..to].split_at(found[place].at - from);
@@ -157,7 +162,7 @@ fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
     largest > 0.0 && step >= BEYOND_WANDER * largest
 }
 
-/// Where the level before a change begins and the level after it ends.
+/// Returns the start of the level before a change and the end of the level after it.
 fn neighbours(series: &[f64], found: &[Found], place: usize) -> [usize; 2] {
     let from = if place == 0 { 0 } else { found[place - 1].at };
     [from, found.get(place + 1).map_or(series.len(), |next| next.at)]
@@ -178,18 +183,18 @@ fn mean(values: &[f64]) -> f64 {
 fn is_worth_a_report(series: &[f64], change: &ChangePoint, rule: ChangeRule) -> bool {
     let (from, to) = (change.at - change.nights_before, change.at + change.nights_after);
     let by = change.after - change.before;
-    // A night gone astray can turn the means round, and then they say nothing of what was found.
+    // An outlying day can reverse the difference of the means, which then do not match the change found.
     let by_scores = -normal_scores(&series[from..to])[..change.nights_before].iter().sum::<f64>();
     by * by_scores > 0.0 && by.abs() >= rule.min_relative * change.before.abs()
 }
 
-/// The change that is surest among all windows, if its p is at most `level`.
+/// Returns the change with the smallest p-value among all windows, if it is at most `level`.
 fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Option<Found> {
     let nights = series.len();
     let mut surest: Option<Found> = None;
     let (mut windows, mut weight) = (1_usize, 0.5);
     loop {
-        // The windows of a layer have an equal part of its weight; the next layer's are half as long, and weigh half as much together.
+        // The windows of a layer share its weight equally. Windows of the next layer are half as long and have half the weight together.
         let length = nights.div_ceil(windows.midpoint(1));
         if length < 2 * min_nights || (windows > 1 && length < 4 * min_nights) {
             return surest;
@@ -208,7 +213,7 @@ fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Opti
     }
 }
 
-/// The best split of a window, if the p of the best of all splits is at most `level`.
+/// Returns the best split of a window, if the p-value of the best of all splits is at most `level`.
 fn in_window(values: &[f64], min_nights: usize, level: f64, inflation: f64) -> Option<Found> {
     let scores = normal_scores(values);
     let split = best_split(&scores, min_nights)?;
@@ -220,7 +225,7 @@ fn in_window(values: &[f64], min_nights: usize, level: f64, inflation: f64) -> O
     (p <= level).then_some(Found { at: split.at, p })
 }
 
-/// The normal quantiles of the values' ranks, minus their mean; equal values have that of their mean rank.
+/// Returns the normal quantiles of the values' ranks, minus their mean. Equal values get that of their mean rank.
 fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut scores = vec![0.0; values.len()];
     let mut first = 0;
@@ -239,14 +244,14 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
     scores
 }
 
-/// The values' places, from the smallest to the largest.
+/// Returns the indices of the values, from the smallest to the largest.
 fn ascending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|one, other| values[*one].total_cmp(&values[*other]));
     order
 }
 
-/// A split and how much of the sum of squares it explains, of how much.
+/// A split, the sum of squares that it explains, and the total.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     at: usize,
@@ -254,7 +259,7 @@ struct Split {
     total: f64,
 }
 
-/// The split of centred scores that explains most; of equal ones, the first. None where the scores do not vary.
+/// Returns the split of centred scores that explains most; of equal splits, the first. `None` if the scores do not vary.
 fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
     let n = scores.len();
     let total: f64 = scores.iter().map(|score| score * score).sum();
@@ -266,7 +271,7 @@ fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
     for at in 1..=n - min_nights {
         sum += scores[at - 1];
         let between = sum * sum * weight(n, at);
-        // What rounding alone makes larger is no better.
+        // A rounding difference makes no split better.
         if at >= min_nights && between > best.between + 1e-12 * total {
             best = Split { at, between, total };
         }
@@ -274,18 +279,18 @@ fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
     Some(best)
 }
 
-/// n / (k (n − k)): the variance of the difference of two means, for values of variance 1.
+/// Returns n / (k (n − k)): the variance of the difference of two means, for values of variance 1.
 fn weight(n: usize, k: usize) -> f64 {
     n as f64 / (k as f64 * (n - k) as f64)
 }
 
-/// Standard errors by which nights are taken to be more correlated than they seem. With it, steady histories with correlations up to .7
-/// keep the promise in families of three series and of thirty.
+/// Standard errors added to the estimated correlation of days. With this margin, steady histories with correlations up to 0.7 keep alpha in
+/// families of 3 and of 30 series.
 const MARGIN: f64 = 1.1;
 
-/// The p of a split that was not looked for, from a variance of means that is at least `least` times that of independent nights.
+/// Returns the p-value of a split that was not searched for, with a variance of means at least `least` times that of independent days.
 ///
-/// An estimated variance of nights with a first-order autoregression has n(1 − r²)/(1 + r²) degrees of freedom, about n/√inflation.
+/// An estimated variance of days with a first-order autoregression has n(1 − r²)/(1 + r²) degrees of freedom, about n/√inflation.
 fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
     let n = scores.len() as f64;
     let within = split.total - split.between;
@@ -296,7 +301,7 @@ fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
     let levels = [mean(left), mean(right)];
     let rest: Vec<f64> = scores.iter().enumerate().map(|(place, score)| score - levels[usize::from(place >= split.at)]).collect();
     let lagged: f64 = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / within;
-    // Two levels and the search for the split take away about (3 + 4r)/n.
+    // Two levels and the search for the split reduce the estimate by about (3 + 4r)/n.
     let r = ((lagged + 3.0 / n) / (1.0 - 4.0 / n)).clamp(-1.0, 1.0);
     let r = (r + MARGIN * ((1.0 - r * r) / n).sqrt()).clamp(0.0, 0.95);
     let inflation = ((1.0 + r) / (1.0 - r)).max(least);
@@ -304,21 +309,21 @@ fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
     t_two_sided((split.between / (variance * inflation)).sqrt(), (n / inflation.sqrt() - 2.0).max(1.0)).unwrap_or(1.0)
 }
 
-/// What a night's wander keeps until the next, for want of knowing better: half of it is gone after three nights.
+/// Assumed share of a wander that persists to the next day: half of it is gone after three days.
 const KEPT: f64 = 0.8;
-/// Lags behind which its correlation is mostly noise.
+/// Lags beyond which its correlation is mostly noise.
 const LAGS: usize = 5;
-/// Standard errors by which nights are taken to wander more than they seem to. With it, histories that are half noise and half wander keep
-/// the promise from 60 nights on, in families of three series.
+/// Standard errors added to the estimated wander. With this margin, histories of half noise and half wander keep alpha from 60 days on, in
+/// families of three series.
 const WANDER_MARGIN: f64 = 0.4;
 
-/// How many times as much the means of nights vary as those of independent ones, if a part c of their variance wanders and the rest is
-/// noise of single nights: 1 + 2 Σ c·0.8ʰ = 1 + 8c (an ARMA(1,1), Box and Jenkins 1970; their lag-one correlation alone makes such nights look
-/// far less dependent than they are).
+/// Returns the variance of means of days relative to independent days, if a part c of their variance wanders and the rest is noise of
+/// single days: 1 + 2 Σ c·0.8ʰ = 1 + 8c (an ARMA(1,1), Box and Jenkins 1970). Their lag-one correlation alone would make such days look far
+/// less dependent than they are.
 ///
-/// c is fitted to the first five autocorrelations between the levels found, by least squares. Levels follow the wander, and so hide a
-/// part of it: with m nights for two levels, ĉ has the mean c/(1 + 64/m) − 7/(m + 20) and, for independent nights, the deviation 0.7/√m
-/// (simulated with 30 to 240 nights split once at their best place, each c from 0 to 1).
+/// c is fitted by least squares to the first five autocorrelations between the levels found. The levels follow the wander and so hide a
+/// part of it: with m days for two levels, ĉ has the mean c/(1 + 64/m) − 7/(m + 20) and, for independent days, the deviation 0.7/√m
+/// (simulated with 30 to 240 days split once at their best index, each c from 0 to 1).
 fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     let ends: Vec<usize> = std::iter::once(0).chain(found.iter().map(|found| found.at)).chain([scores.len()]).collect();
     let levels = ends.windows(2).map(|ends| &scores[ends[0]..ends[1]]);
@@ -346,10 +351,10 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     1.0 + 2.0 * KEPT / (1.0 - KEPT) * c.clamp(0.0, 1.0)
 }
 
-/// The p of the best of all splits of `n` nights with at least `min_nights` on each side, from what it would be for that split alone:
-/// 2(1 − Φ(b)) + b φ(b) Σ n/(k(n − k)) ν(b √(n/(k(n − k)))), and no more than the number of splits times as much.
+/// Returns the p-value of the best of all splits of `n` days with at least `min_nights` on each side, from the p-value of that split alone:
+/// 2(1 − Φ(b)) + b φ(b) Σ n/(k(n − k)) ν(b √(n/(k(n − k)))), at most `single` times the number of splits.
 fn p_of_best(single: f64, n: usize, min_nights: usize) -> f64 {
-    // Below this, quantiles end; nothing depends on how small it is.
+    // Quantiles are undefined below this; nothing depends on how small it is.
     let single = single.max(1e-290);
     let Some(b) = normal_quantile(single / 2.0).ok().map(|z| -z).filter(|b| *b > 0.5) else { return 1.0 };
     let steps = min_nights + 1..=n - min_nights;
@@ -362,14 +367,15 @@ fn density(z: f64) -> f64 {
     (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt()
 }
 
-/// ν(x), what walking in steps instead of continuously takes away (Siegmund and Yakir 2007).
+/// Returns ν(x), the correction for discrete instead of continuous steps (Siegmund and Yakir 2007).
 fn overshoot(x: f64) -> f64 {
     let half = x / 2.0;
     let below = 1.0 - normal_two_sided(half) / 2.0;
     (below - 0.5) / half / (half * below + density(half))
 }
 
-/// The smallest p, over all thresholds, of the hypergeometric test of how many values after the split are at most the threshold.
+/// Returns the smallest p-value, over all thresholds, of the hypergeometric test of how many values after the split are at most the
+/// threshold.
 fn p_of_threshold(values: &[f64], at: usize) -> f64 {
     let (left, right) = (at as f64, (values.len() - at) as f64);
     let (mut low_left, mut low_right) = (0.0, 0.0);
@@ -388,7 +394,7 @@ fn p_of_threshold(values: &[f64], at: usize) -> f64 {
     smallest
 }
 
-/// The chance that of `own + other` values drawn from two groups, at least `own` come from the group of size `group`.
+/// Returns the probability that at least `own` of `own + other` values drawn from two groups come from the group of size `group`.
 fn tail(mut own: f64, mut other: f64, group: f64, rest: f64) -> f64 {
     let mut term = (ln_choose(group, own) + ln_choose(rest, other) - ln_choose(group + rest, own + other)).exp();
     let mut sum = 0.0;
@@ -466,7 +472,8 @@ mod tests {
     #[test]
     fn levels_without_noise() {
         let series = |left, right| [vec![0.4; left], vec![0.6; right]].concat();
-        // The only split of ten nights with five a side: twice 2 / C(10, 5) = 0.016, since shorter stretches have half of the error.
+        // The only split of ten days with five on each side: 2 / C(10, 5), doubled because shorter stretches have half of
+        // the error.
         let one = change_points(&series(5, 5), &[], ChangeRule::default()).expect("finite");
         assert!(one.len() == 1 && (one[0].p - 4.0 / 252.0).abs() < 1e-12, "{one:?}");
         assert_eq!(change_points(&series(5, 5), &[], ChangeRule { tests: 4, ..ChangeRule::default() }), Ok(Vec::new()));
@@ -474,7 +481,7 @@ mod tests {
         assert_eq!(places(&series(20, 5), &[]), [20]);
         assert_eq!(places(&[0.4; 40], &[]), NONE);
         assert_eq!(places(&[], &[]), NONE);
-        // Two nights of 120 that failed, both of the last five: 2 · C(5, 2) / C(120, 2), and not the 1e-14 of a t test.
+        // Two of 120 days failed, both of the last five: 2 · C(5, 2) / C(120, 2), and not the 1e-14 of a t test.
         let mut rare = vec![1.0; 120];
         (rare[116], rare[118]) = (0.9, 0.9);
         assert!((p_of_threshold(&rare, 115) - 20.0 / 7140.0).abs() < 1e-9);
@@ -490,13 +497,13 @@ mod tests {
 
     #[test]
     fn the_tail_of_the_best_split() {
-        // Of one split it is its own; of many, between its own and their sum.
+        // For one split it is unchanged; for many, it is between the single p-value and their sum.
         assert!((p_of_best(0.01, 10, 5) - 0.01).abs() < 1e-12);
         for (single, n) in [(1e-3, 60), (1e-5, 730), (0.0, 120)] {
             let best = p_of_best(single, n, 5);
             assert!(best >= single && best <= (single.max(1e-290) * (n - 9) as f64).min(1.0), "{single} {n}: {best}");
         }
-        // Simulated: of 20,000 series of 120 normal values, 4.8 % have a largest |z| of 3.08 or more, five nights a side.
+        // Simulated: of 20,000 series of 120 normal values, 4.8% have a largest |z| of at least 3.08, with five days on each side.
         assert!((p_of_best(normal_two_sided(3.08), 120, 5) - 0.05).abs() < 0.01);
         assert!((overshoot(1e-6) - 1.0).abs() < 1e-5 && (overshoot(1.0) - (-0.583_f64).exp()).abs() < 0.02);
     }
@@ -510,7 +517,7 @@ mod tests {
         }
     }
 
-    /// Nights that resemble their neighbours wander; skewed amounts and nights gone astray look like levels to a mean.
+    /// Days that resemble their neighbours wander; skewed amounts and outlying days look like levels to a mean.
     #[test]
     fn wandering_skewed_and_stray_nights_are_no_changes() {
         let rule = ChangeRule { min_relative: 0.0, ..ChangeRule::default() };
@@ -531,7 +538,7 @@ mod tests {
         }
     }
 
-    /// Half of what varies goes on from night to night, and the other half hides that: a lag-one correlation of 0.4 looks harmless.
+    /// Half of the variance persists from day to day, hidden by the other half: a lag-one correlation of 0.4 looks harmless.
     #[test]
     fn a_wander_below_the_noise_of_nights_is_no_change() {
         let rule = ChangeRule { min_relative: 0.0, tests: 3, ..ChangeRule::default() };
@@ -553,7 +560,7 @@ mod tests {
     fn steps_that_no_wander_makes() {
         let is_clear = |series: &[f64], at| is_beyond_wander(series, &[Found { at, p: 0.0 }], 0);
         assert!(is_clear(&levels(&[(20, 50.0), (20, 56.0)], 7), 20) && !is_clear(&levels(&[(20, 50.0), (20, 51.5)], 7), 20));
-        // A few nights gone astray make none and hide none, and a level that hardly ever varies has no scale.
+        // A few outlying days make no step and hide none; a level that hardly varies has no scale.
         let mut astray = levels(&[(20, 50.0), (20, 50.0)], 7);
         astray[20..24].iter_mut().for_each(|value| *value += 100.0);
         assert!(!is_clear(&astray, 20));
@@ -567,12 +574,12 @@ mod tests {
     fn the_part_that_wanders() {
         let halves = |nights: usize| [Found { at: nights / 2, p: 0.0 }];
         let of = |scores: &[f64]| inflation_by_wander(scores, &halves(scores.len()));
-        // Nights that take turns do not wander; nor do levels without noise; a slow wave is nothing but wander.
+        // Alternating days do not wander, nor do levels without noise; a slow wave is only wander.
         assert!((of(&[1.0, -1.0].repeat(100)) - 1.0).abs() < 1e-12);
         assert!((of(&[[1.0; 50], [-1.0; 50]].concat()) - 1.0).abs() < 1e-12);
         let wave: Vec<f64> = (0..200).map(|night| (f64::from(night) / 8.0).sin()).collect();
         assert!((of(&wave) - 9.0).abs() < 1e-12);
-        // The levels that were found are no wander, and without them the step would be.
+        // The levels found are no wander; without them the step would count as wander.
         let step = levels(&[(100, 0.0), (100, 5.0)], 6);
         let by_one = inflation_by_wander(&step, &[]);
         assert!(of(&step) < 2.0 && by_one > 5.0, "{} {by_one}", of(&step));

@@ -5,33 +5,33 @@ use std::collections::BTreeMap;
 use super::mean::{summary, t_interval, total};
 use super::{Interval, Undefined};
 
-/// A mean, with errors that ignore the clusters and errors that respect them.
+/// A mean, with standard errors that ignore the clusters and standard errors that respect them.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Clustered {
     pub n: u64,
     pub clusters: u64,
     pub mean: f64,
-    /// As if every value were independent.
+    /// Standard error for independent values.
     pub se_naive: f64,
-    /// Cluster-robust without correction for few clusters; too small, for comparison with other tools.
+    /// Cluster-robust, without correction for few clusters. Too small; for comparison with other tools.
     pub se_cr0: f64,
-    /// Cluster-robust with the factor G / (G − 1); the one to use.
+    /// Cluster-robust with the factor G / (G − 1). Use this one.
     pub se_cr1: f64,
     /// G − 1.
     pub degrees: f64,
     /// t interval of `se_cr1`.
     pub interval: Interval,
-    /// How many times larger the variance of the mean is than with independent values.
+    /// Variance of the mean relative to independent values.
     pub design_effect: f64,
-    /// How many independent values would tell as much.
+    /// Number of independent values with the same precision.
     pub effective_n: f64,
 }
 
-/// The mean with cluster-robust errors (Liang and Zeger 1986; CR0 and CR1 as in Cameron and Miller 2015). With differences as values, the
-/// clustered paired comparison.
+/// Computes the mean with cluster-robust errors (Liang and Zeger 1986; CR0 and CR1 as in Cameron and Miller 2015). With differences as
+/// values it is the clustered paired comparison.
 ///
-/// `clusters` names the cluster of each value by a code; codes need not be dense. Undefined for one cluster, whose residuals add up to
-/// nothing whatever the data, and where clusters do not differ.
+/// `clusters` gives the cluster of each value as a code; codes need not be dense. Undefined for one cluster, whose residuals always add up
+/// to zero, and if clusters do not differ.
 pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Result<Clustered, Undefined> {
     if values.len() != clusters.len() {
         return Err(Undefined::Unequal);
@@ -45,7 +45,7 @@ pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Resu
     let (n, groups) = (values.len() as f64, count as f64);
     let se_naive = sd / n.sqrt();
     let se_cr0 = total(sums.iter().map(|sum| sum * sum)).sqrt() / n;
-    // What rounding leaves of residuals that cancel inside every cluster.
+    // Residuals that cancel inside every cluster leave a rounding error.
     if se_cr0 <= 1e-12 * se_naive {
         return Err(Undefined::NoVariation);
     }
@@ -57,7 +57,7 @@ pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Resu
     Ok(Clustered { n, clusters, mean: summary.mean, se_naive, se_cr0, se_cr1, degrees, interval, design_effect, effective_n })
 }
 
-/// The sum of the residuals of each cluster, and how many clusters there are. Codes without a value have a sum of zero.
+/// Returns the sum of residuals by cluster code, and the number of clusters. Codes without a value have a sum of zero.
 fn residuals(values: &[f64], clusters: &[u32], mean: f64) -> (Vec<f64>, u64) {
     let largest = clusters.iter().copied().max().unwrap_or(0) as usize;
     if largest > 4 * clusters.len() + 1024 {

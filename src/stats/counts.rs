@@ -1,19 +1,18 @@
-//! Counts of passed tasks from several runs, where it is not known which tasks they were.
+//! Counts of passed tasks from several runs with unknown tasks.
 
 use super::distribution::t_two_sided;
 use super::mean::{MeanDifference, summary, t_interval};
 use super::{Interval, Undefined};
 
-/// Compares totals of runs, (passed, tried) each, that are known without their items; a difference a − b of the means of the runs' shares.
+/// Compares totals of runs, (passed, tried) each, whose items are unknown: the difference a − b of the means of the runs' shares.
 ///
-/// The variance of an arm is p(1 − p)/n + s²(runs)/R. The tasks are taken to be a sample, and the first part is the most that tasks can
-/// differ by, however hard each is, as if nothing of it were noise of single attempts; the second is what runs differ by. n is the mean
-/// of the tried, and p in the first part is (pn + 1)/(n + 2), after Agresti and Caffo (2000), so that 100 % has a spread. Both parts hold
-/// noise of single attempts: it is too wide rather than too narrow, as it must be where items are unknown. Degrees of freedom are
-/// Satterthwaite's, with the first part's infinite, and for the runs at most what runs of equal spread would have. With one run a side
-/// [`super::newcombe`] and [`super::fisher`] are better.
+/// The variance of an arm is p(1 − p)/n + s²(runs)/R. The first part is for tasks as a sample: the largest possible variance between tasks,
+/// whatever their difficulty. The second part is for runs. n is the mean number tried, and p in the first part is (pn + 1)/(n + 2), after
+/// Agresti and Caffo (2000), so that 100% has a spread. Both parts include the noise of single attempts, so the interval is too wide rather
+/// than too narrow. Degrees of freedom are Satterthwaite's, infinite for the first part, and for the runs at most those of runs with equal
+/// spread. With one run per arm, [`super::newcombe`] and [`super::fisher`] are better.
 ///
-/// Undefined for an arm without runs, and for a run without tasks.
+/// Undefined for an arm without runs and for a run without tasks.
 pub fn counts_over_runs(a: &[(u64, u64)], b: &[(u64, u64)], confidence: f64) -> Result<MeanDifference, Undefined> {
     let arms = [Arm::of(a)?, Arm::of(b)?];
     let of_runs: f64 = arms.iter().map(|arm| arm.of_runs).sum();
@@ -24,7 +23,7 @@ pub fn counts_over_runs(a: &[(u64, u64)], b: &[(u64, u64)], confidence: f64) -> 
     };
     let degrees =
         if of_runs > 0.0 { (variance / of_runs).powi(2) * combined(|arm| arm.of_runs).min(combined(|arm| 1.0 / arm.runs)) } else { MANY };
-    // So many that Student's distribution is the normal one.
+    // With this many degrees Student's distribution is the normal one.
     let degrees = degrees.clamp(1.0, MANY);
     let (difference, standard_error) = (arms[0].mean - arms[1].mean, variance.sqrt());
     let t = difference / standard_error;

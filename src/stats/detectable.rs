@@ -1,9 +1,9 @@
-//! The smallest difference that a design can show, by inverting the very test that decides, and the size that a difference needs.
+//! The smallest difference that a design can detect, by inverting the deciding test itself, and the sample size for a given difference.
 //!
-//! Formulas from normal quantiles promise what discrete tests and tests of few clusters do not keep. Here the power of the deciding test
-//! is worked out (binomial sums, the noncentral t distribution, or the test itself on seeded draws) and the difference found at which it
-//! is what was wished for. A difference counts as found where p is below alpha and the sign is right. For a family give alpha divided by
-//! the number of pairs: the most that Holm asks for.
+//! Formulas from normal quantiles are too optimistic for discrete tests and for few clusters. Instead, the power of the deciding test is
+//! computed (by binomial sums, the noncentral t distribution, or the test itself on seeded draws), and the difference is sought that has
+//! the requested power. A difference counts as detected if p is below alpha and the sign is right. For a family, pass alpha divided by the
+//! number of pairs: Holm's strictest level.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -14,27 +14,28 @@ use super::exact::{Resampling, fisher, sign_flip};
 use super::power::{Aim, Side};
 use super::{Undefined, normal_quantile, t_quantile};
 
-/// What a design can show with the wished power.
+/// The smallest difference that a design detects with the requested power.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Detectable {
-    /// This difference, above zero, in the unit of what was asked about.
+    /// A difference above zero, in the unit of the question.
     Difference(f64),
-    /// None: not even the largest difference that there can be has the wished power.
+    /// Not even the largest possible difference has the requested power.
     Unreachable {
-        /// The smallest p that the design can give. Where it is at or above alpha no data can ever name a winner.
+        /// The smallest p-value that the design can give. If it is at least alpha, no data can ever name a winner.
         smallest_p: f64,
     },
 }
 
-/// Expected numbers of discordant pairs up to which McNemar's power is added up; beyond, the normal approximation with a correction for
-/// whole counts is within a few thousandths.
+/// Expected number of discordant pairs up to which McNemar's power is summed exactly. Beyond it the normal approximation, with a correction
+/// for whole counts, is accurate to a few thousandths.
 const SUMMED: f64 = 2_000.0;
 
-/// The power of McNemar's exact test to find a difference `delta` of two shares over `n` pairs, a share `discordant` of which differ.
+/// Returns the power of McNemar's exact test to detect a difference `delta` of two shares over `n` pairs, of which a share `discordant`
+/// differ.
 ///
-/// Numbers of discordant pairs are binomial, and of them those that the better arm passed (Duffy 1984 has the same double sum). A
-/// difference above the discordant share makes all discordant pairs the better arm's.
+/// The number of discordant pairs is binomial, and so is the number of those that the better arm passed (Duffy 1984 has the same double
+/// sum). If the difference exceeds the discordant share, the better arm passes all discordant pairs.
 pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<f64, Undefined> {
     proportion(discordant)?;
     proportion(delta)?;
@@ -60,15 +61,15 @@ pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<
     Ok(found.sum::<f64>().min(1.0))
 }
 
-/// The smallest difference of two shares over the same items that McNemar's exact test shows with the wished power, from the number of
-/// items and the share of them on which the arms differ.
+/// Returns the smallest difference of two shares over the same items that McNemar's exact test detects with the requested power, from the
+/// number of items and the share on which the arms differ.
 pub fn detectable_mcnemar(n: u64, discordant: f64, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
     let smallest_p = 2.0 * 0.5_f64.powf(n as f64);
     smallest(1.0, aim, smallest_p.min(1.0), |delta| power_mcnemar(n, discordant, delta, aim.alpha))
 }
 
-/// Items needed for McNemar's exact test to show a difference `delta` with the wished power, up to `cap`; nothing where it takes more.
+/// Returns the items that McNemar's exact test needs to detect a difference `delta` with the requested power, or `None` if more than `cap`.
 pub fn pairs_needed(discordant: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
     if !(delta > 0.0 && delta <= 1.0) {
         return Err(Undefined::OutOfRange);
@@ -76,14 +77,14 @@ pub fn pairs_needed(discordant: f64, delta: f64, aim: Aim, cap: u64) -> Result<O
     fewest(1, cap, aim, |n| power_mcnemar(n, discordant, delta, aim.alpha))
 }
 
-/// The power of a t test with `degrees` of freedom where the true difference is `noncentrality` standard errors: the noncentral t
-/// distribution, integrated over the spread that the sample happens to have.
+/// Returns the power of a t test with `degrees` of freedom if the true difference is `noncentrality` standard errors: the noncentral t
+/// distribution, integrated over the observed spread.
 pub fn power_t(noncentrality: f64, degrees: f64, alpha: f64) -> Result<f64, Undefined> {
     if !(noncentrality.is_finite() && alpha > 0.0 && alpha < 1.0) {
         return Err(Undefined::OutOfRange);
     }
     let (limit, normal) = (t_quantile(1.0 - alpha / 2.0, degrees)?, Normal::standard());
-    // With u the logarithm of s/σ, where ν s²/σ² is χ²: density exp(ν u − ν exp(2u) / 2) without its constant, highest at 0.
+    // Let u be the logarithm of s/σ, where ν s²/σ² is χ²: density exp(ν u − ν exp(2u) / 2) without its constant, with its maximum at 0.
     let (low, high) = (-(9.0 / degrees.sqrt()).max(40.0 / degrees).min(60.0), (6.0 / degrees.sqrt()).min(3.0));
     let steps = 2_000_u32;
     let (mut sum, mut found) = (0.0, 0.0);
@@ -96,8 +97,8 @@ pub fn power_t(noncentrality: f64, degrees: f64, alpha: f64) -> Result<f64, Unde
     Ok(found / sum)
 }
 
-/// The smallest difference that a t test shows with the wished power, from its standard error and degrees of freedom: paired items,
-/// CR1 over clusters, runs, and items over runs alike. Undefined without an error above zero.
+/// Returns the smallest difference that a t test detects with the requested power, from its standard error and degrees of freedom. For
+/// paired items, CR1 over clusters, runs, and items over runs. Undefined if the error is not above zero.
 pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
     if !standard_error.is_finite() {
@@ -106,7 +107,7 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
     if standard_error <= 0.0 {
         return Err(Undefined::NoVariation);
     }
-    // The far end of what a test with one degree of freedom could ask for.
+    // The largest possible value, for a test with one degree of freedom.
     let most = 4.0 * (t_quantile(1.0 - aim.alpha / 2.0, degrees)? + 10.0) / (1.0 - aim.power);
     match smallest(most, aim, 0.0, |noncentrality| power_t(noncentrality, degrees, aim.alpha))? {
         Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * standard_error)),
@@ -114,10 +115,11 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
     }
 }
 
-/// The smallest difference of the means of unpaired runs that Welch's test shows with the wished power, from the runs' true spread.
+/// Returns the smallest difference of the means of unpaired runs that Welch's test detects with the requested power, from the runs' true
+/// spread.
 ///
-/// The test takes its degrees of freedom from the spreads it sees, which with few runs are seldom alike; so the power is averaged over
-/// the χ² distributions of both.
+/// The test's degrees of freedom depend on the observed spreads, which seldom agree for few runs. So the power is averaged over the χ²
+/// distributions of both.
 pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
     if a.n < 2 || b.n < 2 {
@@ -133,7 +135,7 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
     }
     let degrees = [a, b].map(|side| (side.n - 1) as f64);
     let [first, second] = [seen(degrees[0])?, seen(degrees[1])?];
-    // By pair of seen spreads: how many true standard errors the difference has to be.
+    // For each pair of observed spreads: the required difference in true standard errors.
     let mut limits = Vec::with_capacity(first.len() * second.len());
     for one in &first {
         for other in &second {
@@ -152,15 +154,15 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
     }
 }
 
-/// Equally likely values of the variance that a sample shows, as shares of the true one.
+/// Returns equally likely values of the observed variance, as shares of the true one.
 fn seen(degrees: f64) -> Result<Vec<f64>, Undefined> {
     const VALUES: u32 = 24;
     let distribution = ChiSquared::new(degrees).map_err(|_| Undefined::OutOfRange)?;
     Ok((0..VALUES).map(|at| distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VALUES)) / degrees).collect())
 }
 
-/// Units (items, clusters or runs) needed for a paired t test to show a mean difference of `delta`, from the standard deviation of the
-/// units' differences, up to `cap`; nothing where it takes more.
+/// Returns the units (items, clusters or runs) that a paired t test needs to detect a mean difference of `delta`, from the standard
+/// deviation of the units' differences, or `None` if more than `cap`.
 pub fn units_needed(sd: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
     if !(sd.is_finite() && delta.is_finite()) {
         return Err(Undefined::NotFinite);
@@ -174,9 +176,9 @@ pub fn units_needed(sd: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u6
     fewest(2, cap, aim, |n| power_t(delta.abs() / sd * (n as f64).sqrt(), (n - 1) as f64, aim.alpha))
 }
 
-/// The chance that Fisher's exact test tells two true shares apart, in the right direction: the double binomial sum.
+/// Returns the power of Fisher's exact test to separate two true shares, in the right direction: the double binomial sum.
 ///
-/// Up to 2,000 tried on a side; beyond, by the normal approximation with the correction of Casagrande, Pike and Smith (1978).
+/// Exact for up to 2,000 tries per arm; beyond, by the normal approximation with the correction of Casagrande, Pike and Smith (1978).
 pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Result<f64, Undefined> {
     proportion(p1)?;
     proportion(p2)?;
@@ -191,12 +193,12 @@ pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Resu
         let error = (p1 * (1.0 - p1) / one + p2 * (1.0 - p2) / other).sqrt();
         return Ok(Normal::standard().cdf(((p1 - p2).abs() - needed) / error.max(f64::MIN_POSITIVE)));
     }
-    // The first is the lower one from here on; mirrored shares are counts of failures.
+    // From here on the first share is the lower one. Mirrored shares are counts of failures.
     let (low, low_n, high, high_n) = if p1 <= p2 { (p1, n1, p2, n2) } else { (p2, n2, p1, n1) };
     let (first, second) = (Binomial::new(low_n, low), Binomial::new(high_n, high));
     let (mut found, mut from) = (0.0, 0);
     for (passed, chance) in first.counts() {
-        // The fewest passes of the better arm that are told apart grow with those of the other.
+        // The fewest passes of the better arm that are significant grow with the passes of the other arm.
         from = from.max(passed * high_n / low_n);
         while from <= high_n && fisher(passed, low_n, from, high_n)? >= alpha {
             from += 1;
@@ -209,8 +211,8 @@ pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Resu
     Ok(found.min(1.0))
 }
 
-/// The smallest distance from the share `p1`, towards one half where shares vary most, that Fisher's exact test shows with the wished
-/// power: for totals of tasks whose items are unknown, one run a side.
+/// Returns the smallest distance from the share `p1`, towards one half where shares vary most, that Fisher's exact test detects with the
+/// requested power. For totals of tasks whose items are unknown, with one run per arm.
 pub fn detectable_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
     proportion(p1)?;
@@ -221,18 +223,19 @@ pub fn detectable_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<Det
     })
 }
 
-/// Where the spread of paired differences over clustered items comes from.
+/// The sources of the variance of paired differences over clustered items.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct ClusterSpread {
     /// Variance of one item's difference inside its cluster.
     pub within: f64,
-    /// Variance of the clusters' true mean differences; an estimate below zero is zero.
+    /// Variance of the clusters' true mean differences. A negative estimate is set to zero.
     pub between: f64,
 }
 
-/// Splits the variance of differences into that inside clusters and that between them (one-way analysis of variance with unequal groups).
+/// Splits the variance of differences into that inside clusters and that between clusters (one-way analysis of variance with unequal
+/// groups).
 ///
-/// Undefined for one cluster, and where every cluster has one item: the two are then one.
+/// Undefined for one cluster, and if every cluster has one item, because the two parts are then the same.
 pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSpread, Undefined> {
     if differences.len() != clusters.len() {
         return Err(Undefined::Unequal);
@@ -261,14 +264,14 @@ pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSp
     Ok(ClusterSpread { within, between: ((outside / (groups - 1.0) - within) / typical).max(0.0) })
 }
 
-/// The power of flipping the signs of clusters' sums, whose mean difference per item is `delta`: the test itself on `resampling.draws`
-/// made-up samples of normal sums. Beyond 16 clusters by the noncentral t distribution.
+/// Returns the power of flipping the signs of clusters' sums with a mean difference per item of `delta`, from the test itself on
+/// `resampling.draws` simulated samples of normal sums. Beyond 16 clusters by the noncentral t distribution.
 pub fn power_flips(sizes: &[u64], spread: ClusterSpread, delta: f64, alpha: f64, resampling: Resampling) -> Result<f64, Undefined> {
     Flips::new(sizes, spread, resampling)?.power(delta, alpha)
 }
 
-/// The smallest mean difference per item that flipping the signs of clusters shows with the wished power, from the clusters' sizes and
-/// where differences come from. G clusters can give no p below 2/2ᴳ: then it is unreachable, however large the difference.
+/// Returns the smallest mean difference per item that flipping the signs of clusters detects with the requested power, from the clusters'
+/// sizes and the variance parts. G clusters give no p below 2/2ᴳ: if that is too large, no difference is detectable.
 pub fn detectable_flips(sizes: &[u64], spread: ClusterSpread, aim: Aim, resampling: Resampling) -> Result<Detectable, Undefined> {
     wished(aim)?;
     let flips = Flips::new(sizes, spread, resampling)?;
@@ -276,17 +279,17 @@ pub fn detectable_flips(sizes: &[u64], spread: ClusterSpread, aim: Aim, resampli
     if smallest_p >= aim.alpha {
         return Ok(Detectable::Unreachable { smallest_p });
     }
-    // Few clusters of unequal sizes can ask for many standard errors, but a difference that no spread hides is always found.
+    // Few clusters of unequal sizes can need many standard errors, but a difference far above any spread is always detected.
     let most = 1_000.0 * flips.standard_error();
     smallest(most, aim, smallest_p, |delta| flips.power(delta, aim.alpha))
 }
 
-/// Clusters whose sums are flipped, and the same made-up noise for every difference that is asked about.
+/// Clusters whose sums are flipped, with the same simulated noise for every difference.
 struct Flips {
     sizes: Vec<f64>,
     /// Standard deviations of the clusters' sums.
     spreads: Vec<f64>,
-    /// By draw: standard normal values of the clusters; none where there are too many clusters to enumerate fast.
+    /// By draw: standard normal values of the clusters. Empty if there are too many clusters to enumerate fast.
     noise: Vec<Vec<f64>>,
     resampling: Resampling,
 }
@@ -331,19 +334,19 @@ impl Flips {
     }
 }
 
-/// Standard normal, by its quantile at a uniform value.
+/// Returns a standard normal value, as the quantile at a uniform value.
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let uniform = ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     Normal::standard().inverse_cdf(uniform)
 }
 
-/// The least difference up to `most` with the wished power, which grows with the difference.
+/// Returns the smallest difference up to `most` with the requested power. The power must grow with the difference.
 fn smallest(most: f64, aim: Aim, smallest_p: f64, power: impl Fn(f64) -> Result<f64, Undefined>) -> Result<Detectable, Undefined> {
     if smallest_p >= aim.alpha || power(most)? < aim.power {
         return Ok(Detectable::Unreachable { smallest_p });
     }
     let (mut short, mut enough) = (0.0, most);
-    // To four digits; nobody plans by more.
+    // Four digits are enough for planning.
     while enough - short > 1e-4 * enough {
         let middle = if short == 0.0 && enough > 1e-9 * most { enough / 4.0 } else { f64::midpoint(short, enough) };
         if power(middle)? >= aim.power {
@@ -355,8 +358,8 @@ fn smallest(most: f64, aim: Aim, smallest_p: f64, power: impl Fn(f64) -> Result<
     Ok(Detectable::Difference(enough))
 }
 
-/// The fewest units from `least` to `cap` with the wished power. Discrete tests lose a little power at some numbers; the answer is the
-/// end of a run of halvings, and has the power itself.
+/// Returns the fewest units from `least` to `cap` with the requested power, by bisection. The power of discrete tests dips at some numbers,
+/// so a smaller number may do, but the result itself has the requested power.
 fn fewest(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Undefined>) -> Result<Option<u64>, Undefined> {
     wished(aim)?;
     let reaches = |n: u64| Ok::<bool, Undefined>(power(n)? >= aim.power);
@@ -378,11 +381,11 @@ fn fewest(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Und
     Ok(Some(enough))
 }
 
-/// The most of `number` discordant pairs that the better arm may lose so that the exact p stays below `alpha`.
+/// Returns the most of `number` discordant pairs that the better arm may lose while the exact p stays below `alpha`.
 fn most_lost(number: u64, alpha: f64) -> Option<u64> {
     let coin = FairCoin::new(number);
     let (mut lost, mut beyond) = (None, number / 2 + 1);
-    // Halving over the counts: the tail grows with them.
+    // Bisects over the counts, because the tail grows with them.
     let mut from = 0;
     while from < beyond {
         let middle = from.midpoint(beyond);
@@ -405,7 +408,7 @@ fn wished(aim: Aim) -> Result<(), Undefined> {
     if open(aim.alpha) && open(aim.power) { Ok(()) } else { Err(Undefined::OutOfRange) }
 }
 
-/// The chances of counts that are not too unlikely to matter.
+/// The probabilities of counts, without negligible ones.
 struct Binomial {
     first: u64,
     chances: Vec<f64>,
@@ -414,7 +417,7 @@ struct Binomial {
 impl Binomial {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the most likely count lies between 0 and the total")]
     fn new(n: u64, p: f64) -> Self {
-        /// A chance, relative to the largest, that no longer matters.
+        /// A probability, relative to the largest, that is negligible.
         const NOTHING: f64 = 1e-14;
         if p <= 0.0 || p >= 1.0 {
             return Self { first: if p <= 0.0 { 0 } else { n }, chances: vec![1.0] };
@@ -473,7 +476,7 @@ mod tests {
         assert!((power(34.0) - 0.8078).abs() < 5e-4 && power(33.0) < 0.8, "{} {}", power(34.0), power(33.0));
         assert_eq!(units_needed(1.0, 0.5, USUAL, 1_000), Ok(Some(34)));
         assert_eq!(units_needed(1.0, 0.01, USUAL, 1_000), Ok(None));
-        // Without a difference half of alpha is in the right direction.
+        // Without a true difference, half of alpha is in the right direction.
         for degrees in [1.0, 2.0, 5.5, 30.0, 1e6] {
             let level = power_t(0.0, degrees, 0.05).expect("a test");
             assert!((level - 0.025).abs() < 2e-5, "{degrees}: {level}");
@@ -482,7 +485,7 @@ mod tests {
         assert!((difference(detectable_t(2.0, 1e7, USUAL)) / 2.0 - 2.801_585).abs() < 1e-3);
         assert_eq!(detectable_t(0.0, 5.0, USUAL), Err(Undefined::NoVariation));
         let side = Side { sd: 1.0, n: 3 };
-        // Three runs a side: between what four and what two degrees of freedom would need. One constant side: n − 1.
+        // Three runs per arm: between the values for four and for two degrees of freedom. One constant arm: n − 1.
         let welch = difference(detectable_welch(side, side, USUAL)) / (2.0f64 / 3.0).sqrt();
         let by_t = |degrees| difference(detectable_t(1.0, degrees, USUAL));
         assert!(welch > by_t(4.0) && welch < by_t(2.0), "{welch}");
@@ -493,17 +496,17 @@ mod tests {
 
     #[test]
     fn mcnemar_by_hand() {
-        // Six pairs that all differ, p < .05 only where one arm has all six: share s to the sixth.
+        // Six pairs that all differ: p < 0.05 only if one arm passes all six, with probability share^6.
         let power = power_mcnemar(6, 1.0, 0.8, 0.05).expect("pairs");
         assert!((power - 0.9f64.powi(6)).abs() < 1e-12);
-        // Seven pairs of which half differ: six or seven of them, all one way.
+        // Seven pairs of which half differ: six or seven of them, all in one direction.
         let power = power_mcnemar(7, 0.5, 0.5, 0.05).expect("pairs");
         assert!((power - 8.0 / 128.0).abs() < 1e-12);
         assert_eq!(detectable_mcnemar(5, 0.5, USUAL), Ok(Detectable::Unreachable { smallest_p: 0.0625 }));
         assert_eq!(power_mcnemar(10, 0.0, 0.0, 0.05), Ok(0.0));
         let found = difference(detectable_mcnemar(200, 0.2, USUAL));
         assert!((power_mcnemar(200, 0.2, found, 0.05).expect("pairs") - 0.8).abs() < 2e-3 && found > 0.08 && found < 0.11, "{found}");
-        // Where sums end and the approximation begins.
+        // At the border between sums and approximation.
         let (below, above) =
             (power_mcnemar(9_999, 0.2, 0.0125, 0.05).expect("pairs"), power_mcnemar(10_001, 0.2, 0.0125, 0.05).expect("pairs"));
         assert!((below - above).abs() < 4e-3 && below > 0.7, "{below} {above}");
@@ -515,10 +518,10 @@ mod tests {
 
     #[test]
     fn proportions_by_hand() {
-        // Three of three against none has p = .1: never.
+        // 3 of 3 against 0 of 3 has p = 0.1: never below alpha.
         let never = detectable_proportions(0.5, 3, 3, USUAL).expect("tasks");
         assert!(matches!(never, Detectable::Unreachable { smallest_p } if (smallest_p - 0.1).abs() < 1e-12), "{never:?}");
-        // Four against four: only 4 and 0 of 4, p = 2/70.
+        // With four tasks each, only 4 against 0 is significant: p = 2/70.
         let power = power_proportions(0.1, 4, 0.8, 4, 0.05).expect("tasks");
         assert!((power - (0.9f64 * 0.8).powi(4)).abs() < 1e-9, "{power}");
         // Every table of 17 and 23 tasks, one by one.
@@ -543,7 +546,7 @@ mod tests {
         assert_eq!(cluster_spread(&[1.0, 2.0], &[1, 2]), Err(Undefined::TooFew));
         let spread = ClusterSpread { within: 0.2, between: 0.01 };
         assert_eq!(detectable_flips(&[10; 5], spread, USUAL, DRAWS), Ok(Detectable::Unreachable { smallest_p: 0.0625 }));
-        // Twelve clusters are enough for one pair, and never for 105.
+        // Twelve clusters are enough for one pair, but never for 105.
         let repositories = [231, 114, 87, 75, 44, 34, 32, 22, 19, 8, 6, 1];
         let found = difference(detectable_flips(&repositories, spread, USUAL, DRAWS));
         let equal = difference(detectable_flips(&[56; 12], spread, USUAL, DRAWS));

@@ -1,10 +1,10 @@
-//! How well an item tells better runs from worse ones.
+//! How well an item separates better runs from worse ones.
 
 use super::Undefined;
 
-/// The correlation of two measurements of the same units, from −1 to 1; point-biserial where one of them is 0 or 1.
+/// Returns the correlation of two measurements of the same units, from −1 to 1. Point-biserial if one of them is 0 or 1.
 ///
-/// Undefined for fewer than three pairs, and where one side does not vary.
+/// Undefined for fewer than three pairs, or if either measurement does not vary.
 pub fn correlation(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
     if pairs.len() < 3 {
         return Err(if pairs.is_empty() { Undefined::NoData } else { Undefined::TooFew });
@@ -22,7 +22,7 @@ pub fn correlation(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
     if value.is_finite() { Ok(value.clamp(-1.0, 1.0)) } else { Err(Undefined::NotFinite) }
 }
 
-/// How far from 0 a correlation of `n` unrelated pairs is in one of twenty cases, by the normal approximation.
+/// Returns the distance from 0 that a correlation of `n` unrelated pairs exceeds in one of twenty cases, by the normal approximation.
 pub fn correlation_by_chance(n: u64) -> Option<f64> {
     (n > 2).then(|| (1.96 / ((n - 1) as f64).sqrt()).min(1.0))
 }
@@ -36,7 +36,7 @@ mod tests {
         let close = |pairs: &[(f64, f64)], wanted: f64| assert!((correlation(pairs).expect("defined") - wanted).abs() < 1e-12);
         close(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)], 1.0);
         close(&[(0.0, 3.0), (0.0, 3.0), (1.0, 1.0)], -1.0);
-        // Passed by the runs with 3 and 4 of 5 elsewhere, not by those with 1 and 2: 2 / √5.
+        // Passed by the runs with rates 0.6 and 0.8 elsewhere, not by those with 0.2 and 0.4: 2 / √5.
         close(&[(0.0, 0.2), (0.0, 0.4), (1.0, 0.6), (1.0, 0.8)], 2.0 / 5.0_f64.sqrt());
     }
 

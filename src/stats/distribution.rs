@@ -1,19 +1,19 @@
-//! Quantiles and tails of the distributions that the methods here share.
+//! Quantiles and tails of distributions shared by several methods.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::Undefined;
 
-/// From here on the library's inversion of Student's t loses digits without saying so (3.5e-6 at 100,000), and the expansion is exact
-/// to more than ten.
+/// Degrees of freedom from which the expansion is used. The library's inversion of Student's t silently loses digits there (3.5e-6 at
+/// 100,000), while the expansion is exact to more than ten.
 const EXPANSION_FROM: f64 = 1e4;
 
-/// The level of a two-sided interval's upper end: 0.975 for a confidence of 0.95.
+/// Returns the level of a two-sided interval's upper end: 0.975 for a confidence of 0.95.
 pub(super) fn upper_level(confidence: f64) -> Result<f64, Undefined> {
     if confidence > 0.0 && confidence < 1.0 { Ok(0.5 + confidence / 2.0) } else { Err(Undefined::OutOfRange) }
 }
 
-/// The standard normal quantile at `level` in (0, 1).
+/// Returns the standard normal quantile at `level` in (0, 1).
 pub fn normal_quantile(level: f64) -> Result<f64, Undefined> {
     if !(level > 0.0 && level < 1.0) {
         return Err(Undefined::OutOfRange);
@@ -21,12 +21,12 @@ pub fn normal_quantile(level: f64) -> Result<f64, Undefined> {
     Ok(Normal::standard().inverse_cdf(level))
 }
 
-/// The chance of a standard normal value at least as far from zero as `z`.
+/// Returns the probability of a standard normal value at least as far from zero as `z`.
 pub fn normal_two_sided(z: f64) -> f64 {
     statrs::function::erf::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// Student's t quantile at `level` in (0, 1) with `degrees` > 0 of freedom, which need not be whole.
+/// Returns Student's t quantile at `level` in (0, 1) with `degrees` > 0 of freedom, which need not be whole.
 ///
 /// Above ten thousand degrees by the expansion around the normal quantile (Abramowitz and Stegun 26.7.5).
 pub fn t_quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
@@ -39,18 +39,17 @@ pub fn t_quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
     Ok(StudentsT::new(0.0, 1.0, degrees).map_err(|_| Undefined::OutOfRange)?.inverse_cdf(level))
 }
 
-/// The chance under Student's t with `degrees` of freedom of a value at least as far from zero as `t`.
+/// Returns the probability, under Student's t with `degrees` of freedom, of a value at least as far from zero as `t`.
 pub fn t_two_sided(t: f64, degrees: f64) -> Result<f64, Undefined> {
     let distribution = StudentsT::new(0.0, 1.0, degrees).map_err(|_| Undefined::OutOfRange)?;
     Ok((2.0 * distribution.sf(t.abs())).min(1.0))
 }
 
-/// The lower half of the binomial distribution with a chance of one half, unscaled: the middle weighs 1.
+/// The lower half of the binomial distribution with probability one half, scaled so that the middle weighs 1.
 ///
-/// Built by ratios from the middle outwards, so that nothing is lost to logarithms of large factorials; places so far out that their
-/// weight would not be a normal number are left out.
+/// Built by ratios from the middle outwards, to lose nothing to logarithms of large factorials. Counts with subnormal weights are omitted.
 pub(super) struct FairCoin {
-    /// The count that the first weight belongs to.
+    /// The count of the first weight.
     first: u64,
     /// Weights of the counts from `first` up to half of the tosses.
     weights: Vec<f64>,
@@ -76,12 +75,12 @@ impl FairCoin {
         Self { first, weights, total }
     }
 
-    /// The chance of exactly `count`, which is at most half of the tosses.
+    /// Returns the probability of exactly `count`, which is at most half of the tosses.
     pub(super) fn chance(&self, count: u64) -> f64 {
         self.stored(count).and_then(|place| self.weights.get(place)).map_or(0.0, |weight| weight / self.total)
     }
 
-    /// The chance of `count` or fewer, where `count` is at most half of the tosses.
+    /// Returns the probability of `count` or fewer, where `count` is at most half of the tosses.
     pub(super) fn at_most(&self, count: u64) -> f64 {
         self.stored(count).map_or(0.0, |place| self.weights.iter().take(place + 1).sum::<f64>() / self.total)
     }
@@ -102,7 +101,7 @@ mod tests {
             let got = t_quantile(level, degrees).expect("inside");
             assert!((got - quantile).abs() < 1e-8, "t({degrees}) at {level}: {got}");
         }
-        // Both ways of computing meet where one takes over.
+        // Both computations agree where one takes over.
         let below = t_quantile(0.995, 9999.9).expect("inside");
         let above = t_quantile(0.995, 10_000.1).expect("inside");
         assert!((below - above).abs() < 1e-7, "{below} {above}");

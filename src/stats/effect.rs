@@ -1,4 +1,4 @@
-//! Sizes of a difference without its unit. They stand beside the difference, never in its place.
+//! Unit-free effect sizes. They are shown beside the difference, never instead of it.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -10,23 +10,23 @@ use super::mean::summary;
 pub struct StandardizedDifference {
     /// With the pooled standard deviation; too large for small samples.
     pub cohens_d: f64,
-    /// The factor that takes the excess away.
+    /// The factor that removes the bias.
     pub correction: f64,
     pub hedges_g: f64,
 }
 
-/// How often a value of a lies above one of b.
+/// How often a value of a is above one of b.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Dominance {
     /// The share of pairs in which a is larger minus the share in which b is.
     pub delta: f64,
-    /// The chance that a random value of a is larger than one of b, with half of the ties.
+    /// The probability that a random value of a is larger than one of b, counting half of the ties.
     pub superiority: f64,
 }
 
 /// Hedges' g with the exact correction (Hedges 1981).
 ///
-/// Undefined where a sample has fewer than two values, and where neither varies.
+/// Undefined if a sample has fewer than two values, or if neither varies.
 pub fn hedges_g(a: &[f64], b: &[f64]) -> Result<StandardizedDifference, Undefined> {
     let (a, b) = (summary(a)?, summary(b)?);
     let (sd_a, sd_b) = a.sd.zip(b.sd).ok_or(Undefined::TooFew)?;
@@ -44,7 +44,7 @@ pub fn hedges_g(a: &[f64], b: &[f64]) -> Result<StandardizedDifference, Undefine
     }
 }
 
-/// Cliff's delta (Cliff 1993) and the probability of superiority, in the time that sorting takes.
+/// Cliff's delta (Cliff 1993) and the probability of superiority, in O(n log n).
 pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Result<Dominance, Undefined> {
     if a.is_empty() || b.is_empty() {
         return Err(Undefined::NoData);
@@ -68,7 +68,7 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Result<Dominance, Undefined> {
 fn correction(degrees: f64) -> f64 {
     let half = degrees / 2.0;
     if half > 1000.0 {
-        // The gamma functions' logarithms grow and their difference loses digits; the expansion of the ratio does not.
+        // The difference of large log-gammas loses digits; the expansion of the ratio does not.
         return 1.0 - 3.0 / (8.0 * half) - 7.0 / (128.0 * half * half) - 9.0 / (1024.0 * half.powi(3));
     }
     (ln_gamma(half) - ln_gamma(half - 0.5)).exp() / half.sqrt()

@@ -1,4 +1,4 @@
-//! Exact tests, all two-sided: counts on the same items, counts on different ones, and permutations of measured values.
+//! Exact two-sided tests: counts on the same items, counts on different items, and permutations of measured values.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -8,17 +8,17 @@ use super::distribution::FairCoin;
 use super::mean::total;
 use super::proportion::share;
 
-/// Half of a sample may have this many subsets for its permutations to be counted in full. All subsets of both halves are then known
-/// after sorting them, instead of after trying their 2³² combinations.
+/// Maximum number of subsets of half of a sample for an exact permutation test. Sorting the subsets of both halves then replaces trying
+/// their 2³² combinations.
 const HALF: usize = 1 << 16;
 
-/// Sums that differ by less than this share of the values' absolute sum are ties: decimal numbers such as 0.1 + 0.2 and 0.3 have to be.
+/// Sums that differ by less than this share of the values' absolute sum are ties, such as the decimal numbers 0.1 + 0.2 and 0.3.
 const TIE: f64 = 1e-9;
 
-/// The p-values for discordant pairs.
+/// The p-values of McNemar's test.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct McNemar {
-    /// Never errs more often than it says; decides verdicts.
+    /// Never exceeds its error rate; decides verdicts.
     pub exact: f64,
     /// Closer to its level on average, but above it for some numbers of pairs; shown, never decisive.
     pub mid: f64,
@@ -28,15 +28,15 @@ pub struct McNemar {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Permutation {
     pub p: f64,
-    /// Rearrangements at least as extreme as the data, as drawn or in full.
+    /// Number of rearrangements at least as extreme as the data, among those tried.
     pub count: u64,
-    /// Rearrangements looked at.
+    /// Number of tried rearrangements.
     pub total: u64,
-    /// Whether all were looked at. If not, the data count as one more rearrangement in `p`.
+    /// Whether all rearrangements were tried. If not, the data count as one more rearrangement in `p`.
     pub exact: bool,
 }
 
-/// How to draw rearrangements where there are too many to look at all.
+/// How to draw rearrangements if there are too many to try all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resampling {
     pub seed: u64,
@@ -45,7 +45,7 @@ pub struct Resampling {
 
 /// McNemar's test on the items that only one arm passed (McNemar 1947; mid-p as in Fagerland, Lydersen and Laake 2013).
 ///
-/// Without such items both are 1.
+/// Without such items both p-values are 1.
 pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
     let fewer = only_a.min(only_b);
     let coin = FairCoin::new(only_a.saturating_add(only_b));
@@ -53,20 +53,20 @@ pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
     McNemar { exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0), mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0) }
 }
 
-/// Fisher's test for two independent proportions: the chance of all tables with the same sums that are not more likely than this one, where
-/// a relative difference of 1e-7 counts as equal (Fisher 1935; ties as R treats them).
+/// Fisher's test for two independent proportions: the probability of all tables with the same margins that are not more likely than this
+/// one. A relative difference of 1e-7 counts as equal (Fisher 1935; ties as in R).
 ///
-/// Undefined where one side has no items.
+/// Undefined if an arm has no items.
 pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Result<f64, Undefined> {
     share(passed_a, total_a)?;
     share(passed_b, total_b)?;
     let passed = passed_a + passed_b;
     let (lowest, highest) = (passed.saturating_sub(total_b), passed.min(total_a));
-    // Weights relative to the middle by ratios of neighbours; no factorials.
+    // Weights relative to the middle, by ratios of neighbours instead of factorials.
     let middle = passed_a_expected(passed, total_a, total_b).clamp(lowest, highest);
     let up = |at: u64| ((total_a - at) as f64 * (passed - at) as f64) / ((at + 1) as f64 * (total_b + at + 1 - passed) as f64);
-    // Weights fall on both sides of the middle; what is below the smallest ordinary number adds nothing to any
-    // sum, and rounding would keep it from ever reaching zero.
+    // Weights fall on both sides of the middle. Stop below the smallest normal number: the rest adds nothing to any sum, and rounding would
+    // keep it from ever reaching zero.
     let above = (middle..highest).scan(1.0, |weight, at| {
         *weight *= up(at);
         (*weight >= f64::MIN_POSITIVE).then_some((at + 1, *weight))
@@ -82,9 +82,9 @@ pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Resul
     Ok((extreme / total(tables.iter().map(|(_, weight)| *weight))).clamp(f64::MIN_POSITIVE, 1.0))
 }
 
-/// The sign-flip test of paired differences: how many of the 2ⁿ ways to swap the arms within pairs give a sum at least as far from zero
-/// (Fisher 1935). Looks at all for up to 32 differences that are not zero, else draws. A difference below 1e-9 of the largest is zero: it
-/// is what rounding leaves of a cluster's sum, and would be one more to flip.
+/// The sign-flip test of paired differences: the share of the 2ⁿ ways to swap the arms within pairs that give a sum at least as far from
+/// zero (Fisher 1935). Tries all ways for up to 32 non-zero differences, else draws. A difference below 1e-9 of the largest counts as zero:
+/// it is a rounding error of a cluster's sum, and would add a unit to flip.
 pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
     finite(differences)?;
     let moving = moving(differences);
@@ -95,8 +95,8 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
     let limit = total(moving.iter().copied()).abs() - TIE * size;
     let (left, right) = moving.split_at(moving.len() / 2);
     if right.len() >= 17 {
-        // Of values of one sign only all of them together reach the limit, unless the smallest is lost in rounding. No draw is that: of
-        // 10,000 draws of 33 signs with a chance of 2 in a million.
+        // If all values have one sign, only flipping none or all of them reaches the limit, unless the smallest is lost in rounding. So no
+        // random draw is extreme: 10,000 draws of 33 signs would hit with a probability of 2 in a million.
         let least = moving.iter().fold(f64::INFINITY, |least, value| least.min(value.abs()));
         if limit > 0.0 && 2.0 * least > TIE * size && moving.iter().all(|value| (*value > 0.0) == (moving[0] > 0.0)) {
             return drawn(resampling, false, |_| false);
@@ -104,27 +104,27 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
         return drawn(resampling, limit <= 0.0, |random| flipped(&moving, random).abs() >= limit);
     }
     let [left, right] = [left, right].map(signed_sums);
-    // Flipping all signs mirrors the sum: as many lie at or below the lower limit as at or above the upper one.
+    // Flipping all signs mirrors the sum: as many sums are at or below the lower limit as at or above the upper one.
     let count = if limit > 0.0 { 2 * pairs_reaching(&left, &right, limit) } else { (left.len() * right.len()) as u64 };
-    // A zero flipped is a rearrangement, too, as long as they can be counted.
+    // Flipping a zero is a rearrangement too, as long as their number fits.
     let zeros = if differences.len() < 63 { differences.len() - moving.len() } else { 0 };
     Ok(counted(count << zeros, ((left.len() * right.len()) as u64) << zeros))
 }
 
-/// The values that are not zero up to rounding.
+/// Returns the values that are not zero up to rounding.
 fn moving(values: &[f64]) -> Vec<f64> {
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     values.iter().copied().filter(|value| value.abs() > TIE * largest).collect()
 }
 
-/// The permutation test of two independent samples: how many of the ways to split the pooled values give means at least as far
-/// apart (Pitman 1937). Looks at all as long as half of the values has few enough subsets (up to 32 values, more where one sample is small), else draws.
+/// The permutation test of two independent samples: the share of the ways to split the pooled values that give means at least as far apart
+/// (Pitman 1937). Tries all ways if half of the values has few enough subsets (up to 32 values, more if one sample is small), else draws.
 pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
     finite(a)?;
     finite(b)?;
     let n = (a.len() + b.len()) as f64;
     let mean = total(a.iter().chain(b).copied()) / n;
-    // Around the common mean the distance of the means is proportional to one sample's sum; take the smaller sample.
+    // Around the common mean, the difference of the means is proportional to one sample's sum; use the smaller sample.
     let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let pool: Vec<f64> = fewer.iter().chain(more).map(|value| value - mean).collect();
     let size = total(pool.iter().map(|value| value.abs()));
@@ -146,7 +146,7 @@ pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permu
     Ok(counted(if limit > 0.0 { count } else { all }, all))
 }
 
-/// The most likely number of passes among a's items, give or take one.
+/// Returns the most likely number of passes among a's items, within one.
 fn passed_a_expected(passed: u64, total_a: u64, total_b: u64) -> u64 {
     let exact = (u128::from(passed) + 1) * (u128::from(total_a) + 1) / (u128::from(total_a) + u128::from(total_b) + 2);
     u64::try_from(exact).unwrap_or(u64::MAX)
@@ -164,7 +164,7 @@ fn counted(count: u64, total: u64) -> Permutation {
     Permutation { p: count as f64 / total as f64, count, total, exact: true }
 }
 
-/// Counts extreme rearrangements among random ones; `always` where all are.
+/// Counts extreme rearrangements among random ones; `always` if all are extreme.
 fn drawn(resampling: Resampling, always: bool, mut extreme: impl FnMut(&mut ChaCha8Rng) -> bool) -> Result<Permutation, Undefined> {
     let total = resampling.draws;
     if total == 0 {
@@ -175,13 +175,13 @@ fn drawn(resampling: Resampling, always: bool, mut extreme: impl FnMut(&mut ChaC
     Ok(Permutation { p: (count + 1) as f64 / (total + 1) as f64, count, total, exact: false })
 }
 
-/// The sum with every sign drawn anew; one random word serves 64 values.
+/// Returns the sum with random signs. One random word serves 64 values.
 fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
     let mut sum = 0.0;
     for chunk in values.chunks(64) {
         let mut word = random.next_u64();
         for value in chunk {
-            // The sign bit is the only one that changes.
+            // Only the sign bit changes.
             sum += f64::from_bits(value.to_bits() ^ ((word & 1) << 63));
             word >>= 1;
         }
@@ -189,7 +189,7 @@ fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
     sum
 }
 
-/// The sum of `count` values drawn without replacement.
+/// Returns the sum of `count` values drawn without replacement.
 #[expect(clippy::cast_possible_truncation, reason = "a product's upper word is below the number of places")]
 fn picked(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
     let mut places: Vec<usize> = (0..pool.len()).collect();
@@ -202,7 +202,7 @@ fn picked(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
     sum
 }
 
-/// The sums under every choice of signs, in ascending order.
+/// Returns the sums under every choice of signs, in ascending order.
 fn signed_sums(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for value in values {
@@ -216,7 +216,7 @@ fn signed_sums(values: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The sums of every subset of up to `most` values, by the subset's size and in ascending order; nothing where there are too many.
+/// Returns the sums of every subset of up to `most` values, by subset size and in ascending order, or `None` if there are too many.
 fn sums_by_count(values: &[f64], most: usize) -> Option<Vec<Vec<f64>>> {
     let mut sums = vec![vec![0.0]];
     for value in values {
@@ -237,7 +237,7 @@ fn sums_by_count(values: &[f64], most: usize) -> Option<Vec<Vec<f64>>> {
     Some(sums)
 }
 
-/// How many pairs of two ascending lists add up to at least `limit`.
+/// Returns how many pairs of two ascending lists add up to at least `limit`.
 fn pairs_reaching(left: &[f64], right: &[f64], limit: f64) -> u64 {
     let (mut count, mut from) = (0, right.len());
     for value in left {
@@ -249,7 +249,7 @@ fn pairs_reaching(left: &[f64], right: &[f64], limit: f64) -> u64 {
     count
 }
 
-/// How many pairs of two ascending lists add up to at most `limit`.
+/// Returns how many pairs of two ascending lists add up to at most `limit`.
 fn pairs_within(left: &[f64], right: &[f64], limit: f64) -> u64 {
     let (mut count, mut until) = (0, right.len());
     for value in left {
@@ -278,7 +278,7 @@ mod tests {
         assert!(close(got.exact, 18.0 / 256.0) && close(got.mid, 10.0 / 256.0));
         assert_eq!((mcnemar(0, 0), mcnemar(5, 5).exact), (McNemar { exact: 1.0, mid: 1.0 }, 1.0));
         assert!(close(mcnemar(6, 0).exact, 0.03125) && close(mcnemar(5, 5).mid, 1.0));
-        // So far out that no normal number is left.
+        // So far in the tail that no normal number is left.
         assert!(mcnemar(0, 5000).exact > 0.0 && mcnemar(0, 5000).exact < 1e-300);
     }
 
@@ -290,7 +290,7 @@ mod tests {
             assert_eq!(sign_flip(&values, DRAWS), drawn);
             assert!(close(drawn.expect("there are values").p, 1e-4));
         }
-        // With one of another sign they are drawn.
+        // If one value has another sign, signs are drawn.
         let mixed: Vec<f64> = (0..40).map(|place| if place == 0 { -1.0 } else { 1.0 }).collect();
         assert!(sign_flip(&mixed, DRAWS).expect("there are values").p < 1e-3);
     }
@@ -315,11 +315,11 @@ mod tests {
         let maize = [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
         let got = sign_flip(&maize, DRAWS).expect("values");
         assert_eq!((got.count, got.total, got.exact), (2 * 863, 32_768, true));
-        // 0.1 + 0.2 - 0.3 is zero, so all eight sums are at least as far out, although in binary it is 5.6e-17.
+        // 0.1 + 0.2 - 0.3 is zero, so all eight sums are at least as extreme, although the binary sum is 5.6e-17.
         assert_eq!(sign_flip(&[0.1, 0.2, -0.3], DRAWS).map(|got| got.count), Ok(8));
         assert_eq!(sign_flip(&[0.0; 4], DRAWS).map(|got| (got.p, got.count, got.total)), Ok((1.0, 16, 16)));
         assert_eq!(sign_flip(&[1.0, 0.0, 1.0], DRAWS).map(|got| (got.count, got.total)), Ok((4, 8)));
-        // Forty clusters whose sums cancel up to rounding, and six that do not: enumerated, 2 of 2⁶ ways.
+        // Forty clusters whose sums cancel up to rounding, and six others: enumerated, 2 of 2⁶ ways.
         let mut sums: Vec<f64> = (0..40).map(|at| f64::from(at % 3 - 1) * 1e-17).collect();
         sums.extend([1.0, 2.0, 1.5, 0.5, 3.0, 1.0]);
         let got = sign_flip(&sums, DRAWS).expect("values");
@@ -330,11 +330,11 @@ mod tests {
 
     #[test]
     fn splits() {
-        // Three against three without overlap: the two most extreme of twenty.
+        // Three against three without overlap: the two most extreme of twenty splits.
         let got = permutation(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], DRAWS).expect("values");
         assert_eq!((got.count, got.total), (2, 20));
         assert_eq!(permutation(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)), Ok((1.0, 35)));
-        // A large offset must not break ties: {1, 2} against {1, 2} has distance zero, so every split is as extreme.
+        // A large offset must not break ties: {1, 2} against {1, 2} has difference zero, so every split is as extreme.
         let far = permutation(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS).expect("values");
         assert_eq!((far.count, far.total), (6, 6));
         // A small sample against a large one is still counted in full.

@@ -1,22 +1,22 @@
-//! Whether a change keeps to a bound, given that it is known only to within an interval.
+//! Whether a change known only within an interval stays within a limit.
 
 use super::Interval;
 
-/// What a gate says. Ordered: of several rulings the greatest stands.
+/// The ruling of a gate. Ordered: of several rulings the greatest applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
-    /// The change keeps to the bound, noise and all.
+    /// The whole interval is within the limit.
     Pass,
-    /// It may or may not: the data do not say.
+    /// The interval includes the limit.
     Inconclusive,
-    /// It breaks the bound, noise and all.
+    /// The whole interval is beyond the limit.
     Regression,
 }
 
-/// Holds a change to its floor: the change may not lie below it. What may not rise is held by its mirror image.
+/// Rules on a change that may not fall below `floor`. For a limit on rises, pass the mirror image.
 ///
-/// A floor of minus infinity holds nothing back.
+/// A floor of minus infinity allows everything.
 pub fn rule(change: Interval, floor: f64) -> Ruling {
     if change.low >= floor {
         Ruling::Pass
@@ -27,16 +27,16 @@ pub fn rule(change: Interval, floor: f64) -> Ruling {
     }
 }
 
-/// Shares are sums of fractions: a change that is the bound itself but for the last bits keeps to it.
+/// Shares are sums of fractions: a change equal to the limit up to rounding is within it.
 const SLACK: f64 = 1e-12;
 
-/// Holds a change between two sides of which neither varied from run to run: where they are equal, nothing was seen to fall, and asking for
-/// more runs would be asking for ever. Where they differ, the interval decides, as ever.
+/// Rules on a change between two arms whose runs never varied. If the arms are equal, nothing fell, and asking for more runs would never
+/// end. If they differ, the interval decides as usual.
 pub fn rule_steady(change: f64, interval: Interval, floor: f64) -> Ruling {
     if floor <= 0.0 && change.abs() <= SLACK { Ruling::Pass } else { rule(interval, floor) }
 }
 
-/// Holds a change that is known exactly.
+/// Rules on a change that is known exactly.
 pub fn rule_point(change: f64, floor: f64) -> Ruling {
     if change >= floor - SLACK { Ruling::Pass } else { Ruling::Regression }
 }
@@ -66,7 +66,7 @@ mod tests {
         assert!(Ruling::Regression > Ruling::Inconclusive && Ruling::Inconclusive > Ruling::Pass);
     }
 
-    /// A Wilson interval at the effective number is never a point, and a bound of nothing lies within it.
+    /// A Wilson interval at the effective number is never a point, and it includes a limit of zero.
     #[test]
     fn identical_nights_pass() {
         let around = ends(-0.04, 0.04);

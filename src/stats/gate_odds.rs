@@ -1,4 +1,4 @@
-//! What a gate would say of nights that are made up from the ones that were seen.
+//! A gate's rulings on simulated days like the seen ones.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
@@ -6,44 +6,44 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::{Ruling, Seed, Undefined};
 
-/// What is to be held against what.
+/// The design of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatePlan {
-    /// Runs of all items on each side; one or more.
+    /// Runs of all items in the baseline, then in the new runs; at least one each.
     pub baseline_runs: usize,
     pub head_runs: usize,
-    /// Standard deviation, as a share, by which whole runs differ beyond what their items explain; 0 where that is not known.
+    /// Standard deviation, as a share, of whole runs beyond the variation of their items; 0 if unknown.
     pub run_deviation: f64,
-    /// Worlds to make up for each drop; 2,000 know a share to within 1.1 percentage points.
+    /// Simulated worlds for each drop. One standard error of a share of 2,000 worlds is at most 1.1 percentage points.
     pub worlds: u32,
     pub seed: Seed,
 }
 
-/// Outcomes that could have been: of each run, whether each item passed.
+/// Simulated outcomes: for each run, whether each item passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateWorld {
     pub baseline: Vec<Vec<bool>>,
     pub head: Vec<Vec<bool>>,
 }
 
-/// How often a gate says what, as shares of the worlds.
+/// The shares of the worlds with each ruling.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct GateOdds {
-    /// By how much the pass rate truly fell, as a share; 0 where nothing changed, and a regression is a false alarm.
+    /// The true drop of the pass rate, as a share. At 0 a regression is a false alarm.
     pub drop: f64,
     pub pass: f64,
     pub inconclusive: f64,
     pub regression: f64,
 }
 
-/// Makes up worlds from what the items did, lets `decide` rule on each, and counts; for each of the `drops` in the pass rate.
+/// Simulates worlds from the items' outcomes for each of the `drops` in the pass rate, and counts the rulings of `decide`.
 ///
-/// `items` are passes and attempts of each item. An item's chance to pass is drawn anew for every world from what its attempts allow
-/// (beta-binomial, its prior fitted to all items by moments; items that were tried once each do not say which are flaky, and their chances are
-/// taken to make up four fifths of the variance, as do items of which three in ten are flaky). A drop breaks items for good: each fails in all runs of the head
-/// with a chance of drop / rate. A run that is off by some share turns so many of its outcomes.
+/// `items` are passes and attempts of each item. For every world, an item's probability to pass is drawn from its posterior (beta-binomial,
+/// with a prior fitted to all items by moments). Items with one attempt each do not show which are flaky, so four fifths of the variance
+/// are assumed to lie between items, as if three in ten items were flaky. A drop breaks items for good: each fails in all new runs with
+/// probability drop / rate. A run that deviates by some share has this share of its outcomes changed.
 ///
-/// Undefined without attempts, and where a drop is not below the pass rate. The same worlds underlie every drop.
+/// Undefined without attempts, and if a drop is not below the pass rate. All drops use the same worlds.
 pub fn gate_odds(
     items: &[(u64, u64)],
     drops: &[f64],
@@ -71,16 +71,16 @@ pub fn gate_odds(
     makers.into_iter().zip(drops).map(odds).collect()
 }
 
-/// How items' chances are spread: Beta(rate · size, (1 − rate) · size).
+/// The distribution of items' probabilities: Beta(rate · size, (1 − rate) · size).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prior {
     rate: f64,
     size: f64,
 }
 
-/// The part of the variance that lies between items, where no item was tried twice.
+/// Assumed share of the variance between items, if no item was attempted twice.
 const UNKNOWN_BETWEEN: f64 = 0.8;
-/// Neither all nor nothing of the variance lies between items, whatever the sample says.
+/// Limits of the share of the variance between items, whatever the sample says.
 const BETWEEN: [f64; 2] = [0.02, 0.995];
 
 impl Prior {
@@ -91,7 +91,7 @@ impl Prior {
             return Err(Undefined::NoData);
         }
         let n = tried.len() as f64;
-        // Half an item more of each kind: not even where all passed is every chance 1.
+        // Half an item more of each kind, so that no probability is 1 even if all passed.
         let rate = (tried.iter().map(|(passed, counted)| passed / counted).sum::<f64>() + 0.5) / (n + 1.0);
         let repeated: Vec<f64> = tried
             .iter()
@@ -107,12 +107,12 @@ impl Prior {
     }
 }
 
-/// Makes worlds in which the head's pass rate is lower by a drop.
+/// Creates worlds in which the new pass rate is lower by a drop.
 struct Maker<'a> {
     items: &'a [(u64, u64)],
     prior: Prior,
     plan: GatePlan,
-    /// The chance that an item breaks.
+    /// The probability that an item breaks.
     breaks: f64,
 }
 
@@ -151,23 +151,23 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Between 0 and 1, never either.
+/// Returns a uniform value between 0 and 1, both excluded.
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
-/// Standard normal (Box and Muller 1958).
+/// Returns a standard normal value (Box and Muller 1958).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * uniform(random).ln()).sqrt() * (std::f64::consts::TAU * uniform(random)).cos()
 }
 
 fn beta(random: &mut ChaCha8Rng, a: f64, b: f64) -> f64 {
     let (one, other) = (gamma(random, a), gamma(random, b));
-    // Tiny shapes can give two zeros; the chance is then at one of its ends.
+    // Tiny shapes can give two zeros; the probability is then 0 or 1.
     if one + other > 0.0 { one / (one + other) } else { f64::from(u8::from(uniform(random) < a / (a + b))) }
 }
 
-/// Marsaglia and Tsang 2000.
+/// Returns a gamma-distributed value (Marsaglia and Tsang 2000).
 fn gamma(random: &mut ChaCha8Rng, shape: f64) -> f64 {
     if shape < 1.0 {
         let power = uniform(random).powf(1.0 / shape);
@@ -195,7 +195,7 @@ mod tests {
         all.iter().filter(|passed| **passed).count() as f64 / all.len() as f64
     }
 
-    /// Falls of more than a percentage point.
+    /// Rules on a drop of more than a percentage point.
     fn any_fall(world: &GateWorld) -> Ruling {
         rule_point(rate(&world.head) - rate(&world.baseline), -0.01)
     }
@@ -218,7 +218,7 @@ mod tests {
         assert!(off[0].regression > 0.15, "{off:?}");
     }
 
-    /// The made-up rates are those asked for, and vary as those seen.
+    /// The simulated rates are the requested ones and vary like the seen ones.
     #[test]
     fn worlds_resemble_what_was_seen() {
         let items: Vec<(u64, u64)> = (0..300).map(|item| ([8, 8, 8, 4, 0][item % 5], 8)).collect();
@@ -228,7 +228,7 @@ mod tests {
         let mean = |of: fn(&GateWorld) -> f64| worlds.iter().map(of).sum::<f64>() / 200.0;
         let (before, after) = (mean(|world| rate(&world.baseline)), mean(|world| rate(&world.head)));
         assert!((before - 0.7).abs() < 0.01 && (after - 0.6).abs() < 0.01, "{before} {after}");
-        // Some 60 items of 300 at one half: 16 % of the outcomes of two runs differ, or 10 %.
+        // Some 60 of 300 items have probability one half: 16% of the outcomes of two runs differ, or 10%.
         let differ =
             |world: &GateWorld| world.baseline[0].iter().zip(&world.baseline[1]).filter(|(one, other)| one != other).count() as f64 / 300.0;
         let differing = worlds.iter().map(differ).sum::<f64>() / 200.0;

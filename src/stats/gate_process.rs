@@ -1,47 +1,46 @@
-//! Whether nights got worse than the nights before them, looked at every night.
+//! Whether days got worse than the days before them, checked every day.
 
 use rand_chacha::rand_core::RngCore;
 
 use super::{Seed, Undefined};
 
-/// The evidence after some nights that they got worse.
+/// The evidence after some days that they got worse.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct GateProcess {
-    /// Nights before, and nights held against them.
+    /// Number of baseline days; then of days compared with them.
     pub baseline: u64,
     pub nights: u64,
-    /// Evidence against "nothing got worse" after the last night.
+    /// Evidence against "nothing got worse" after the last day.
     pub e_value: f64,
-    /// The largest that it was on any night; an alarm, once raised, stands.
+    /// The largest evidence on any day. An alarm, once raised, stays.
     pub largest: f64,
-    /// How many nights had been seen when the evidence first sufficed: 1/α or more.
+    /// Number of days until the evidence first sufficed: reached 1/α.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm_at: Option<u64>,
 }
 
-/// How many times as fast a worse night falls below the others as a night that is not worse.
+/// Assumed rates of falling below the other days, relative to a day that is not worse.
 const HAZARDS: [f64; 3] = [3.0, 10.0, 40.0];
-/// The first night may be the first bad one, or that of a later week, and after so many weeks of a later month of four.
+/// Candidate starts of bad days: the first day, then weekly, and after this many weeks every four weeks.
 const WEEK: usize = 7;
 const WEEKS: usize = 8;
-/// The weight of a start on the first night.
+/// The weight of a start on the first day.
 const FIRST: f64 = 0.7;
-/// Ways to order nights of equal rates that are averaged.
+/// Random orders of days with equal rates that are averaged.
 const TIE_BREAKS: usize = 4;
 
-/// Adds up, night by night, the evidence that the rates of `head` are lower than those before: all of them, or from some week on, later from some month on.
+/// Accumulates, day by day, the evidence that the rates of `head` are lower than those before: all of them, or those from a later start on.
 ///
-/// An e-process on ranks: if all nights are exchangeable, so that each of them could as well have been any other, it reaches 1/α on any
-/// night at all with a chance of at most α (Ville 1939; Ramdas et al. 2023), whatever a night's rate is distributed like, because the order of
-/// the rates is then any order with equal chance. Against that stands the chance of the order if the nights from some night on fall θ
-/// times as fast below the rest (Savage 1956: the partial likelihood of proportional hazards), from below or, mirrored, from above;
-/// averaged over θ, over both, and over the night of the start: the first one has seven tenths of the weight, the k-th later one 1/(k (k + 1)) of the rest.
-/// The night's items must be the same ones every night, and nights must not hang together.
+/// It is an e-process on ranks. If all days are exchangeable, every order of the rates is equally likely, whatever their distribution, so
+/// the chance that the evidence reaches 1/α on any day is at most α (Ville 1939; Ramdas et al. 2023). The alternative is the probability of
+/// the order if the days from some start on fall θ times as fast below the rest (Savage 1956: the partial likelihood of proportional
+/// hazards), from below or, mirrored, from above. It is averaged over θ, over both directions, and over the start: the first day has seven
+/// tenths of the weight, the k-th later start 1/(k (k + 1)) of the rest. The items must be the same every day, and days must be
+/// independent.
 ///
-/// No rates of less than a few nights before can say much: with b of them, e after t nights is below C(b + t, t). See
-/// [`least_nights`].
+/// With few days before, the evidence is limited: with b of them, it is below C(b + t, t) after t days. See [`least_nights`].
 ///
-/// Takes time of about nights³ / 7.
+/// Takes time of about days³ / 7.
 pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GateProcess, Undefined> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(Undefined::OutOfRange);
@@ -76,7 +75,7 @@ pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GatePr
     Ok(process)
 }
 
-/// After how many nights at least, each worse than all of `baseline` nights before, the evidence suffices.
+/// Returns the smallest number of days, each worse than all `baseline` days before, after which the evidence suffices.
 pub fn least_nights(baseline: u64, alpha: f64) -> Result<u64, Undefined> {
     let baseline = usize::try_from(baseline).map_err(|_| Undefined::OutOfRange)?;
     let mut order = Order::new(0);
@@ -92,7 +91,7 @@ pub fn least_nights(baseline: u64, alpha: f64) -> Result<u64, Undefined> {
         .ok_or(Undefined::TooFew)
 }
 
-/// Where [`least_nights`] gives up.
+/// Maximum number of days that [`least_nights`] tries.
 const MOST_NIGHTS: u64 = 400;
 
 fn has_ties(baseline: &[f64], head: &[f64]) -> bool {
@@ -101,12 +100,12 @@ fn has_ties(baseline: &[f64], head: &[f64]) -> bool {
     rates.windows(2).any(|pair| is_same(pair[0], pair[1]))
 }
 
-/// Rates are sums of fractions: those that are equal but for the last bits are equal.
+/// Returns whether two rates are equal up to rounding. Rates are sums of fractions.
 fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-12
 }
 
-/// Nights from the lowest rate to the highest; equal ones in an order by chance.
+/// Days from the lowest rate to the highest; equal ones in random order.
 struct Order {
     random: rand_chacha::ChaCha8Rng,
     nights: Vec<Place>,
@@ -115,7 +114,7 @@ struct Order {
 struct Place {
     rate: f64,
     chance: u64,
-    /// The how manieth night it was.
+    /// Number of the day.
     night: usize,
 }
 
@@ -131,7 +130,7 @@ impl Order {
         self.nights.insert(at, Place { rate, chance, night });
     }
 
-    /// The chance of this order if nights got worse, against that if not; the first `baseline` nights are as they were.
+    /// Returns the likelihood of this order if days got worse, relative to chance. The first `baseline` days are the baseline.
     fn e_value(&self, baseline: usize) -> f64 {
         let first = FIRST * self.likelihood_ratio(baseline);
         let (mut later, mut left, mut number) = (0.0, 1.0 - FIRST, 1.0);
@@ -143,11 +142,11 @@ impl Order {
             left -= weight;
             number += 1.0;
         }
-        // What would start later has not begun, and is worth what it was.
+        // Later starts have not begun, so they keep their weight.
         first + later + left
     }
 
-    /// Averaged over the speeds and both directions; the nights from `start` on are the worse ones.
+    /// Returns the likelihood ratio averaged over the speeds and both directions. Days from `start` on are the worse ones.
     fn likelihood_ratio(&self, start: usize) -> f64 {
         let upward = sum_of_ratios(self.nights.iter().map(|place| place.night >= start), self.nights.len() - start, start);
         let downward = sum_of_ratios(self.nights.iter().rev().map(|place| place.night < start), start, self.nights.len() - start);
@@ -155,8 +154,8 @@ impl Order {
     }
 }
 
-/// The likelihood ratio of an order against chance, for each speed, added up: `falls` is true for those that fall faster, of which there are
-/// `fast`.
+/// Returns the sum over speeds of the likelihood ratio of an order against chance. `falls` is true for days that fall faster, of which
+/// there are `fast`.
 fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) -> f64 {
     let (mut fast, mut slow) = (fast as f64, slow as f64);
     let (mut factors, mut logs) = ([1.0; HAZARDS.len()], [0.0; HAZARDS.len()]);
@@ -170,7 +169,7 @@ fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) ->
         } else {
             slow -= 1.0;
         }
-        // So many factors, none above a hundred thousand, stay within the range of a number.
+        // At most 32 factors, none above a hundred thousand, stay within the range of a number.
         if step % 32 == 31 {
             for (log, factor) in logs.iter_mut().zip(&mut factors) {
                 *log += factor.ln();
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_night_against_three_by_hand() {
-        // The new night is the lowest of four. From below, θ times as fast: θ · 4 / (θ + 3). From above, the three others fall θ times as
+        // The new day is the lowest of four. From below, θ times as fast: θ · 4 / (θ + 3). From above, the three others fall θ times as
         // fast: 3θ/(3θ + 1) · 2θ/(2θ + 1) · θ/(θ + 1) · 4!/3!. Three tenths of the weight are still on later starts.
         let ratio = |hazard: f64| {
             let upward = hazard * 4.0 / (hazard + 3.0);
@@ -204,7 +203,7 @@ mod tests {
         assert!((got.e_value - expected).abs() < 1e-12 && got.alarm_at.is_none() && (got.baseline, got.nights) == (3, 1), "{got:?}");
     }
 
-    /// Over all orders of the nights the mean is one: that is what makes it an e-value.
+    /// Over all orders of the days the mean is one, as for every e-value.
     #[test]
     fn its_mean_over_all_orders_is_one() {
         fn orders(values: &mut Vec<f64>, from: usize, sum: &mut (f64, u32)) {
@@ -244,7 +243,7 @@ mod tests {
         assert!(alarms.count() <= 8);
     }
 
-    /// Nights that never vary are in any order with equal chance, and a night that is lower than all of them is the lowest.
+    /// Days that never vary are in any order with equal probability, and a day lower than all of them is the lowest.
     #[test]
     fn equal_nights_raise_no_alarm() {
         assert_eq!(gate_process(&[1.0; 5], &[1.0; 60], 0.05).expect("nights").alarm_at, None);
@@ -263,7 +262,7 @@ mod tests {
         assert_eq!(gate_process(&[1.0], &[1.0], 1.0), Err(Undefined::OutOfRange));
         assert_eq!(least_nights(0, 0.05), Err(Undefined::OutOfRange));
         assert!(least_nights(30, 0.05) <= least_nights(3, 0.05));
-        // Numbers of nights that need logarithms.
+        // Numbers of days that need logarithms.
         let many = gate_process(&[1.0; 40], &[0.5; 500], 0.05).expect("nights");
         assert!(many.e_value.is_finite() && many.e_value > 1e50);
     }

@@ -1,4 +1,4 @@
-//! A range with its two ends.
+//! An interval with its two ends.
 
 /// A two-sided interval, `low <= high`, both finite.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -8,12 +8,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns nothing when an end is not finite.
+    /// Returns `None` if an end is not finite or the ends are reversed.
     pub fn new(low: f64, high: f64) -> Option<Self> {
         (low.is_finite() && high.is_finite() && low <= high).then_some(Self { low, high })
     }
 
-    /// Cuts the interval to a range that holds at least a part of it.
+    /// Cuts the interval to a range that overlaps it.
     #[must_use]
     pub fn clipped(self, low: f64, high: f64) -> Self {
         Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }

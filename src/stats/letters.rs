@@ -1,11 +1,11 @@
-//! Letters that say which entries differ: two entries share a letter exactly when they do not differ significantly.
+//! Letters that show differences: two entries share a letter exactly if they do not differ significantly.
 
 use super::Undefined;
 
 /// The compact letter display (Piepho 2004, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons"): insert and
 /// absorb, then sweep.
 ///
-/// `different[i][j]` says that `i` and `j` differ; entries come best first, so that `a` goes to the best. An entry may have several
+/// `different[i][j]` is whether `i` and `j` differ. Entries come best first, so that `a` goes to the best. An entry may have several
 /// letters. Undefined for a matrix that is not square, not symmetric, or in which an entry differs from itself.
 pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefined> {
     let n = different.len();
@@ -52,7 +52,7 @@ impl Group {
     }
 }
 
-/// Splits every group that holds both entries of a pair that differs, and drops what another group then contains.
+/// Splits every group with both entries of a differing pair, and drops groups contained in another.
 fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
     let (split, mut kept): (Vec<Group>, Vec<Group>) = groups.drain(..).partition(|group| group.has(i) && group.has(j));
     for part in split.iter().flat_map(|group| [group.without(i), group.without(j)]) {
@@ -64,7 +64,7 @@ fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
     *groups = kept;
 }
 
-/// Takes a letter from an entry where each pair that it joins is joined by another letter too.
+/// Removes a letter from an entry if another letter joins each pair that it joins.
 fn sweep(groups: &mut Vec<Group>, n: usize) {
     for place in 0..groups.len() {
         for entry in (0..n).rev() {
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(letters(&matrix(3, &[])), Ok(vec!["a".into(), "a".into(), "a".into()]));
         assert_eq!(letters(&matrix(2, &[(0, 1)])), Ok(vec!["a".into(), "b".into()]));
         assert_eq!(letters(&matrix(3, &[(0, 2)])), Ok(vec!["a".into(), "ab".into(), "b".into()]));
-        // A chain where only the neighbours are alike.
+        // A chain in which only neighbours are alike.
         assert_eq!(letters(&matrix(4, &[(0, 2), (0, 3), (1, 3)])), Ok(vec!["a".into(), "ab".into(), "bc".into(), "c".into()]));
     }
 

@@ -7,36 +7,37 @@ use super::Undefined;
 use super::exact::Resampling;
 use super::mean::total;
 
-/// All ways to flip up to this many units are looked at: with the first unit's sign held, as mirrored ways count alike, 2¹⁶.
+/// Maximum number of units for which all flips are tried: 2¹⁶ ways, because the first unit's sign is fixed (a mirrored way gives the same
+/// result).
 const ENUMERATED: usize = 17;
 
-/// Statistics that differ by less than this share are ties; see the sign-flip test of one pair.
+/// Statistics that differ by less than this share are ties, as in the sign-flip test of one pair.
 const TIE: f64 = 1e-9;
 
 /// The adjusted p-values of a family of pairs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct MaxT {
-    /// By pair, in the order of the input: rejecting where this is below alpha errs anywhere in the family with at most that chance.
+    /// By pair, in input order: if every result below alpha is rejected, the chance of any false rejection in the family is at most alpha.
     pub adjusted: Vec<f64>,
-    /// By pair: the sign-flip test of the pair alone, from the same flips.
+    /// By pair: the unadjusted sign-flip test, from the same flips.
     pub alone: Vec<f64>,
-    /// Ways to flip that were looked at.
+    /// Number of tried flips.
     pub flips: u64,
-    /// Whether those are all. If not, the data count as one more way in each p.
+    /// Whether all flips were tried. If not, the data count as one more flip in each p.
     pub exact: bool,
-    /// The smallest p that this design can give, whatever the data.
+    /// The smallest p-value that this design can give, whatever the data.
     pub smallest: f64,
 }
 
-/// Westfall and Young's step-down adjustment (1993, algorithm 4.1) with the signs of units flipped for all pairs at once.
+/// Westfall and Young's step-down adjustment (1993, algorithm 4.1), flipping the signs of units for all pairs at once.
 ///
-/// `pairs` holds by pair the differences of the units, such as the sums of clusters; all have the same units in the same order, and 0
-/// where a pair lacks a unit. A pair's statistic is |Σd| / √Σd², which orders the flips as |t| does, and puts pairs of different spread
-/// on one scale. The largest statistic of the family is compared instead of each by itself: correlated pairs cost less than Holm's
-/// factor, and a p of 2/2ᴳ stays one, however many pairs there are. Differences are taken to be symmetric together, which they are
-/// where no arm differs from another and clusters are swapped whole.
+/// `pairs` has by pair the differences of the units, such as the sums of clusters. All pairs have the same units in the same order, with 0
+/// for a missing unit. A pair's statistic is |Σd| / √Σd², which orders the flips as |t| does and puts pairs of different spread on one
+/// scale. Each statistic is compared with the largest of the family: for correlated pairs this costs less than Holm's factor, and a p of
+/// 2/2ᴳ stays the same for any number of pairs. Differences are assumed to be jointly symmetric, which holds if no arm differs from another
+/// and clusters are swapped whole.
 ///
-/// Undefined without pairs or units, where pairs have different numbers of units, and where all differences are zero.
+/// Undefined without pairs or units, if pairs have different numbers of units, or if all differences are zero.
 pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT, Undefined> {
     let units = pairs.first().ok_or(Undefined::NoData)?.as_ref().len();
     if units == 0 {
@@ -48,7 +49,7 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
     if pairs.iter().any(|pair| pair.as_ref().iter().any(|value| !value.is_finite())) {
         return Err(Undefined::NotFinite);
     }
-    // Each pair on its own scale, and what is zero up to rounding is zero.
+    // Scale each pair, and set values to zero that are zero up to rounding.
     let scaled: Vec<Vec<f64>> = pairs.iter().map(|pair| scaled(pair.as_ref())).collect();
     let moving: Vec<usize> = (0..units).filter(|unit| scaled.iter().any(|pair| pair[*unit] != 0.0)).collect();
     if moving.is_empty() {
@@ -69,12 +70,12 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
         adjusted[*pair] = largest;
     }
     let alone = counts.alone.iter().map(|count| p(*count)).collect();
-    // Whoever reaches furthest is reached by the data and their mirror image, which is one way here.
+    // The largest statistic is reached by the data and by their mirror image, which count as one flip here.
     let smallest = if exact { 1.0 / flips as f64 } else { 1.0 / (flips + 1) as f64 };
     Ok(MaxT { adjusted, alone, flips, exact, smallest })
 }
 
-/// The values with a sum of squares of 1, so that their sum is the statistic; all zero where they are.
+/// Scales the values to a sum of squares of 1, so that their sum is the statistic. All zeros stay zeros.
 fn scaled(pair: &[f64]) -> Vec<f64> {
     let largest = pair.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let kept: Vec<f64> = pair.iter().map(|value| if value.abs() > TIE * largest { value / largest } else { 0.0 }).collect();
@@ -82,11 +83,11 @@ fn scaled(pair: &[f64]) -> Vec<f64> {
     if length > 0.0 { kept.iter().map(|value| value / length).collect() } else { kept }
 }
 
-/// In how many flips a statistic reached that of the data.
+/// Numbers of flips in which a statistic reached that of the data.
 struct Counts<'a> {
-    /// By pair: its own.
+    /// By pair: its own statistic.
     alone: Vec<u64>,
-    /// By pair: the largest of its own and of those that the data put behind it.
+    /// By pair: the largest of its own statistic and those that rank behind it in the data.
     stepped: Vec<u64>,
     observed: &'a [f64],
     order: &'a [usize],
@@ -104,7 +105,7 @@ impl Counts<'_> {
     }
 }
 
-/// One unit's sign at a time (Gray 1953); the first unit keeps its own.
+/// Flips one unit's sign at a time (Gray 1953); the first unit keeps its sign.
 fn enumerate(columns: &[Vec<f64>], counts: &mut Counts) -> u64 {
     let pairs = columns[0].len();
     let mut sums: Vec<f64> = (0..pairs).map(|pair| total(columns.iter().map(|column| column[pair]))).collect();
@@ -136,7 +137,7 @@ fn draw(columns: &[Vec<f64>], resampling: Resampling, counts: &mut Counts) -> Re
                 let flip = (word & 1) << 63;
                 word >>= 1;
                 for (sum, value) in sums.iter_mut().zip(column) {
-                    // The sign bit is the only one that changes.
+                    // Only the sign bit changes.
                     *sum += f64::from_bits(value.to_bits() ^ flip);
                 }
             }
@@ -163,7 +164,7 @@ mod tests {
         // Beside 2 1 1, over √6: 4/√6 = 1.633, then 2/√6, 2/√6 and 0. Its step is its own; the first one's is over both.
         let got = max_t(&[[2.0, 1.0, 1.0], [1.0, 1.0, 1.0]], DRAWS).expect("units");
         assert_eq!(got.adjusted, vec![0.25, 0.25]);
-        // As pairs get more, the smallest p stays: 105 pairs over twelve clusters, Holm would make .0005 into .051.
+        // With more pairs the smallest p stays: for 105 pairs over twelve clusters, Holm would turn 0.0005 into 0.051.
         let mut pairs = vec![vec![0.0; 12]; 104];
         for (at, pair) in pairs.iter_mut().enumerate() {
             for (unit, value) in pair.iter_mut().enumerate() {
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(max_t(&[vec![1.0], vec![1.0, 2.0]], DRAWS), Err(Undefined::Unequal));
         assert_eq!(max_t(&[[f64::NAN, 1.0]], DRAWS), Err(Undefined::NotFinite));
         assert_eq!(max_t(&[[1.0; 30]], Resampling { draws: 0, ..DRAWS }), Err(Undefined::OutOfRange));
-        // A pair without any difference beside one that has some.
+        // A pair without any difference beside one with differences.
         assert_eq!(max_t(&[[0.0; 3], [1.0; 3]], DRAWS).map(|got| got.adjusted), Ok(vec![1.0, 0.25]));
     }
 
@@ -192,7 +193,7 @@ mod tests {
         let pair =
             |seed: usize, units: usize| (0..units).map(|unit| ((unit * unit * 31 + seed * 17) % 23) as f64 - 7.0).collect::<Vec<f64>>();
         let exact = max_t(&[pair(1, 16), pair(2, 16), pair(3, 16)], DRAWS).expect("units");
-        // The same with units that weigh next to nothing, but are too many to count.
+        // The same statistics with units of negligible weight that are too many to enumerate.
         let more = [1, 2, 3].map(|seed| pair(seed, 16).into_iter().chain(vec![1e-7; 8]).collect::<Vec<f64>>());
         let drawn = max_t(&more, DRAWS).expect("units");
         assert!(exact.exact && !drawn.exact && drawn == max_t(&more, DRAWS).expect("units"));
@@ -217,7 +218,7 @@ mod tests {
                 }
                 proptest::prop_assert!(got.adjusted[at] >= got.smallest - 1e-12);
             }
-            // Neither the order of the pairs nor the side that is called first matters.
+            // The result depends neither on the order of the pairs nor on which arm is first.
             let turned: Vec<Vec<f64>> = pairs.iter().rev().map(|pair| {
                 pair.iter().rev().map(|value| if swap { -value } else { *value }).collect()
             }).collect();

@@ -1,14 +1,14 @@
-//! Means, their spread, t intervals, and the comparison of two means.
+//! Means, standard deviations, t intervals, and the comparison of two means.
 
 use super::distribution::{t_quantile, t_two_sided, upper_level};
 use super::{Interval, Undefined};
 
-/// What a sample says about itself. All values are finite.
+/// Summary of a sample of finite values.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Summary {
     pub n: u64,
     pub mean: f64,
-    /// Standard deviation with n − 1; absent for n = 1, exactly 0 where no value differs from another.
+    /// Standard deviation with n − 1. `None` for n = 1; exactly 0 if all values are equal.
     pub sd: Option<f64>,
     pub min: f64,
     pub max: f64,
@@ -37,7 +37,7 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
         return Err(Undefined::NotFinite);
     }
     if min >= max {
-        // Equal values leave a remainder in sums; their mean and spread are known without any.
+        // Sums of equal values have rounding errors; their mean and spread are known exactly.
         return Ok(Summary { n: values.len() as u64, mean: min, sd: (values.len() > 1).then_some(0.0), min, max });
     }
     let n = values.len() as f64;
@@ -52,16 +52,16 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
 
 /// Student's t interval for the mean, with n − 1 degrees of freedom.
 ///
-/// Undefined for fewer than two values, and where all are equal: no spread was seen, so the data give no interval.
+/// Undefined for fewer than two values, and if all are equal: data without spread give no interval.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined> {
     let summary = summary(values)?;
     let sd = spread(&summary)?;
     t_interval(summary.mean, sd / (values.len() as f64).sqrt(), values.len() as f64 - 1.0, confidence)
 }
 
-/// Compares the means of two independent samples whose variances may differ (Welch 1947).
+/// Compares the means of two independent samples with possibly different variances (Welch 1947).
 ///
-/// One sample may be constant. Undefined where both are, or one has fewer than two values.
+/// One sample may be constant. Undefined if both are, or if one has fewer than two values.
 pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
     let (a, b) = (summary(a)?, summary(b)?);
     let (of_a, of_b) = (mean_variance(&a)?, mean_variance(&b)?);
@@ -69,24 +69,23 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Un
     if squared_error <= 0.0 {
         return Err(Undefined::NoVariation);
     }
-    // Shares instead of squared variances, which could leave the range of numbers.
+    // Use shares instead of squared variances, which could overflow.
     let (share_a, share_b) = (of_a / squared_error, of_b / squared_error);
     let degrees = 1.0 / (share_a * share_a / (a.n as f64 - 1.0) + share_b * share_b / (b.n as f64 - 1.0));
     compared(a.mean - b.mean, squared_error.sqrt(), degrees, confidence)
 }
 
-/// Compares two samples measured on the same units: a t test of the differences.
+/// Compares two samples measured on the same units, by a t test of the differences.
 ///
-/// Undefined where the samples differ in length, for fewer than two pairs, and where all differences are equal up to the rounding of
-/// the values.
+/// Undefined if the samples differ in length, for fewer than two pairs, and if all differences are equal up to rounding of the values.
 pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
     let largest = a.iter().chain(b).fold(0.0, |largest: f64, value| largest.max(value.abs()));
     paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
 }
 
-/// Tests whether a mean differs from zero, given what the sample says about itself: of paired differences, the paired t test.
+/// Tests whether a mean differs from zero, given the sample's summary. For paired differences it is the paired t test.
 ///
-/// Undefined as [`paired_t`] is.
+/// Undefined in the same cases as [`paired_t`].
 pub fn mean_t(summary: &Summary, confidence: f64) -> Result<MeanDifference, Undefined> {
     let sd = spread(summary)?;
     if summary.max - summary.min <= 4.0 * f64::EPSILON * summary.max.abs().max(summary.min.abs()) {
@@ -96,7 +95,7 @@ pub fn mean_t(summary: &Summary, confidence: f64) -> Result<MeanDifference, Unde
     compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
-/// A paired t test where differences that lie within `noise` of each other count as equal.
+/// Runs a paired t test that treats differences within `noise` of each other as equal.
 pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
@@ -111,13 +110,13 @@ pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Resul
     compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
-/// The interval that a t quantile of errors makes around an estimate.
+/// Returns the t interval around an estimate with a standard error.
 pub(super) fn t_interval(estimate: f64, error: f64, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
     let half = t_quantile(upper_level(confidence)?, degrees)? * error;
     Interval::new(estimate - half, estimate + half).ok_or(Undefined::NotFinite)
 }
 
-/// Adds up with the lost low digits carried along (Neumaier 1974), so that the order of rows does not show.
+/// Adds up values with compensation for lost digits (Neumaier 1974), so that the order of rows does not matter.
 pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
     for value in values {
@@ -137,7 +136,7 @@ fn compared(difference: f64, standard_error: f64, degrees: f64, confidence: f64)
     Ok(MeanDifference { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval })
 }
 
-/// The standard deviation, where there is one above zero.
+/// Returns the standard deviation if it is above zero.
 fn spread(summary: &Summary) -> Result<f64, Undefined> {
     match summary.sd {
         None => Err(Undefined::TooFew),
@@ -146,7 +145,7 @@ fn spread(summary: &Summary) -> Result<f64, Undefined> {
     }
 }
 
-/// The squared standard error of a mean; 0 for a constant sample.
+/// Returns the squared standard error of a mean; 0 for a constant sample.
 fn mean_variance(summary: &Summary) -> Result<f64, Undefined> {
     let sd = summary.sd.ok_or(Undefined::TooFew)?;
     Ok(sd * sd / summary.n as f64)

@@ -1,4 +1,5 @@
-//! Pure mathematics on slices and counts: knows neither polars nor the domain. What has no value has a reason ([`Undefined`]), never NaN.
+//! Pure mathematics on slices and counts, independent of polars and the domain. An undefined result has a reason ([`Undefined`]) and is
+//! never NaN.
 
 mod adjust;
 mod agreement;

@@ -1,4 +1,4 @@
-//! What is believed about a pass rate after some runs: used to name flaky items, never to declare a winner.
+//! Posterior distributions of pass rates: used to name flaky items, never to declare a winner.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 use statrs::function::beta::checked_beta_reg;
@@ -6,7 +6,7 @@ use statrs::function::beta::checked_beta_reg;
 use super::distribution::upper_level;
 use super::{Interval, Undefined};
 
-/// What is believed before the first run: a beta distribution with both shapes above zero.
+/// The prior: a beta distribution with both shapes above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BetaPrior {
     pub a: f64,
@@ -14,15 +14,15 @@ pub struct BetaPrior {
 }
 
 impl BetaPrior {
-    /// Every rate equally likely.
+    /// All rates equally likely.
     pub const UNIFORM: Self = Self { a: 1.0, b: 1.0 };
-    /// Jeffreys' prior, which leans to both ends, where most items are: always or never solved.
+    /// Jeffreys' prior, which favours both ends, like most items: always or never solved.
     pub const JEFFREYS: Self = Self { a: 0.5, b: 0.5 };
 }
 
-/// The equal-tailed credible interval of a pass rate after `passed` of `total` runs.
+/// Returns the equal-tailed credible interval of a pass rate after `passed` of `total` runs.
 ///
-/// With `total` 0 it is the prior's interval, which is no evidence; callers decide whether to show it.
+/// If `total` is 0 it is the prior's interval, which is no evidence; callers decide whether to show it.
 pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confidence: f64) -> Result<Interval, Undefined> {
     let (a, b) = shapes(passed, total, prior)?;
     let upper = upper_level(confidence)?;
@@ -30,11 +30,10 @@ pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confide
     Interval::new(posterior.inverse_cdf(1.0 - upper), posterior.inverse_cdf(upper)).ok_or(Undefined::NotFinite)
 }
 
-/// The posterior chance that an item is flaky: that its pass rate lies between `margin` and 1 − `margin`, so that it is neither as good
-/// as always nor as good as never solved.
+/// Returns the posterior probability that an item is flaky: that its pass rate is between `margin` and 1 − `margin`.
 ///
-/// Under Jeffreys' prior: a uniform one would call an item that passed five of five flaky with a chance of 74 % at a margin of 0.05 (here 46 %), only for
-/// want of runs. Undefined without runs.
+/// Uses Jeffreys' prior. A uniform prior would give an item with five of five passes a probability of 74% at a margin of 0.05 (here 46%),
+/// only because there are few runs. Undefined without runs.
 pub fn probability_flaky(passed: u64, total: u64, margin: f64) -> Result<f64, Undefined> {
     if total == 0 {
         return Err(Undefined::NoData);

@@ -1,13 +1,13 @@
-//! Planning: the smallest difference that a design can show, and the size that a difference needs.
+//! Planning: the smallest difference that a design can detect, and the sample size for a given difference.
 //!
-//! All are about a design, never about a result already seen: the power "observed" for a result only repeats its p value. `alpha` is
-//! two-sided; sizes are rounded up.
+//! All functions are about a design, never about a result already seen: the "observed power" of a result only repeats its p-value. `alpha`
+//! is two-sided; sizes are rounded up.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Undefined, normal_quantile, t_quantile};
 
-/// Two-sided level of the test and the wished chance to see a difference that is there.
+/// Two-sided level of the test and the requested power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     pub alpha: f64,
@@ -15,18 +15,18 @@ pub struct Aim {
 }
 
 impl Aim {
-    /// The sum of the two normal quantiles: 2.80 at 5 % and 80 %.
+    /// Returns the sum of the two normal quantiles: 2.80 at 5% and 80%.
     fn z(self) -> Result<f64, Undefined> {
         Ok(normal_quantile(1.0 - self.alpha / 2.0)? + normal_quantile(self.power)?)
     }
 
-    /// The same of Student's t.
+    /// Returns the sum of the two quantiles of Student's t.
     fn t(self, degrees: f64) -> Result<f64, Undefined> {
         Ok(t_quantile(1.0 - self.alpha / 2.0, degrees)? + t_quantile(self.power, degrees)?)
     }
 }
 
-/// Smallest mean difference that `n` pairs can show, from the standard deviation of the differences; normal approximation.
+/// Returns the smallest mean difference that `n` pairs can detect, from the standard deviation of the differences; normal approximation.
 pub fn mde_paired(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     if n == 0 {
         return Err(Undefined::NoData);
@@ -34,7 +34,7 @@ pub fn mde_paired(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     Ok(aim.z()? * spread(sd_diff)? / (n as f64).sqrt())
 }
 
-/// The same where `n` is small, such as a number of clusters: with quantiles of Student's t, n − 1 degrees of freedom.
+/// Returns the same as [`mde_paired`] for small `n`, such as a number of clusters: with quantiles of Student's t, n − 1 degrees of freedom.
 pub fn mde_few(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     if n < 2 {
         return Err(Undefined::TooFew);
@@ -42,7 +42,7 @@ pub fn mde_few(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     Ok(aim.t((n - 1) as f64)? * spread(sd_diff)? / (n as f64).sqrt())
 }
 
-/// Pairs needed to show a mean difference of `delta`; normal approximation.
+/// Returns the number of pairs that detects a mean difference of `delta`; normal approximation.
 pub fn n_paired(sd_diff: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
     whole((aim.z()? * spread(sd_diff)? / distance(delta)?).powi(2))
 }
@@ -52,7 +52,7 @@ pub fn n_paired(sd_diff: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
 pub struct PairedVariance {
     /// Variance over questions of the difference of the true means.
     pub omega2: f64,
-    /// Variance between runs of one question on each side, and the runs averaged there.
+    /// Variance between runs of one question, per arm; then the number of averaged runs, per arm.
     pub sigma2_a: f64,
     pub sigma2_b: f64,
     pub runs_a: u64,
@@ -71,17 +71,17 @@ impl PairedVariance {
     }
 }
 
-/// [`mde_paired`] when each side of a question is a mean of several runs.
+/// [`mde_paired`] if each arm's value of a question is a mean of several runs.
 pub fn mde_miller(variance: PairedVariance, n: u64, aim: Aim) -> Result<f64, Undefined> {
     mde_paired(variance.sd()?, n, aim)
 }
 
-/// [`n_paired`] when each side of a question is a mean of several runs.
+/// [`n_paired`] if each arm's value of a question is a mean of several runs.
 pub fn n_miller(variance: PairedVariance, delta: f64, aim: Aim) -> Result<u64, Undefined> {
     n_paired(variance.sd()?, delta, aim)
 }
 
-/// The chance that a test at `alpha` tells two true shares apart; normal approximation with the unpooled standard error, neglecting the
+/// Returns the power of a test at `alpha` to separate two true shares; normal approximation with the unpooled standard error, ignoring the
 /// far tail.
 pub fn power_two_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Result<f64, Undefined> {
     if n1 == 0 || n2 == 0 {
@@ -91,17 +91,17 @@ pub fn power_two_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> 
     Ok(Normal::standard().cdf((p1 - p2).abs() / error - normal_quantile(1.0 - alpha / 2.0)?))
 }
 
-/// Items needed on each side to tell two true shares apart; normal approximation, unpooled, equal groups.
+/// Returns the items per arm needed to separate two true shares; normal approximation, unpooled, equal groups.
 pub fn n_two_proportions(p1: f64, p2: f64, aim: Aim) -> Result<u64, Undefined> {
     let variance = share(p1)? + share(p2)?;
     spread(variance)?;
     whole((aim.z()? / distance(p1 - p2)?).powi(2) * variance)
 }
 
-/// Smallest distance from the share `p1` that `n1` and `n2` items can show, towards one half, where shares vary most.
+/// Returns the smallest distance from the share `p1` that `n1` and `n2` items can detect, towards one half, where shares vary most.
 ///
-/// Inverts [`power_two_proportions`] exactly: d² = z² (p₁q₁/n₁ + p₂q₂/n₂) is a quadratic in d. Undefined where the design can show no
-/// distance that leaves a share between 0 and 1.
+/// Inverts [`power_two_proportions`] exactly: d² = z² (p₁q₁/n₁ + p₂q₂/n₂) is a quadratic in d. Undefined if the design detects no distance
+/// that leaves a share between 0 and 1.
 pub fn mde_two_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<f64, Undefined> {
     if n1 == 0 || n2 == 0 {
         return Err(Undefined::NoData);
@@ -114,10 +114,10 @@ pub fn mde_two_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<f64, U
     if distance > p1.max(1.0 - p1) { Err(Undefined::TooFew) } else { Ok(distance) }
 }
 
-/// Pairs needed by McNemar's test, from the share of discordant pairs and the difference `delta` of the two shares (Miettinen 1968;
-/// Connor 1987).
+/// Returns the number of pairs that McNemar's test needs, from the share of discordant pairs and the difference `delta` of the two shares
+/// (Miettinen 1968; Connor 1987).
 ///
-/// Undefined where the difference exceeds the discordant share, which it cannot.
+/// Undefined if the difference exceeds the discordant share, which is impossible.
 pub fn n_mcnemar(discordant: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
     let delta = distance(delta)?;
     if !(discordant > 0.0 && discordant <= 1.0 && delta <= discordant) {
@@ -129,15 +129,15 @@ pub fn n_mcnemar(discordant: f64, delta: f64, aim: Aim) -> Result<u64, Undefined
     whole((root / delta).powi(2))
 }
 
-/// The spread of one side's runs and how many there are.
+/// The standard deviation and number of one arm's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     pub sd: f64,
     pub n: u64,
 }
 
-/// Smallest difference of means that unpaired runs can show, with Student's t at Welch's degrees of freedom in place of the normal
-/// quantiles: with few runs the normal ones promise too much.
+/// Returns the smallest difference of means that unpaired runs can detect, with Student's t at Welch's degrees of freedom. Normal quantiles
+/// would be too optimistic for few runs.
 pub fn mde_welch(a: Side, b: Side, aim: Aim) -> Result<f64, Undefined> {
     if a.n < 2 || b.n < 2 {
         return Err(Undefined::TooFew);
@@ -151,7 +151,7 @@ pub fn mde_welch(a: Side, b: Side, aim: Aim) -> Result<f64, Undefined> {
     Ok(aim.t(degrees)? * error)
 }
 
-/// Runs needed on each side for [`mde_welch`] to reach `delta`.
+/// Returns the runs per arm needed for [`mde_welch`] to reach `delta`.
 pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
     let delta = distance(delta)?;
     let reaches = |n: u64| Ok(mde_welch(Side { sd: sd_a, n }, Side { sd: sd_b, n }, aim)? <= delta);
@@ -167,15 +167,15 @@ pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefi
     Ok(enough)
 }
 
-/// Units needed for an interval's end to come within `distance` of its estimate, from its `half_width` with `n` of them: half widths
-/// fall with the square root.
+/// Returns the units needed for an interval with half width `distance`, from its `half_width` with `n` units. Half widths fall with the
+/// square root.
 ///
-/// Where few runs are the units, their t quantile falls as well: the plan asks for too many rather than too few.
+/// For few runs the t quantile falls as well, so the plan asks for too many rather than too few.
 pub fn n_half_width(n: u64, half_width: f64, distance: f64) -> Result<u64, Undefined> {
     whole(n as f64 * (spread(half_width)? / self::distance(distance)?).powi(2))
 }
 
-/// A plan beyond this many runs or items is no plan, and `f64` counts exactly up to it.
+/// Largest planned number of runs or items; `f64` counts exactly up to it.
 const MOST: u64 = 1 << 53;
 
 fn spread(sd: f64) -> Result<f64, Undefined> {
@@ -192,12 +192,12 @@ fn distance(delta: f64) -> Result<f64, Undefined> {
     if delta.is_finite() && delta != 0.0 { Ok(delta.abs()) } else { Err(Undefined::OutOfRange) }
 }
 
-/// The variance of one trial of a share.
+/// Returns the variance of one trial with probability `p`.
 fn share(p: f64) -> Result<f64, Undefined> {
     if (0.0..=1.0).contains(&p) { Ok(p * (1.0 - p)) } else { Err(Undefined::OutOfRange) }
 }
 
-/// What `n` units for one aim become for another: sample sizes grow with the square of the sum of both quantiles.
+/// Converts `n` units for one aim to another aim: sample sizes grow with the square of the sum of both quantiles.
 pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
     whole(n as f64 * (other.z()? / usual.z()?).powi(2))
 }
@@ -221,7 +221,7 @@ mod tests {
         // 50 % against 60 %: 7.84888 · 0.49 / 0.01 = 384.6.
         assert_eq!(n_two_proportions(0.5, 0.6, USUAL), Ok(385));
         assert!((power_two_proportions(0.5, 385, 0.6, 385, 0.05).expect("varied") - 0.8).abs() < 1e-3);
-        // A fifth of the pairs discordant, 12.5 points apart: about a hundred pairs.
+        // A fifth of the pairs discordant, shares 12.5 points apart: about a hundred pairs.
         assert_eq!(n_mcnemar(0.2, 0.125, USUAL), Ok(99));
         let plan = PairedVariance { omega2: 0.1, sigma2_a: 0.3, sigma2_b: 0.2, runs_a: 3, runs_b: 2 };
         assert_eq!(n_miller(plan, 0.1, USUAL), n_paired(0.3f64.sqrt(), 0.1, USUAL));
@@ -231,10 +231,10 @@ mod tests {
 
     #[test]
     fn few_runs_see_little() {
-        // Three runs a side, equal spread: (t(4) 2.7764 + 0.9410) · sqrt(2/3).
+        // Three runs per arm, equal spread: (t(4) 2.7764 + 0.9410) · sqrt(2/3).
         let three = mde_welch(Side { sd: 1.0, n: 3 }, Side { sd: 1.0, n: 3 }, USUAL).expect("varied");
         assert!((three - (2.776_445 + 0.940_965) * (2.0f64 / 3.0).sqrt()).abs() < 1e-5, "{three}");
-        // One of the samples without spread leaves n − 1 degrees of freedom.
+        // If one sample has no spread, n − 1 degrees of freedom remain.
         let alone = mde_welch(Side { sd: 1.0, n: 14 }, Side { sd: 0.0, n: 14 }, USUAL).expect("varied");
         assert!((mde_few(1.0, 14, USUAL).expect("varied") - alone).abs() < 1e-12);
         assert_eq!(mde_few(1.0, 1, USUAL), Err(Undefined::TooFew));

@@ -1,21 +1,20 @@
-//! Intervals for passed of total.
+//! Intervals for shares passed.
 
 use super::distribution::{normal_quantile, upper_level};
 use super::{Interval, Undefined};
 
 /// Wilson's score interval for `passed` of `total` at the given confidence (Wilson 1927).
 ///
-/// The ends are exact where nothing or everything passed.
+/// The ends are exact if nothing or everything passed.
 pub fn wilson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
     effective_interval(share(passed, total)?, total as f64, confidence)
 }
 
-/// Wilson's interval for a mean of values from 0 to 1 that tells as much as `n_effective` independent passes and fails would: where
-/// nothing varied, so that the data have no spread to make an interval of.
+/// Wilson's interval for a mean of values from 0 to 1, at an effective number of independent passes and fails. For data that never varied
+/// and so have no spread for an interval.
 ///
-/// Items with runs that never varied are as many as there are items, clusters as many as clusters, runs of one artefact as many as runs.
-/// The number need not be whole. A passed share is the widest that values of this mean can be spread, so that the interval is too wide
-/// rather than too narrow for scores.
+/// The effective number is the number of items if runs never varied, of clusters, or of runs that share one artefact. It need not be whole.
+/// Passes and fails have the largest spread for a given mean, so the interval for scores is too wide rather than too narrow.
 pub fn effective_interval(value: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     if !(n_effective > 0.0 && n_effective.is_finite()) {
@@ -32,10 +31,11 @@ pub fn effective_interval(value: f64, n_effective: f64, confidence: f64) -> Resu
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
-/// The interval of Clopper and Pearson (1934), which covers at least as often as it says.
+/// The interval of Clopper and Pearson (1934), which covers at least as often as its confidence level.
 ///
-/// Its ends are the chances of passing under which as many passes or more, and as few or fewer, have half the error's probability each.
-/// They are found on the binomial sums themselves: inversions of the beta distribution lose digits for thousands of items.
+/// Its ends are the probabilities of passing at which this many passes or more, and this many or fewer, each have half of the error
+/// probability. They are found on the binomial sums themselves, because inversions of the beta distribution lose digits for thousands of
+/// items.
 pub fn clopper_pearson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
     let tail = 1.0 - upper_level(confidence)?;
     share(passed, total)?;
@@ -44,7 +44,7 @@ pub fn clopper_pearson(passed: u64, total: u64, confidence: f64) -> Result<Inter
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
-/// The share of passed in total.
+/// Returns the share of passed in total.
 pub(super) fn share(passed: u64, total: u64) -> Result<f64, Undefined> {
     match total {
         0 => Err(Undefined::NoData),
@@ -53,7 +53,7 @@ pub(super) fn share(passed: u64, total: u64) -> Result<f64, Undefined> {
     }
 }
 
-/// The chance of passing under which `passed` or more of `total` have the probability `tail`: Newton's steps inside a bracket.
+/// Returns the probability of passing at which `passed` or more of `total` have the probability `tail`, by Newton's steps inside a bracket.
 fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
     if passed == 0 {
         return 0.0;
@@ -64,7 +64,7 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
     }
     let (mut low, mut high) = (0.0, passed as f64 / n);
     let mut chance = high / 2.0;
-    // Halving alone would need about fifty rounds; rounds beyond that are never useful.
+    // Bisection alone would need about fifty rounds; more are never useful.
     for _ in 0..200 {
         let (at_least, exactly) = upper_tail(passed, total, chance);
         if at_least < tail {
@@ -72,7 +72,7 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
         } else {
             high = chance;
         }
-        // The tail's slope in the chance is its first term times passed / chance.
+        // The tail's slope is its first term times passed / chance.
         let step = chance - (at_least - tail) / (exactly * passed as f64 / chance);
         let next = if step > low && step < high { step } else { f64::midpoint(low, high) };
         if (next - chance).abs() <= f64::EPSILON * chance {
@@ -83,10 +83,10 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
     chance
 }
 
-/// The probabilities of at least and of exactly `passed` of `total`, added up from the most likely count outwards.
+/// Returns the probabilities of at least and of exactly `passed` of `total`, summed from the most likely count outwards.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the most likely count lies between 0 and the total")]
 fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
-    /// A share of the sum that no longer changes it.
+    /// A share of the sum too small to change it.
     const NOTHING: f64 = 1e-20;
     let odds = chance / (1.0 - chance);
     let mode = (((total + 1) as f64 * chance) as u64).min(total);
@@ -105,7 +105,7 @@ fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
     take(mode, weight);
     for count in mode + 1..=total {
         weight *= (total - count + 1) as f64 / count as f64 * odds;
-        // Up to the wanted count every term is needed, as long as it is a number above zero.
+        // Up to the wanted count every term is needed, as long as it is above zero.
         if !take(count, weight) && (count > passed || weight < f64::MIN_POSITIVE) {
             break;
         }
@@ -120,9 +120,9 @@ fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
     (at_least / sum, exactly / sum)
 }
 
-/// How far an accuracy is from guessing to perfect: 0 at the chance level, 1 where everything is right, below 0 under chance.
+/// Rescales an accuracy from guessing to perfect: 0 at the chance level, 1 if everything is right, negative below chance.
 ///
-/// Undefined where guessing is always right.
+/// Undefined if guessing is always right.
 pub fn chance_adjusted_accuracy(accuracy: f64, chance: f64) -> Result<f64, Undefined> {
     if !(0.0..=1.0).contains(&accuracy) || !(0.0..1.0).contains(&chance) {
         return Err(Undefined::OutOfRange);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn where_nothing_varied() {
-        // Eight nights of all passed: Wilson's 8 of 8, z² = 3.8415, low end 8 / (8 + z²).
+        // Eight days of all passed: Wilson's 8 of 8, z² = 3.8415, low end 8 / (8 + z²).
         let nights = effective_interval(1.0, 8.0, 0.95).expect("nights");
         assert_eq!(Ok(nights), wilson(8, 8, 0.95));
         assert!((nights.low - 8.0 / (8.0 + 3.841_458_820_694)).abs() < 1e-12);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn many_items() {
-        // Beyond the size at which the library's beta distribution fails.
+        // Above the size at which the library's beta distribution fails.
         let interval = clopper_pearson(1, 1_000_000, 0.95).expect("a defined interval");
         assert!((interval.low / 2.531_780_766e-8 - 1.0).abs() < 1e-8, "{interval:?}");
         assert!((interval.high / 5.571_630_655e-6 - 1.0).abs() < 1e-8, "{interval:?}");

@@ -4,7 +4,7 @@ use super::distribution::{normal_quantile, upper_level};
 use super::proportion::{effective_interval, share};
 use super::{Interval, Undefined};
 
-/// How two arms fared on the same items.
+/// Outcomes of two arms on the same items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Pairs {
     pub both: u64,
@@ -14,12 +14,12 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn total(self) -> u64 {
         self.both + self.only_a + self.only_b + self.neither
     }
 
-    /// The share that a passed minus the share that b passed.
+    /// Returns the share that a passed minus the share that b passed.
     pub fn difference(self) -> Result<f64, Undefined> {
         match self.total() {
             0 => Err(Undefined::NoData),
@@ -34,16 +34,16 @@ pub fn newcombe(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64, confid
     effective_difference((share(passed_a, total_a)?, total_a as f64), (share(passed_b, total_b)?, total_b as f64), confidence)
 }
 
-/// [`newcombe`] for means of values from 0 to 1 that tell as much as so many independent passes and fails: for arms whose runs never
-/// varied, with their numbers of runs; see [`effective_interval`].
+/// [`newcombe`] for means of values from 0 to 1 at effective numbers of independent passes and fails: for arms whose runs never varied,
+/// with their numbers of runs; see [`effective_interval`].
 pub fn effective_difference(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Undefined> {
     let a = Margin::new(a.0, a.1, confidence)?;
     let b = Margin::new(b.0, b.1, confidence)?;
     combined(a, b, 0.0, a.share - b.share)
 }
 
-/// [`tango`] for items or clusters of which `n_effective` independent ones would tell as much, from the shares where a alone and b alone
-/// passed, or by which a and b were better: for differences that are the same everywhere. ± z² / (n + z²) where there is none.
+/// [`tango`] for an effective number of independent items or clusters, from the shares that only a and only b passed, or by which a and b
+/// were better: for differences that are the same everywhere. ± z² / (n + z²) if there is no difference.
 pub fn effective_paired_difference(only_a: f64, only_b: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     if !(n_effective > 0.0 && n_effective.is_finite()) {
@@ -53,7 +53,7 @@ pub fn effective_paired_difference(only_a: f64, only_b: f64, n_effective: f64, c
         return Err(Undefined::OutOfRange);
     }
     let (won, lost) = (only_a * n_effective, only_b * n_effective);
-    // The lower end is the upper one of the swapped question; so swapping the arms mirrors the interval to the last digit.
+    // The lower end is the upper end of the swapped question, so that swapping the arms mirrors the interval exactly.
     Interval::new(-score_end(lost, won, n_effective, z), score_end(won, lost, n_effective, z)).ok_or(Undefined::NotFinite)
 }
 
@@ -68,13 +68,13 @@ pub fn newcombe_paired(pairs: Pairs, confidence: f64) -> Result<Interval, Undefi
 
 /// The score interval for the difference of two proportions on the same items (Tango 1998, Statistics in Medicine 17:891).
 ///
-/// Defined also where no item tells the arms apart: ± z² / (n + z²).
+/// Also defined if both arms agree on all items: ± z² / (n + z²).
 pub fn tango(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     pairs.difference()?;
     let total = pairs.total() as f64;
     let (won, lost) = (pairs.only_a as f64, pairs.only_b as f64);
-    // The lower end is the upper one of the swapped question; so swapping the arms mirrors the interval to the last digit.
+    // The lower end is the upper end of the swapped question, so that swapping the arms mirrors the interval exactly.
     Interval::new(-score_end(lost, won, total, z), score_end(won, lost, total, z)).ok_or(Undefined::NotFinite)
 }
 
@@ -98,7 +98,8 @@ fn combined(a: Margin, b: Margin, correlation: f64, difference: f64) -> Result<I
     Interval::new(difference - below, difference + above).map(|interval| interval.clipped(-1.0, 1.0)).ok_or(Undefined::NotFinite)
 }
 
-/// The correlation of paired outcomes, pulled towards zero by half an item per item where it is positive; 0 where an arm does not vary.
+/// Returns the correlation of paired outcomes, with a continuity correction of half an item per item if it is positive; 0 if an arm does
+/// not vary.
 fn correlation(pairs: Pairs) -> f64 {
     let [both, only_a, only_b, neither] = [pairs.both, pairs.only_a, pairs.only_b, pairs.neither].map(|count| count as f64);
     let margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
@@ -110,11 +111,11 @@ fn correlation(pairs: Pairs) -> f64 {
     corrected / margins.sqrt()
 }
 
-/// The upper end of Tango's interval: the difference at which the score has fallen to −z. The score falls with the difference, so halving
-/// finds it; a few hundred operations.
+/// Returns the upper end of Tango's interval: the difference at which the score has fallen to −z. The score falls with the difference, so
+/// bisection finds it in a few hundred operations.
 fn score_end(won: f64, lost: f64, total: f64, z: f64) -> f64 {
     let (mut low, mut high) = ((won - lost) / total, 1.0);
-    // An end of 1 is never bracketed away: at 1 the variance is gone.
+    // The bracket keeps an end of 1: there the variance is zero.
     while low < high {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
@@ -129,9 +130,9 @@ fn score_end(won: f64, lost: f64, total: f64, z: f64) -> f64 {
     high.min(1.0)
 }
 
-/// Tango's score statistic for the hypothesis that the difference of the proportions is `difference`.
+/// Returns Tango's score statistic for the hypothesis that the difference of the proportions is `difference`.
 fn score(won: f64, lost: f64, total: f64, difference: f64) -> f64 {
-    // The chance of "only b" that fits best under the hypothesis is the positive root of a quadratic.
+    // The most likely probability of "only b" under the hypothesis is the positive root of a quadratic.
     let a = 2.0 * total;
     let b = (2.0 * total - won + lost) * difference - won - lost;
     let c = -lost * difference * (1.0 - difference);
@@ -174,7 +175,7 @@ mod tests {
         assert!((interval.high - z2 / (20.0 + z2)).abs() < 1e-14 && (interval.low + z2 / (20.0 + z2)).abs() < 1e-14);
         let effective = effective_paired_difference(0.0, 0.0, 20.0, 0.95).expect("defined");
         assert!((effective.high - interval.high).abs() < 1e-14 && (effective.low - interval.low).abs() < 1e-14);
-        // Two arms that passed everything in eight runs each: nothing apart, and each may be as low as 8 / (8 + z²).
+        // Two arms that passed everything in eight runs each: difference 0, and each may be as low as 8 / (8 + z²).
         let nights = effective_difference((1.0, 8.0), (1.0, 8.0), 0.95).expect("defined");
         assert_eq!(Ok(nights), newcombe(8, 8, 8, 8, 0.95));
         assert!((nights.high - z2 / (8.0 + z2)).abs() < 1e-12 && (nights.low + nights.high).abs() < 1e-15);

@@ -1,4 +1,4 @@
-//! Quantiles of a sample, its median's interval, and its median distance from the median.
+//! Quantiles of a sample, the interval of its median, and the median absolute deviation.
 
 use super::distribution::{FairCoin, upper_level};
 use super::{Interval, Undefined};
@@ -8,11 +8,11 @@ use super::{Interval, Undefined};
 pub struct MedianInterval {
     pub median: f64,
     pub interval: Interval,
-    /// The interval's own confidence: values lie where they lie, so it is at least what was asked for.
+    /// The interval's actual confidence, which is at least the requested one because the ends are sample values.
     pub coverage: f64,
 }
 
-/// The quantile at `level` by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
+/// Returns the quantile at `level` by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
 ///
 /// Undefined for an empty sample, a value that is not finite, and a level outside [0, 1].
 pub fn quantile(values: &[f64], level: f64) -> Result<f64, Undefined> {
@@ -22,8 +22,8 @@ pub fn quantile(values: &[f64], level: f64) -> Result<f64, Undefined> {
     Ok(between(&sorted(values)?, level))
 }
 
-/// The interval for the median between the j-th smallest and the j-th largest value, for the largest j that keeps the confidence. Holds for
-/// any distribution, because it only counts how many values fall below the median.
+/// Returns the interval for the median between the j-th smallest and the j-th largest value, for the largest j that keeps the confidence.
+/// It holds for any distribution, because it only counts the values below the median.
 ///
 /// Undefined for fewer values than the confidence needs: six for 0.95.
 pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval, Undefined> {
@@ -32,7 +32,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval
     let n = sorted.len();
     let coin = FairCoin::new(n as u64);
     let (mut found, mut below) = (None, 0.0);
-    // With j values left out on each side, the chance of a miss is that of j − 1 or fewer values below the median, twice.
+    // With j values left out at each end, the chance of a miss is twice that of j − 1 or fewer values below the median.
     for left_out in 0..n / 2 {
         below += coin.chance(left_out as u64);
         let coverage = 1.0 - 2.0 * below;
@@ -46,7 +46,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval
     Ok(MedianInterval { median: between(&sorted, 0.5), interval, coverage })
 }
 
-/// The median of the distances from the median, not scaled to a standard deviation.
+/// Returns the median of the distances from the median, not scaled to a standard deviation.
 pub fn median_absolute_deviation(values: &[f64]) -> Result<f64, Undefined> {
     let median = quantile(values, 0.5)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
@@ -65,7 +65,7 @@ fn sorted(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     Ok(sorted)
 }
 
-/// Interpolates in sorted values, of which there is at least one.
+/// Interpolates in at least one sorted value.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the place lies between 0 and the last index")]
 fn between(sorted: &[f64], level: f64) -> f64 {
     let place = level * (sorted.len() - 1) as f64;
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn order_statistics() {
-        // Of six values the smallest and the largest hold the median unless all fall on one side: 1 - 2 / 64. Of ten, the second and
-        // the ninth: 1 - 22 / 1024.
+        // The smallest and the largest of six values enclose the median unless all are on one side: 1 - 2 / 64. Of ten, the second and the
+        // ninth: 1 - 22 / 1024.
         let six = median_interval(&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 0.95).expect("six are enough");
         assert_eq!((six.median, six.interval, six.coverage), (3.5, Interval { low: 1.0, high: 6.0 }, 0.96875));
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();

@@ -1,21 +1,21 @@
-//! Places on a board that admit ties: ranges of ranks, the leading group, and how often each entry comes first.
+//! Ranks with ties: ranges of ranks, the leading group, and how often each entry comes first.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::bootstrap::below;
 use super::{Interval, Seed, Undefined};
 
-/// The places that an entry can have on the evidence at hand, 1 being first.
+/// The possible ranks of an entry; 1 is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct RankRange {
     pub best: usize,
     pub worst: usize,
 }
 
-/// Places from intervals of the entries: an entry stands behind those whose interval lies wholly on the better side of its own, and
-/// before those whose interval lies wholly on the worse side.
+/// Returns ranks from intervals. An entry ranks behind those whose interval is wholly better than its own, and before those whose interval
+/// is wholly worse.
 ///
-/// Coarser than [`rank_ranges`]: whether two intervals overlap is not the test of their difference.
+/// Coarser than [`rank_ranges`]: overlap of two intervals is no test of their difference.
 pub fn rank_intervals(intervals: &[Interval], higher_is_better: bool) -> Vec<RankRange> {
     let beats = |a: &Interval, b: &Interval| if higher_is_better { a.low > b.high } else { a.high < b.low };
     intervals
@@ -27,7 +27,7 @@ pub fn rank_intervals(intervals: &[Interval], higher_is_better: bool) -> Vec<Ran
         .collect()
 }
 
-/// Places from tests of all pairs; `beats[i][j]` says that `i` is significantly better than `j`.
+/// Returns ranks from tests of all pairs. `beats[i][j]` is whether `i` is significantly better than `j`.
 pub fn rank_ranges(beats: &[impl AsRef<[bool]>]) -> Result<Vec<RankRange>, Undefined> {
     square(beats)?;
     let range = |own: usize| RankRange {
@@ -37,9 +37,9 @@ pub fn rank_ranges(beats: &[impl AsRef<[bool]>]) -> Result<Vec<RankRange>, Undef
     Ok((0..beats.len()).map(range).collect())
 }
 
-/// The indices of the entry with the best point and of all that are not significantly worse, ascending.
+/// Returns the indices, ascending, of the entry with the best point and of all entries that are not significantly worse.
 ///
-/// Where several share the best point, an entry is out only if each of them beats it.
+/// If several share the best point, an entry is excluded only if each of them beats it.
 pub fn leading_group(points: &[f64], higher_is_better: bool, beats: &[impl AsRef<[bool]>]) -> Result<Vec<usize>, Undefined> {
     square(beats)?;
     if points.len() != beats.len() {
@@ -57,15 +57,15 @@ fn square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
     if matrix.iter().any(|row| row.as_ref().len() != matrix.len()) { Err(Undefined::Unequal) } else { Ok(()) }
 }
 
-/// Means closer than this share of the largest score are one mean: sums of the same scores in another order differ by less.
+/// Means closer than this share of the largest score are equal: sums in another order differ by less.
 const TIE: f64 = 1e-12;
 
-/// How often each entry has the best mean when the items are drawn anew, with return: the chance that it would lead on questions like
-/// these. An equal best mean is shared evenly.
+/// Returns how often each entry has the best mean in resamples of the items with replacement: the probability that it would lead on similar
+/// questions. A tied best mean is shared evenly.
 ///
-/// `scores[entry][item]` may be missing; an entry's mean is over the items it has, and an entry without a score has no chance. The items
-/// are drawn for all entries together, so that what makes an item hard makes it hard for all. Where items come in clusters, named by a code
-/// each, whole clusters are drawn.
+/// `scores[entry][item]` may be missing. An entry's mean is over its own items, and an entry without scores gets `None`. The items are
+/// drawn for all entries together, so that a hard item is hard for all. If `clusters` gives each item a cluster code, whole clusters are
+/// drawn.
 pub fn probability_of_best(
     scores: &[impl AsRef<[Option<f64>]>],
     clusters: Option<&[u32]>,
@@ -92,7 +92,7 @@ pub fn probability_of_best(
             },
         )
         .collect();
-    // Summed in the order of the replicates, so that the last digit too is always the same.
+    // Sum in the order of the replicates, so that the result is reproducible to the last digit.
     let mut shares = vec![0.0; table.entries];
     let mut counted = 0.0;
     for first in firsts.iter().filter(|first| !first.is_empty()) {
@@ -107,16 +107,16 @@ pub fn probability_of_best(
     Ok(shares.iter().zip(&table.has_scores).map(|(share, has)| has.then_some(share / counted)).collect())
 }
 
-/// Scores unit by unit, so that one pass over them adds up all entries at once.
+/// Scores by unit, so that one pass adds up all entries at once.
 struct Table {
-    /// What is drawn: items or clusters of them.
+    /// Number of units drawn: items or clusters of items.
     units: usize,
     entries: usize,
-    /// Per unit: the sums of the entries' scores, the better the higher and 0 where missing; then, for each entry that has not one score in
-    /// every unit, how many it has.
+    /// Per unit: the sums of the entries' scores, higher is better and 0 if missing; then, for each entry without exactly one score in
+    /// every unit, its number of scores.
     cells: Vec<f64>,
     columns: usize,
-    /// Per entry: the column that counts its scores; absent for an entry with one in every unit.
+    /// Per entry: the column with its number of scores; `None` for an entry with exactly one in every unit.
     counts: Vec<Option<usize>>,
     has_scores: Vec<bool>,
     /// Means closer than this are equal.
@@ -164,7 +164,7 @@ impl Table {
         Ok(Self { units, entries, cells, columns, counts, has_scores, tie: TIE * largest })
     }
 
-    /// The entries with the best mean when each unit counts `times`; none where no entry has a score among them.
+    /// Returns the entries with the best mean if each unit counts `times`. Empty if no entry has a score there.
     fn first(&self, times: &[u32], sums: &mut [f64]) -> Vec<usize> {
         sums.fill(0.0);
         for (cells, &times) in self.cells.chunks_exact(self.columns).zip(times) {
@@ -200,7 +200,7 @@ mod tests {
         let range = |best, worst| RankRange { best, worst };
         assert_eq!(rank_intervals(&intervals, true), [range(2, 3), range(1, 1), range(2, 3)]);
         assert_eq!(rank_intervals(&intervals, false), [range(1, 2), range(3, 3), range(1, 2)]);
-        // Touching ends are not "wholly above".
+        // Touching ends are not "wholly better".
         let touching = [(0.0, 1.0), (1.0, 2.0)].map(|(low, high)| Interval { low, high });
         assert_eq!(rank_intervals(&touching, true), [range(1, 2), range(1, 2)]);
     }
@@ -212,7 +212,7 @@ mod tests {
         let ranges: Vec<(usize, usize)> = rank_ranges(&beats).expect("square").iter().map(|range| (range.best, range.worst)).collect();
         assert_eq!(ranges, [(1, 2), (1, 3), (2, 4), (3, 4)]);
         assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], true, &beats), Ok(vec![0, 1]));
-        // With two equal leaders, one of which has not beaten 2, 2 stays.
+        // Of two equal leaders one has not beaten 2, so 2 stays.
         assert_eq!(leading_group(&[0.9, 0.9, 0.7, 0.6], true, &beats), Ok(vec![0, 1, 2]));
         assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], false, &beats), Ok(vec![0, 1, 2, 3]));
         assert_eq!(leading_group(&[1.0], true, &beats), Err(Undefined::Unequal));
@@ -243,7 +243,7 @@ mod tests {
     fn missing_scores_are_not_zero() {
         let scores = [vec![Some(0.9), None, Some(0.9)], some(&[0.5, 0.5, 0.5])];
         let shares = probability_of_best(&scores, None, true, 2000, Seed(1)).expect("scores");
-        // Only a resample of the missing item alone leaves the first entry out: 1/27.
+        // The first entry is missing only in a resample of the item that it lacks: 1/27.
         assert!((shares[0].expect("scores") - 26.0 / 27.0).abs() < 0.02);
         assert_eq!(probability_of_best(&[[None, None]], None, true, 10, Seed(1)), Err(Undefined::NoData));
         assert_eq!(probability_of_best(&[[Some(f64::NAN)]], None, true, 10, Seed(1)), Err(Undefined::NotFinite));
@@ -259,11 +259,11 @@ mod tests {
 
     #[test]
     fn clusters_are_drawn_whole() {
-        // Inside two clusters every item says the same: 0 leads in one, 1 by less in the other.
+        // Within each of two clusters all items are equal: 0 leads in one, 1 by less in the other.
         let scores = [some(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), some(&[0.0, 0.0, 0.0, 0.5, 0.5, 0.5])];
         let clusters = [9, 9, 9, 4, 4, 4];
         let shares = probability_of_best(&scores, Some(&clusters), true, 20_000, Seed(3)).expect("scores");
-        // Only twice the second cluster makes 1 lead.
+        // 1 leads only if the second cluster is drawn twice.
         assert!((shares[1].expect("scores") - 0.25).abs() < 0.01, "{shares:?}");
         let single: Vec<u32> = (0..6).collect();
         let by_item = probability_of_best(&scores, None, true, 500, Seed(3));

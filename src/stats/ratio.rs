@@ -1,6 +1,6 @@
 //! Ratios a / b of costs, tokens and times, and their intervals.
 //!
-//! The ratio of geometric means speaks about the typical run; the ratio of arithmetic means about the bill.
+//! The ratio of geometric means describes the typical run; the ratio of arithmetic means describes the total bill.
 
 use super::distribution::{normal_quantile, t_quantile, upper_level};
 use super::exact::{Resampling, sign_flip};
@@ -12,7 +12,7 @@ use super::{Interval, Undefined};
 pub struct LogRatio {
     pub ratio: f64,
     pub interval: Interval,
-    /// The difference of the natural logarithms, its error, interval and test: the scale on which verdicts are decided.
+    /// The difference of the natural logarithms, its error, interval and test. Verdicts are decided on this scale.
     pub log: MeanDifference,
 }
 
@@ -25,34 +25,34 @@ pub struct RatioOfMeans {
     pub interval: Interval,
 }
 
-/// The geometric mean of values above zero.
+/// Returns the geometric mean of values above zero.
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Undefined> {
     let logs = logarithms(values)?;
     summary(&logs).map(|summary| summary.mean.exp())
 }
 
 impl RatioOfMeans {
-    /// The interval with Student's quantile in place of the normal one, which is too narrow for few units.
+    /// Returns the interval with Student's quantile, because the normal one is too narrow for few units.
     pub fn with_student(&self, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
         let t = t_quantile(upper_level(confidence)?, degrees)?;
         Interval::new(self.ratio * (-t * self.se_log).exp(), self.ratio * (t * self.se_log).exp()).ok_or(Undefined::NotFinite)
     }
 }
 
-/// Sums over units that have two values each, such as what an item cost and whether it was solved.
+/// Sums over units with two values each, such as an item's cost and whether it was solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSums {
     pub n: u64,
     pub a: f64,
     pub b: f64,
-    /// Of the squares and of the products.
+    /// Sums of the squares and of the products.
     pub aa: f64,
     pub ab: f64,
     pub bb: f64,
 }
 
 impl PairSums {
-    /// The interval of total over total, as [`ratio_of_means_paired`] has it, with Student's quantile at n − 1 degrees of freedom.
+    /// Returns the interval of total over total, as in [`ratio_of_means_paired`], with Student's quantile at n − 1 degrees of freedom.
     pub fn ratio_interval(&self, confidence: f64) -> Result<Interval, Undefined> {
         if self.n < 2 {
             return Err(Undefined::TooFew);
@@ -63,55 +63,55 @@ impl PairSums {
         let n = self.n as f64;
         let (mean_a, mean_b) = (self.a / n, self.b / n);
         let squares = self.aa / (mean_a * mean_a) - 2.0 * self.ab / (mean_a * mean_b) + self.bb / (mean_b * mean_b);
-        // What is left of sums that cancel is rounding.
+        // Sums that cancel leave only a rounding error.
         let se_log = (if squares <= 1e-12 * n { 0.0 } else { squares } / (n * (n - 1.0))).sqrt();
         around(mean_a, mean_b, se_log, confidence)?.with_student(n - 1.0, confidence)
     }
 }
 
-/// The ratio of the geometric means of independent samples: Welch's comparison of the logarithms.
+/// Compares the geometric means of independent samples by Welch's test of the logarithms.
 ///
-/// Undefined where a value is not above zero; nothing is added to make it so.
+/// Undefined if a value is not above zero; no constant is added to avoid that.
 pub fn log_ratio_welch(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
     exponentiated(welch(&logarithms(a)?, &logarithms(b)?, confidence)?)
 }
 
-/// The geometric mean of the ratios on the same units: a paired t test of the logarithms.
+/// Returns the geometric mean of the ratios on the same units, with a paired t test of the logarithms.
 ///
-/// Undefined where a value is not above zero, and where all ratios are equal.
+/// Undefined if a value is not above zero, or if all ratios are equal.
 pub fn log_ratio_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let largest = a.iter().chain(&b).fold(1.0, |largest: f64, value| largest.max(value.abs()));
     exponentiated(paired(&a, &b, 8.0 * f64::EPSILON * largest, confidence)?)
 }
 
-/// The least number of items at which the logarithms' t test decides; below it their signs are flipped.
+/// Minimum number of items for the t test of the logarithms. With fewer, their signs are flipped.
 const ITEMS_FOR_T: usize = 10;
 
-/// The typical ratio a / b over the same items, and which items it is about.
+/// The typical ratio a / b over the same items, with the counts of included and skipped items.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct ItemRatios {
     /// The geometric mean of the items' ratios.
     pub ratio: f64,
-    /// From the t interval of the logarithms; absent for fewer than ten items, and where all ratios are equal.
+    /// From the t interval of the logarithms. `None` for fewer than ten items, or if all ratios are equal.
     pub interval: Option<Interval>,
-    /// By the paired t test of the logarithms from ten items on, below by flipping their signs; absent where all ratios are equal.
+    /// By the paired t test of the logarithms from ten items on, with fewer by flipping their signs. `None` if all ratios are equal.
     pub p: Option<f64>,
     /// Items with both values above zero.
     pub n: u64,
-    /// Items left out because a value is zero or below: they have no ratio.
+    /// Items skipped because a value is not above zero, so that they have no ratio.
     pub without_ratio: u64,
-    /// Items left out because a value is unknown.
+    /// Items skipped because a value is unknown.
     pub unknown: u64,
-    /// Items on which a is below b, and above it.
+    /// Items on which a is below b; then items on which a is above b.
     pub lower: u64,
     pub higher: u64,
 }
 
 /// Compares amounts such as cost, tokens or time on the same items: the geometric mean of the ratios and its test.
 ///
-/// Where values are means over runs, [`super::two_way()`] on the logarithms respects that runs vary. Undefined where sides differ in
-/// length, a value is not finite, and no item has two values above zero.
+/// If values are means over runs, use [`super::two_way()`] on the logarithms, which includes the variation of runs. Undefined if the arms
+/// differ in length, if a value is not finite, or if no item has two values above zero.
 pub fn log_ratio_items(a: &[Option<f64>], b: &[Option<f64>], confidence: f64, resampling: Resampling) -> Result<ItemRatios, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
@@ -142,9 +142,9 @@ pub fn log_ratio_items(a: &[Option<f64>], b: &[Option<f64>], confidence: f64, re
     })
 }
 
-/// The ratio of the means of independent samples, with the delta method on its logarithm.
+/// Returns the ratio of the means of independent samples, with the delta method on its logarithm.
 ///
-/// Single values may be zero; undefined where a mean is not above zero, or nothing varies.
+/// Single values may be zero. Undefined if a mean is not above zero, or if nothing varies.
 pub fn ratio_of_means(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
     let (a, b) = (summary(a)?, summary(b)?);
     let (sd_a, sd_b) = a.sd.zip(b.sd).ok_or(Undefined::TooFew)?;
@@ -152,7 +152,7 @@ pub fn ratio_of_means(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMe
     around(a.mean, b.mean, squared.sqrt(), confidence)
 }
 
-/// The ratio of the means, or totals, on the same units, with the delta method on its logarithm; what the units share cancels.
+/// Returns the ratio of the means, or totals, on the same units, with the delta method on its logarithm. Variation shared by both cancels.
 pub fn ratio_of_means_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
@@ -166,7 +166,7 @@ pub fn ratio_of_means_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<Ra
     around(mean_a, mean_b, (squares / (n * (n - 1.0))).sqrt(), confidence)
 }
 
-/// The change from `base` to `new` as a share of `base`, which must be above zero.
+/// Returns the change from `base` to `new` as a share of `base`, which must be above zero.
 pub fn relative_change(new: f64, base: f64) -> Result<f64, Undefined> {
     if !(new.is_finite() && base.is_finite()) {
         return Err(Undefined::NotFinite);
@@ -197,7 +197,7 @@ fn around(mean_a: f64, mean_b: f64, se_log: f64, confidence: f64) -> Result<Rati
     if mean_a <= 0.0 || mean_b <= 0.0 {
         return Err(Undefined::NotPositive);
     }
-    // Proportional samples leave what rounding leaves.
+    // Proportional samples leave only a rounding error.
     if se_log <= 4.0 * f64::EPSILON {
         return Err(Undefined::NoVariation);
     }
@@ -239,17 +239,17 @@ mod tests {
     #[test]
     fn items_with_what_is_left_out() {
         const DRAWS: Resampling = Resampling { seed: 7, draws: 99 };
-        // Twelve items at half the price, give or take, one free, one unknown on either side.
+        // Twelve items at about half the price, one free, one unknown in either arm.
         let b: Vec<Option<f64>> = (1..=12).map(|at| Some(f64::from(at))).chain([Some(1.0), None, Some(2.0)]).collect();
         let halves = (1..=12).map(|at| Some(f64::from(at) * if at % 2 == 0 { 0.25 } else { 1.0 }));
         let a: Vec<Option<f64>> = halves.chain([Some(0.0), Some(1.0), None]).collect();
         let got = log_ratio_items(&a, &b, 0.95, DRAWS).expect("ratios");
         assert!((got.ratio - 0.5).abs() < 1e-12, "{got:?}");
         assert_eq!((got.n, got.without_ratio, got.unknown, got.lower, got.higher), (12, 1, 2, 6, 0));
-        // Logarithms are 0 and −ln 4 in turn: mean −ln 2, sd ln 2 · √(12/11), t = −√11.
+        // Logarithms alternate between 0 and −ln 4: mean −ln 2, sd ln 2 · √(12/11), t = −√11.
         assert!((got.p.expect("varied") - super::super::t_two_sided(11f64.sqrt(), 11.0).expect("some")).abs() < 1e-12);
         let few = log_ratio_items(&a[..6], &b[..6], 0.95, DRAWS).expect("ratios");
-        // Three ratios that move: two of eight ways.
+        // Three non-zero differences: two of eight ways.
         assert_eq!((few.interval, few.p), (None, Some(0.25)));
         let doubled: Vec<Option<f64>> = b.iter().map(|value| value.map(|value| 2.0 * value)).collect();
         let all = log_ratio_items(&doubled, &b, 0.95, DRAWS).expect("ratios");

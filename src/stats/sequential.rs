@@ -1,25 +1,25 @@
-//! Evidence that may be looked at every night: it keeps its error rate however often and whenever one looks.
+//! Evidence that may be checked every day: its error rate holds however often and whenever one looks.
 
 use statrs::function::beta::ln_beta;
 use statrs::function::gamma::ln_gamma;
 
 use super::{Interval, Undefined};
 
-/// The e-value of `b` pairs won and `c` lost against "both equally likely" (uniform mixture; Robbins 1970, Ramdas et al. 2023):
-/// 2^m b! c! / (m + 1)! with m = b + c.
+/// The e-value of `b` pairs won and `c` lost against "both equally likely" (uniform mixture; Robbins 1970, Ramdas et al. 2023): 2^m b! c! /
+/// (m + 1)! with m = b + c.
 ///
-/// Under no difference it exceeds 1/α at any time with chance α at most, so a claim at 20 or more holds at 5 % on whatever night it is
-/// made. It needs new pairs every night: the same questions run again are not new ones. At most [`f64::MAX`].
+/// Without a difference, the chance that it ever exceeds 1/α is at most α, so a claim at 20 or more holds at 5% on any day. It needs new
+/// pairs every day: the same questions run again are not new. At most [`f64::MAX`].
 pub fn mcnemar_e_value(b: u64, c: u64) -> f64 {
     let (b, c) = (b as f64, c as f64);
     let log = (b + c) * std::f64::consts::LN_2 + ln_gamma(b + 1.0) + ln_gamma(c + 1.0) - ln_gamma(b + c + 2.0);
     log.exp().min(f64::MAX)
 }
 
-/// The shares that `k` of `n` have not ruled out at any time: a confidence sequence that holds for all `n` at once (Robbins 1970, beta
-/// mixture with a uniform prior; Howard et al. 2021).
+/// Returns the shares that `k` of `n` have not ruled out at any time: a confidence sequence that holds for all `n` at once (Robbins 1970,
+/// beta mixture with a uniform prior; Howard et al. 2021).
 ///
-/// The p with B(k + 1, n − k + 1) / (p^k (1 − p)^(n − k)) ≤ 1/α. With nothing seen it is the whole range.
+/// These are the p with B(k + 1, n − k + 1) / (p^k (1 − p)^(n − k)) ≤ 1/α. Without data it is the whole range.
 pub fn bernoulli_confidence_sequence(k: u64, n: u64, alpha: f64) -> Result<Interval, Undefined> {
     if k > n || !(alpha > 0.0 && alpha < 1.0) {
         return Err(Undefined::OutOfRange);
@@ -31,13 +31,13 @@ pub fn bernoulli_confidence_sequence(k: u64, n: u64, alpha: f64) -> Result<Inter
         limit > likelihood
     };
     let share = if n == 0 { 0.5 } else { passed / n as f64 };
-    // The likelihood rises to the share seen and falls after it.
+    // The likelihood rises up to the observed share and falls after it.
     let low = if k == 0 { 0.0 } else { boundary(0.0, share, ruled_out) };
     let high = if k == n { 1.0 } else { boundary(1.0, share, ruled_out) };
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
-/// Where `outside` turns false on the way from one end to a point inside.
+/// Finds where `outside` turns false between an outer end and a point inside.
 fn boundary(mut outer: f64, mut inner: f64, outside: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = outer.midpoint(inner);

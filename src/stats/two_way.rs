@@ -1,21 +1,22 @@
-//! Means over items and runs together: items are a sample of such items, and runs are a sample of what a run can come out as.
+//! Means over items and runs together: both items and runs are samples.
 //!
 //! A run shifts all of its items together (a busy provider, another model behind the same name, a crash half-way), so that more items do
-//! not average it away. The variance of a mean over n items with R runs each is therefore the items' and the runs':
+//! not average this out. The variance of a mean over n items with R runs each therefore has a part for items and one for runs:
 //!
-//! V = V(items) + σ²(run) · Σ W², where W is the share of a run in its arm's mean (1/R where every item was tried in every run).
+//! V = V(items) + σ²(run) · Σ W², where W is the share of a run in its arm's mean (1/R if every item was tried in every run).
 //!
-//! V(items) is s²/n of the items' differences, or CR1 over clusters; what runs shift is in none of them, because it moves all items
-//! alike. σ²(run) is what runs differ by beyond what independent items explain: with r(ij) the deviation of item i in run j from the
-//! item's mean, weighted as in the arm's mean, and Q = Σ(j) (Σ(i) r(ij))², B = Σ(ij) r(ij)², it is (Q − B) / (k(Q) − k(B)), where k is
-//! what a run effect of variance 1 adds to each. Balanced, that is the two-way analysis of variance: (s²(run means) − s²(residual) / n).
-//! It is the crossed random effects model by moments (Henderson 1953; for clusters in two directions Cameron, Gelbach and Miller 2011,
-//! V(items) + V(runs) − V(both)), degrees of freedom as Satterthwaite (1946) has them.
+//! V(items) is s²/n of the items' differences, or CR1 over clusters. It does not include the shifts of runs, because these move all items
+//! alike. σ²(run) is the variance between runs beyond what independent items explain: with r(ij) the deviation of item i in run j from the
+//! item's mean, weighted as in the arm's mean, and Q = Σ(j) (Σ(i) r(ij))², B = Σ(ij) r(ij)², it is (Q − B) / (k(Q) − k(B)), where k is the
+//! contribution of a run effect of variance 1 to each. For balanced data this is the two-way analysis of variance: (s²(run means) −
+//! s²(residual) / n). It is the crossed random effects model by moments (Henderson 1953; for clusters in two directions Cameron, Gelbach
+//! and Miller 2011, V(items) + V(runs) − V(both)), with Satterthwaite's (1946) degrees of freedom.
 //!
-//! With two to five runs the runs' part is known badly: no test at all can hold 7 % false winners whatever runs do, and keep 90 % of the
-//! power of a test over items where they do nothing. With two runs a side 64 % is the most, with three 83 %, if all of the items' noise
-//! is that of single attempts (`benches/simulations/runs_vary.rs` has the bound). This one takes what items explain off [`caution`] times,
-//! which was calibrated there to hold 7 %, and has the degrees of freedom of all that was measured between runs, where any of it is added.
+//! For two to five runs the runs' part is uncertain: no test can hold 7% false winners whatever runs do, and keep 90% of the power of a
+//! test over items if runs add nothing. The most possible is 64% with two runs per arm and 83% with three, if all of the items' noise is
+//! that of single attempts (`benches/simulations/runs_vary.rs` computes the bound). This test subtracts the variance explained by items
+//! [`caution`] times, calibrated there to hold 7%. If any variance between runs is added, the degrees of freedom are those of all variance
+//! measured between runs.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -23,56 +24,58 @@ use super::distribution::t_two_sided;
 use super::mean::{t_interval, total};
 use super::{Interval, Undefined};
 
-/// The level at which runs are said to vary more than their items explain.
+/// The level of the test whether runs vary more than their items explain.
 const RUNS_VARY: f64 = 0.05;
 
 /// One arm's values by item and run.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemsByRuns<'a> {
-    /// How many runs there are, at least one.
+    /// Number of runs, at least one.
     pub runs: usize,
-    /// The runs of the first item, then those of the second, and so on; nothing where an item lacks a run. A whole number of items.
+    /// The runs of the first item, then those of the second, and so on; `None` for a missing run. The length is a multiple of the number of
+    /// runs.
     pub values: &'a [Option<f64>],
 }
 
-/// A mean over items and runs, or a difference a − b of two, with its t interval and its test against zero. All in the values' unit.
+/// A mean over items and runs, or a difference a − b of two, with its t interval and its test against zero, in the values' unit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct TwoWay {
     /// Items with a value in every arm.
     pub n: u64,
-    /// Independent units among them: clusters where there are some, else items.
+    /// Independent units among the items: clusters if there are any, else items.
     pub units: u64,
-    /// The mean over items of the item's mean over runs; of two arms the difference of both.
+    /// The mean over items of the item's mean over runs; for two arms the difference of both.
     pub estimate: f64,
     pub standard_error: f64,
-    /// Satterthwaite's, from 1.
+    /// Satterthwaite's, at least 1.
     pub degrees: f64,
     pub t: f64,
     /// Two-sided.
     pub p: f64,
     pub interval: Interval,
-    /// What the items add to the squared standard error, with all noise that is not shared by a run.
+    /// The items' part of the squared standard error, with all noise that a run does not share.
     pub var_items: f64,
-    /// What the runs of all arms add to it; 0 where they vary no more than their items explain, and where an arm has one run.
+    /// The runs' part of the squared standard error, over all arms. 0 if runs vary no more than their items explain, or if an arm has one
+    /// run.
     pub var_runs: f64,
-    /// Whether every arm has the two runs that its part needs. Where not, that arm's runs are taken to be all alike.
+    /// Whether every arm has at least two runs. If not, an arm with one run is assumed not to vary.
     pub runs_measured: bool,
-    /// The chance of runs that differ this much if nothing but their items differed (F test); absent where no arm has two runs.
+    /// The probability of runs that differ at least this much if only items varied (F test). `None` if no arm has two runs.
     pub runs_p: Option<f64>,
-    /// Runs vary more than their items explain: `runs_p` is below 5 %.
+    /// Whether runs vary more than their items explain: `runs_p` is below 5%.
     pub runs_vary: bool,
 }
 
 /// Compares two arms over the same items, each tried in the arm's own runs, which are not paired with those of the other.
 ///
-/// `a` and `b` hold the same items in the same order; an item without a value on one side is left out. `clusters` names the cluster of
-/// each item. Values are passes (0 and 1), scores, or logarithms of amounts. With one run a side and no clusters this is the paired t
-/// test. Undefined where the sides have different items, with fewer than two units, and where nothing varies.
+/// `a` and `b` have the same items in the same order; an item without a value in one arm is skipped. `clusters` gives the cluster of each
+/// item. Values are passes (0 and 1), scores, or logarithms of amounts. With one run per arm and no clusters this is the paired t test.
+/// Undefined if the arms have different items, with fewer than two units, or if nothing varies.
 pub fn two_way(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
     estimated(&[a, b], clusters, confidence)
 }
 
-/// The mean of one arm over items and runs, as [`two_way`] has the difference of two. The interval is not clipped to any range.
+/// Estimates the mean of one arm over items and runs, by the method of [`two_way`]. The interval is not clipped to any range.
 pub fn one_way(arm: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
     estimated(&[arm], clusters, confidence)
 }
@@ -113,7 +116,7 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
     }
     let squares = units.iter().map(|unit| total(unit.iter().map(|place| differences[*place] - estimate)).powi(2));
     let mut var_items = count / (count - 1.0) * total(squares) / (n * n);
-    // What rounding leaves of values that are all alike.
+    // Equal values leave only a rounding error.
     if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
         var_items = 0.0;
     }
@@ -123,7 +126,7 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
     if variance <= 0.0 {
         return Err(Undefined::NoVariation);
     }
-    // Shares instead of squared variances, which could leave the range of numbers.
+    // Use shares instead of squared variances, which could overflow.
     let mut reciprocal = (var_items / variance).powi(2) / (count - 1.0);
     if var_runs > 0.0 {
         let measured: f64 = parts.iter().map(|part| part.measured).sum();
@@ -159,7 +162,7 @@ impl ItemsByRuns<'_> {
     }
 }
 
-/// How many items all arms have rows for.
+/// Returns the number of items, which must be the same for all arms.
 fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Undefined> {
     let mut items = clusters.map(<[u32]>::len);
     for arm in arms {
@@ -175,7 +178,7 @@ fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Und
     items.ok_or(Undefined::NoData)
 }
 
-/// The mean over the runs that an item has. Equal values are their own mean, to the last digit.
+/// Returns the mean over the runs that an item has. Equal values are exactly their own mean.
 fn mean(row: &[Option<f64>]) -> Option<f64> {
     let first = row.iter().flatten().next()?;
     if row.iter().flatten().all(|value| value.total_cmp(first).is_eq()) {
@@ -184,7 +187,7 @@ fn mean(row: &[Option<f64>]) -> Option<f64> {
     Some(row.iter().flatten().sum::<f64>() / row.iter().flatten().count() as f64)
 }
 
-/// Places of the kept items, those of one independent unit side by side, and where each unit ends.
+/// Indices of the kept items, grouped by independent unit, and the end of each unit.
 struct Units {
     order: Vec<usize>,
     ends: Vec<usize>,
@@ -206,23 +209,23 @@ impl Units {
     }
 }
 
-/// What one arm's runs say about the variance that they add to its mean.
+/// One arm's runs' contribution to the variance of its mean.
 struct RunsPart {
-    /// The variance of the mean that the runs' differences show, with what items explain of it.
+    /// The measured variance of the mean between runs, including what items explain.
     measured: f64,
-    /// What items explain of it.
+    /// The part that items explain.
     explained: f64,
-    /// The variance of the mean for runs that differ with a variance of 1: 1/R where no item lacks a run.
+    /// The variance of the mean for runs that differ with a variance of 1: 1/R if no item lacks a run.
     share: f64,
-    /// Degrees of freedom of the measured variance; one less than the runs where no item lacks any.
+    /// Degrees of freedom of the measured variance: the number of runs minus one if no item lacks a run.
     degrees: f64,
 }
 
 impl RunsPart {
-    /// Nothing where the arm has one run, or its runs share no item.
+    /// Returns `None` if the arm has one run, or if its runs share no item.
     fn of(arm: &ItemsByRuns, kept: &[usize], units: &Units) -> Option<Self> {
         let (runs, n) = (arm.runs, kept.len() as f64);
-        // By run: its share in the mean, and the sum of its deviations. The matrix is what run effects make of those sums.
+        // By run: its share in the mean, and the sum of its deviations. The matrix maps run effects to those sums.
         let (mut shares, mut sums, mut effects) = (vec![0.0; runs], vec![0.0; runs], Effects::none(runs));
         let (mut by_units, mut k_units, mut unit_sums) = (0.0, 0.0, vec![0.0; runs]);
         for unit in units.iter() {
@@ -258,13 +261,13 @@ impl RunsPart {
         let share = shares.iter().map(|share| share * share).sum::<f64>();
         let squares = sums.iter().map(|sum| sum * sum).sum::<f64>();
         let measured = share * squares / k_all;
-        // Lacking values can leave a remainder below zero.
+        // Missing values can leave a remainder below zero.
         let explained = (measured - share * (squares - by_units) / (k_all - k_units)).max(0.0);
         Some(Self { measured, explained, share, degrees: effects.degrees() })
     }
 
-    /// What the runs of all arms add to the variance, and the degrees of freedom of what was measured (Welch 1947), at most those that
-    /// runs of equal spread would have: by chance two runs look alike, and the other arm's many degrees would then count for both.
+    /// Returns the runs' part of the variance over all arms, and its degrees of freedom (Welch 1947), at most those of runs with equal
+    /// spread: two runs may look alike by chance, and the other arm's many degrees would then count for both.
     fn together(parts: &[Self]) -> (f64, f64) {
         let combined = |of: fn(&Self) -> f64| {
             let sum: f64 = parts.iter().map(of).sum();
@@ -279,7 +282,7 @@ impl RunsPart {
         ((measured - caution(fewest) * explained).max(0.0), degrees.min(combined(|part| part.share).1))
     }
 
-    /// The F test of no differences between runs beyond what their items explain.
+    /// Returns the p-value of the F test of no differences between runs beyond what their items explain.
     fn alike(parts: &[Self], units: f64) -> Option<f64> {
         let degrees: f64 = parts.iter().map(|part| part.degrees).sum();
         if parts.is_empty() {
@@ -294,16 +297,18 @@ impl RunsPart {
     }
 }
 
-/// How many times what items explain is taken off the measured variance between runs; 1 would be unbiased before it is cut at zero.
+/// Returns how many times the variance explained by items is subtracted from the measured variance between runs; 1 would be unbiased before
+/// it is cut at zero.
 ///
-/// By the degrees of freedom ν of the arm with fewer runs the smaller of 1.75 − 0.8/ν and 1 + 2.2/ν: two runs get 0.95, three 1.35, five
-/// 1.55, twenty 1.12. The most that keeps false winners at 7 % for every spread of the runs: it is what power can be had by.
+/// It is the smaller of 1.75 − 0.8/ν and 1 + 2.2/ν, for the degrees of freedom ν of the arm with fewer runs: 0.95 for two runs, 1.35 for
+/// three, 1.55 for five, 1.12 for twenty. It is the largest value that keeps false winners at 7% for every spread of the runs, and so gives
+/// the most power.
 fn caution(degrees: f64) -> f64 {
     (1.75 - 0.8 / degrees).min(1.0 + 2.2 / degrees)
 }
 
-/// What the effects of runs do to the sums of weighted deviations by run: a symmetric matrix, a sum over items of w (1 − 1/R) on the
-/// diagonal and −w/R beside it. Items that have all runs share one form and are kept as a sum of weights.
+/// The effect of runs on the sums of weighted deviations by run: a symmetric matrix, a sum over items of w (1 − 1/R) on the diagonal and
+/// −w/R off it. Items that have all runs share one form and are kept as a sum of weights.
 struct Effects {
     runs: usize,
     full: f64,
@@ -334,7 +339,7 @@ impl Effects {
         of_full + self.matrix.get(run * self.runs + other).copied().unwrap_or(0.0)
     }
 
-    /// The sum of the squared entries.
+    /// Returns the sum of the squared entries.
     fn squares(&self) -> f64 {
         if self.runs == 0 {
             return 0.0;
@@ -345,7 +350,7 @@ impl Effects {
         (0..self.runs).flat_map(|run| (0..self.runs).map(move |other| (run, other))).map(|(run, other)| self.at(run, other).powi(2)).sum()
     }
 
-    /// (Σλ)² / Σλ² of the eigenvalues λ of the matrix times itself.
+    /// Returns (Σλ)² / Σλ² of the eigenvalues λ of the matrix times itself.
     fn degrees(&self) -> f64 {
         if self.matrix.is_empty() {
             return (self.runs - 1) as f64;
@@ -437,7 +442,7 @@ mod tests {
 
     #[test]
     fn a_crashed_run_names_no_winner() {
-        // 200 items of which both arms pass every second one in every run, but the second arm's last run passed nothing.
+        // 200 items of which both arms pass every second one in every run, except that the second arm's last run passed nothing.
         let all: Vec<Option<f64>> = (0..200).flat_map(|item| [Some(f64::from(item % 2)); 3]).collect();
         let crashed: Vec<Option<f64>> =
             (0..200).flat_map(|item| [Some(f64::from(item % 2)), Some(f64::from(item % 2)), Some(0.0)]).collect();

@@ -1,4 +1,4 @@
-//! Where the noise of a mean comes from: the questions, or the runs of one question.
+//! Sources of the noise of a mean: the questions, or the runs of one question.
 
 use super::Undefined;
 
@@ -9,18 +9,17 @@ pub struct VarianceSplit {
     pub runs: u64,
     pub ms_between: f64,
     pub ms_within: f64,
-    /// Variance of the questions' true means; an estimate below zero is shown as zero.
+    /// Variance of the questions' true means. A negative estimate is set to zero.
     pub var_between: f64,
     /// Variance between the runs of one question.
     pub var_within: f64,
-    /// Intraclass correlation ICC(1,1), below zero where runs of one question differ more than questions do. Absent where every score is
-    /// the same.
+    /// Intraclass correlation ICC(1,1), negative if runs of one question differ more than questions do. `None` if all scores are equal.
     pub icc: Option<f64>,
-    /// Standard error of the mean over questions like these.
+    /// Standard error of the mean over similar questions.
     pub se_mean: f64,
 }
 
-/// What buys the most precision next.
+/// What to add for the most precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Buy {
@@ -28,9 +27,9 @@ pub enum Buy {
     Runs,
 }
 
-/// Splits the variance of a table of scores; rows are questions, columns their runs.
+/// Splits the variance of a table of scores, with questions as rows and their runs as columns.
 ///
-/// Undefined for fewer than two questions or two runs of each, and where questions have unequal numbers of runs.
+/// Undefined for fewer than two questions or two runs of each, and if questions have unequal numbers of runs.
 pub fn variance_split(scores: &[impl AsRef<[f64]>]) -> Result<VarianceSplit, Undefined> {
     let runs = scores.first().ok_or(Undefined::NoData)?.as_ref().len();
     if scores.iter().any(|row| row.as_ref().len() != runs) {
@@ -63,7 +62,7 @@ pub fn variance_split(scores: &[impl AsRef<[f64]>]) -> Result<VarianceSplit, Und
 }
 
 impl VarianceSplit {
-    /// The variance that the mean would have over `items` questions with `runs` runs of each.
+    /// Returns the variance of the mean over `items` questions with `runs` runs of each.
     pub fn variance_of_mean(&self, items: u64, runs: u64) -> Result<f64, Undefined> {
         if items == 0 || runs == 0 {
             return Err(Undefined::NoData);
@@ -71,15 +70,15 @@ impl VarianceSplit {
         Ok(self.var_between / items as f64 + self.var_within / (items as f64 * runs as f64))
     }
 
-    /// The number of runs at which both sources add as much; more runs then buy less than more questions.
+    /// Returns the number of runs at which both sources contribute equally. Beyond it, more questions are worth more than more runs.
     ///
-    /// Undefined where questions do not differ beyond what runs explain: runs then never stop paying.
+    /// Undefined if questions do not differ beyond what runs explain: more runs then always help.
     pub fn balanced_runs(&self) -> Result<f64, Undefined> {
         let ratio = self.var_within / self.var_between;
         if ratio.is_finite() { Ok(ratio) } else { Err(Undefined::NoVariation) }
     }
 
-    /// Whether questions or runs are the larger source of noise in the mean as measured.
+    /// Returns the larger source of noise in the measured mean: questions or runs.
     pub fn buy(&self) -> Result<Buy, Undefined> {
         if self.var_between == 0.0 && self.var_within == 0.0 {
             return Err(Undefined::NoVariation);
@@ -89,7 +88,7 @@ impl VarianceSplit {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    // A mean of equal values can miss them by a last digit, which would look like variation.
+    // A computed mean of equal values can differ in the last digit, which would look like variation.
     if varies(values) { values.iter().sum::<f64>() / values.len() as f64 } else { values[0] }
 }
 
@@ -113,7 +112,7 @@ mod tests {
         assert!((split.var_between - (26.0 - 10.0 / 3.0) / 2.0).abs() < 1e-12);
         assert!((split.icc.expect("varied") - (26.0 - 10.0 / 3.0) / (26.0 + 10.0 / 3.0)).abs() < 1e-12);
         assert!((split.se_mean - (26.0f64 / 6.0).sqrt()).abs() < 1e-12);
-        // The plan for the design at hand gives back its own standard error.
+        // For the present design the plan gives back its own standard error.
         assert!((split.variance_of_mean(3, 2).expect("some").sqrt() - split.se_mean).abs() < 1e-12);
         assert_eq!(split.buy(), Ok(Buy::Items));
         assert!((split.balanced_runs().expect("varied") - (10.0 / 3.0) / split.var_between).abs() < 1e-12);

@@ -1,45 +1,45 @@
-//! The word that evidence amounts to. The rule is one pure function, so that no surface can have its own.
+//! The verdict rule, as one pure function, so that all outputs agree.
 
 use super::Interval;
 
-/// What may be said about a against b on one metric.
+/// The verdict on a against b for one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     AWins,
     BWins,
-    /// The data shown are exactly equal. An absent significance is not a tie.
+    /// The shown data are exactly equal. Lack of significance is no tie.
     Tie,
-    /// Different by less than a margin that was declared before.
+    /// The difference is smaller than a margin declared in advance.
     Equivalent,
     NotEnoughEvidence,
     NotComparable,
     NoData,
-    /// No run of either arm varied: a fact about this suite, without a p-value.
+    /// No run of either arm varied: a fixed result, without a p-value.
     DeterministicDifference,
 }
 
-/// What the decision rests on. The difference is a − b, on the scale of the interval and the margin (for ratios: natural logarithms).
+/// Inputs of a verdict. The difference is a − b, on the scale of the interval and the margin (for ratios: natural logarithms).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Question {
     pub comparable: bool,
     pub n_a: u64,
     pub n_b: u64,
     pub difference: Option<f64>,
-    /// Absent where the data allow none.
+    /// `None` if the data allow no interval.
     pub interval: Option<Interval>,
-    /// Adjusted for the family; absent where the data are fewer than evidence needs.
+    /// Adjusted for the family. `None` if the data are too few for evidence.
     pub p_adjusted: Option<f64>,
     pub alpha: f64,
-    /// Differences smaller than this do not matter, as declared in advance.
+    /// The largest unimportant difference, declared in advance.
     pub margin: Option<f64>,
     pub higher_is_better: bool,
-    /// Every run of each arm had the same outcomes.
+    /// Whether all runs of each arm had the same outcomes.
     pub deterministic: bool,
 }
 
-/// Decides. The order of the steps is the policy: what forbids a comparison comes first, a winner needs both a small adjusted p-value and
-/// an interval without zero, and an equivalence goes before a difference too small to matter.
+/// Returns the verdict. The order of the steps is the policy: obstacles to a comparison come first; a winner needs a small adjusted p-value
+/// and an interval without zero; and equivalence is checked before a winner whose difference is too small to matter.
 pub fn decide(question: &Question) -> Verdict {
     if !question.comparable {
         return Verdict::NotComparable;
@@ -54,7 +54,7 @@ pub fn decide(question: &Question) -> Verdict {
     let Some(p) = question.p_adjusted else { return without_winner };
     let significant = p < question.alpha;
     let clear = match question.interval {
-        // Only an exact test was possible; it alone decides.
+        // Only an exact test was possible, so it decides alone.
         None => difference != 0.0,
         Some(interval) => {
             if question.margin.is_some_and(|margin| -margin < interval.low && interval.high < margin) {

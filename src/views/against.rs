@@ -1,27 +1,27 @@
-//! How an arm of a suite differs from the arm that all are held against: the baseline where the suite has one, else the leader.
+//! How an arm differs from its suite's reference arm: the baseline if the suite has one, else the leader.
 
 use crate::inference::{Arm, PairEvidence};
 
 use super::compare::{Comparison, ComparisonRow};
 use super::site::OverviewSuite;
 
-/// What a table says of an arm beside the arm that all are held against.
+/// One arm compared with the suite's reference arm.
 pub enum Against<'a> {
-    /// It is that arm.
+    /// The arm is the reference.
     Itself,
-    /// The metric that decides and the evidence, seen from the arm.
+    /// The deciding metric and its evidence, oriented to the arm.
     Other(&'a ComparisonRow, Box<PairEvidence>),
-    /// The two were not compared.
+    /// No comparison of the two arms exists.
     Unknown,
 }
 
 impl OverviewSuite {
-    /// The best arm with a figure.
+    /// Returns the best arm that has a primary figure.
     pub fn leader(&self) -> Option<&Arm> {
         self.board.entries.iter().find(|entry| entry.primary.is_some()).map(|entry| &entry.arm)
     }
 
-    /// Says how an arm differs from the baseline, or else from the leader.
+    /// Returns how an arm differs from the baseline, or from the leader if there is no baseline.
     pub fn against(&self, arm: &Arm) -> Against<'_> {
         let is_reference = |known: &Arm| match &self.baseline {
             Some(baseline) => known.approach == *baseline,

@@ -1,4 +1,4 @@
-//! How far judges and people agree on which criteria are met, and whether the order of asking sways a judge.
+//! Agreement of judges and people on which criteria are met, and the effect of question order on a judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,31 +10,31 @@ use crate::stats::{Interval, Replicates, Seed, cohen_kappa, krippendorff_alpha_n
 
 const CONFIDENCE: f64 = 0.95;
 const RESAMPLES: u32 = 2000;
-/// Fewer units say too little about how they vary.
+/// Minimum number of units to resample. Fewer show too little of how units vary.
 const MIN_UNITS: usize = 10;
 
-/// One criterion of one run, by their names.
+/// A criterion of a run: run and criterion name.
 pub type Rated = (String, String);
 
-/// Who said of which criteria that they are met.
+/// A rater and its labels: which criteria it found met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rater {
     pub name: String,
     pub labels: BTreeMap<Rated, bool>,
 }
 
-/// What one rater did.
+/// Totals of one rater.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RaterLine {
     pub rater: String,
     /// Criteria rated.
     pub n: u64,
-    /// The share of them that it took for met.
+    /// The share of rated criteria that the rater found met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prevalence: Option<f64>,
 }
 
-/// Two raters on the criteria that both rated.
+/// Agreement of two raters on the criteria that both rated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PairAgreement {
     pub one: String,
@@ -42,15 +42,15 @@ pub struct PairAgreement {
     /// Criteria that both rated.
     pub n: u64,
     pub alike: u64,
-    /// The share of them that both rated alike.
+    /// The share of these criteria that both rated alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_interval: Option<Interval>,
-    /// The share that would be alike by chance, from how often each says `pass`.
+    /// The agreement expected by chance, from each rater's share of `pass`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
-    /// Cohen's kappa; absent where both used one label only.
+    /// Cohen's kappa. Absent if both raters used only one label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct PairAgreement {
     /// The share of `pass` among the labels of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prevalence: Option<f64>,
-    /// Said to be met by the first only, and by the second only.
+    /// Criteria that only the first rater found met; then those that only the second did.
     pub only_one: u64,
     pub only_other: u64,
 }
@@ -70,14 +70,14 @@ pub struct Alpha {
     pub n: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Why there is none.
+    /// Why alpha is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// A criterion that raters do not agree on.
+/// A criterion on which raters disagree.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Disagreement {
     pub run: String,
@@ -86,23 +86,23 @@ pub struct Disagreement {
     pub labels: BTreeMap<String, String>,
 }
 
-/// How far raters agree.
+/// Agreement of all raters.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AgreementReport {
-    /// In the order they were given: judges first.
+    /// In the given order: judges first.
     pub raters: Vec<RaterLine>,
     pub pairs: Vec<PairAgreement>,
     pub alpha: Alpha,
-    /// What is resampled for the intervals: `runs`, or `criteria` where there are too few runs; absent where there are too few of both.
+    /// The units resampled for the intervals: `runs`, or `criteria` if there are too few runs. Absent if there are too few of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<String>,
     pub runs: u64,
-    /// Criteria that people labelled and the judge has not decided.
+    /// Criteria that people labelled but the judge left undecided.
     pub undecided: u64,
     pub disagreements: Vec<Disagreement>,
 }
 
-/// Compares raters pair by pair and all together. `undecided` counts labels that nothing stands against.
+/// Compares raters pair by pair and all together. `undecided` counts labels that no judge's decision matches.
 pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
     let rated: BTreeSet<&Rated> = raters.iter().flat_map(|rater| rater.labels.keys()).collect();
     let table: Vec<(&Rated, Vec<Option<bool>>)> =
@@ -190,8 +190,8 @@ fn alpha(shared: &[&(&Rated, Vec<Option<bool>>)]) -> Alpha {
 
 const RUNS: &str = "runs";
 
-/// What is drawn in resampling, as places of criteria: whole runs, whose criteria hang together, or single criteria where there are too
-/// few runs.
+/// Returns the units to resample, as indices of criteria: whole runs, whose criteria depend on each other, or single criteria if there are
+/// too few runs.
 fn units(rated: &[&Rated]) -> Option<(&'static str, Vec<Vec<u32>>)> {
     let mut by_run: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (place, rated) in (0u32..).zip(rated) {
@@ -219,12 +219,12 @@ fn interval(
     Replicates::draw(units.len(), RESAMPLES, seed, of_units).ok()?.percentile(CONFIDENCE).ok()
 }
 
-/// Of the labels, so that equal labels give equal numbers.
+/// Derives the seed from the labels, so that equal labels give equal numbers.
 fn seed(a: &[bool], b: &[bool]) -> Seed {
     Seed(seed_of(a.iter().chain(b).map(|met| f64::from(u8::from(*met)))))
 }
 
-/// A criterion about which a judge said one thing and then another.
+/// A criterion that a judge decided differently the second time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CriterionFlip {
     pub run: String,
@@ -234,7 +234,8 @@ pub struct CriterionFlip {
     pub after: String,
 }
 
-/// Returns the criteria that two judgements decide otherwise, in the order of the second. What only one of them decided is no flip.
+/// Returns the criteria that two judgements decide differently, in the order of the second. A criterion that only one of them decided is no
+/// flip.
 pub fn decided_otherwise(run: &str, before: &[(String, Option<bool>)], after: &[(String, Option<bool>)]) -> Vec<CriterionFlip> {
     let known: BTreeMap<&str, bool> = before.iter().filter_map(|(item, met)| Some((item.as_str(), (*met)?))).collect();
     let flip = |(item, met): &(String, Option<bool>)| {
@@ -254,11 +255,11 @@ pub fn decided_otherwise(run: &str, before: &[(String, Option<bool>)], after: &[
 pub struct JudgedRun {
     pub run: String,
     pub suite: String,
-    /// What was judged: `requirementFulfillment` or `tool_use`.
+    /// The judged evaluator: `requirementFulfillment` or `tool_use`.
     pub evaluator: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
-    /// Who judged before.
+    /// The previous judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_before: Option<String>,
     /// From 0 to 100.
@@ -270,15 +271,15 @@ pub struct JudgedRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_evaluated: Option<String>,
     pub passed: u64,
-    /// Criteria that were decided, those included that were not asked again.
+    /// Decided criteria, including those that were not asked again.
     pub decided: u64,
     pub criteria: u64,
-    /// Criteria that stand as they were decided before.
+    /// Criteria that keep their earlier decision.
     pub kept: u64,
-    /// The revision it was stored as; absent where it says less than what stands.
+    /// The stored revision. Absent if the judgement decides less than the current one and so was not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u32>,
-    /// What the judge took.
+    /// Cost of the judge's requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     pub flips: Vec<CriterionFlip>,
@@ -292,23 +293,23 @@ pub struct SkippedRun {
     pub reason: String,
 }
 
-/// What judging stored runs came to.
+/// Result of judging stored runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeReport {
-    /// Nothing was asked: these are the runs that would be.
+    /// Nothing was asked; `runs` are those that would be judged.
     pub is_dry: bool,
     pub runs: Vec<JudgedRun>,
     pub skipped: Vec<SkippedRun>,
 }
 
-/// One run, asked about in two orders.
+/// One run whose criteria were judged in two orders.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedRun {
     pub run: String,
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
-    /// The score with the criteria in the order of the suite, and in the reverse of it.
+    /// The score with the criteria in the suite's order; then in reverse order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -316,27 +317,27 @@ pub struct ProbedRun {
     /// Why there is no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_evaluated: Option<String>,
-    /// Criteria decided both times.
+    /// Criteria decided in both orders.
     pub n: u64,
     pub flips: Vec<CriterionFlip>,
 }
 
-/// How far the order of asking sways a judge.
+/// The effect of question order on a judge.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeReport {
     pub runs: Vec<ProbedRun>,
     pub skipped: Vec<SkippedRun>,
-    /// Criteria decided both times, and those of them that were decided otherwise.
+    /// Criteria decided in both orders; then those decided differently.
     pub n: u64,
     pub flipped: u64,
-    /// The share of flipped ones.
+    /// The share of flipped criteria.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// Adds up what probing runs gave.
+/// Sums up the results of probed runs.
 pub fn probe_report(runs: Vec<ProbedRun>, skipped: Vec<SkippedRun>) -> ProbeReport {
     let n: u64 = runs.iter().map(|run| run.n).sum();
     let flipped = runs.iter().map(|run| run.flips.len() as u64).sum();
@@ -353,7 +354,7 @@ mod tests {
         Rater { name: name.to_owned(), labels: labels.collect() }
     }
 
-    /// 20 both pass, 5 only the first, 10 only the second, 15 both fail.
+    /// 20 items that both pass, 5 only the first, 10 only the second, 15 that both fail.
     fn fifty() -> [Rater; 2] {
         let first = |item: usize| item < 25;
         let second = |item: usize| item < 20 || (25..35).contains(&item);

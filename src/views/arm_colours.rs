@@ -1,4 +1,4 @@
-//! Which colour an arm has: the same on every page of a site, however many suites it runs on.
+//! Colours of arms. An arm has the same colour on every page of a site, on all its suites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use super::site::OverviewSuite;
 
 /// Colours that a reader can tell apart.
 const COLOURS: u8 = 6;
-/// Arms of a suite with a colour, from the best down; a baseline has one beside them.
+/// Best arms of a suite that get a colour. A baseline gets one in addition.
 const BEST: usize = 5;
 
-/// The colours of a site's arms by number. An arm without one is neutral.
+/// Colour numbers of a site's arms. An arm without a number is neutral.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArmColours(BTreeMap<Arm, u8>);
 
 impl ArmColours {
-    /// Gives the five best arms of each suite and its baseline a colour by the hash of their names; where two of a suite would have the
-    /// same, the later hash takes the next one that is free.
+    /// Gives each suite's five best arms and its baseline a colour by the hash of their names. If two arms of a suite would share a colour,
+    /// the later hash takes the next free one.
     pub fn of(suites: &[OverviewSuite]) -> Self {
         let groups: Vec<BTreeSet<&Arm>> = suites.iter().map(coloured).collect();
         let mut arms: Vec<(u64, &Arm)> =
@@ -37,7 +37,7 @@ impl ArmColours {
         Self(given)
     }
 
-    /// The number of an arm's colour.
+    /// Returns the number of an arm's colour, or `None` if the arm is neutral.
     pub fn get(&self, arm: &Arm) -> Option<u8> {
         self.0.get(arm).copied()
     }

@@ -1,4 +1,4 @@
-//! One arm over all suites of a site: where it stands on each, what it takes, and where it is weakest.
+//! One arm over all suites of a site: its rank on each, its cost, and its weakest items.
 
 use std::collections::BTreeMap;
 
@@ -11,57 +11,57 @@ use super::leaderboard::Entry;
 use super::run::RunLine;
 use super::site::{Overview, OverviewSuite};
 
-/// Clusters of items listed of a suite.
+/// Maximum number of item clusters listed per suite.
 const MOST_WEAK: usize = 5;
 
 /// One arm over all suites of a site.
 #[derive(Clone, Debug)]
 pub struct ArmPage<'a> {
     pub arm: &'a Arm,
-    /// In the order of the overview.
+    /// In the overview's order.
     pub suites: Vec<ArmOnSuite<'a>>,
-    /// All its runs, the newest first.
+    /// All runs of the arm, newest first.
     pub runs: Vec<&'a RunLine>,
-    /// What its counted runs cost, as far as that is known, and whether a part is not.
+    /// The known cost of its counted runs, and whether part of the cost is unknown.
     pub spent: Option<(f64, bool)>,
 }
 
-/// Where an arm stands on a suite.
+/// Position of an arm on a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
-    /// It is better than every other arm.
+    /// The arm is better than every other arm.
     Wins,
-    /// It stands first, and some other arm may be as good.
+    /// The arm is first, but another arm may be as good.
     Leads,
     Behind,
-    /// No other arm can be compared with it.
+    /// The arm cannot be compared with any other.
     Alone,
 }
 
 /// One arm on one suite.
 #[derive(Clone, Debug)]
 pub struct ArmOnSuite<'a> {
-    /// The suite's place in the overview.
+    /// The suite's index in the overview.
     pub place: usize,
     pub suite: &'a OverviewSuite,
     pub entry: &'a Entry,
     pub lead: Lead,
-    /// Against the best other arm that it has a page with.
+    /// The best other arm that has a comparison page with this arm.
     pub against: Option<Rival<'a>>,
-    /// Over the nights, where it ran on two or more.
+    /// History over days, if the arm ran on two or more.
     pub history: Option<&'a ArmHistory>,
-    /// The clusters of items that it passes least often, lowest first.
+    /// The item clusters with the arm's lowest pass rates, lowest first.
     pub weakest: Vec<WeakCluster<'a>>,
 }
 
-/// An arm's pair with another.
+/// A comparison of the arm with another.
 #[derive(Clone, Debug)]
 pub struct Rival<'a> {
     pub pair: &'a Comparison,
     pub other: &'a Arm,
-    /// On the primary metric, seen from the arm.
+    /// Evidence on the primary metric, oriented to the arm.
     pub evidence: Option<PairEvidence>,
-    /// Says that the arm is the better one of the two, beyond chance or in every run; or the other.
+    /// Whether the arm is the better of the two, beyond chance or in every run. `None` if neither is.
     pub better: Option<bool>,
 }
 
@@ -74,7 +74,7 @@ pub struct WeakCluster<'a> {
 }
 
 impl Overview {
-    /// Gathers what is known of every arm, by name.
+    /// Builds the pages of all arms, by name.
     pub fn arm_pages(&self) -> Vec<ArmPage<'_>> {
         let mut pages = BTreeMap::<&Arm, ArmPage<'_>>::new();
         for (place, suite) in self.suites.iter().enumerate() {
@@ -105,19 +105,19 @@ fn page_of<'a, 'b>(pages: &'b mut BTreeMap<&'a Arm, ArmPage<'a>>, arm: &'a Arm) 
 }
 
 impl ArmPage<'_> {
-    /// Suites on which the arm is better than every other, and those on which it stands first beside others that may be as good.
+    /// Returns the number of suites on which the arm wins, and the number on which it only leads.
     pub fn leads(&self) -> (usize, usize) {
         let count = |lead: Lead| self.suites.iter().filter(|on| on.lead == lead).count();
         (count(Lead::Wins), count(Lead::Leads))
     }
 
-    /// Where it ranks best: the first of the suites with its best rank.
+    /// Returns the arm's best rank and the first suite on which it has that rank.
     pub fn best(&self) -> Option<(&ArmOnSuite<'_>, RankRange)> {
         let ranks = self.suites.iter().filter_map(|on| Some((on, on.entry.standing.as_ref()?.rank)));
         ranks.reduce(|best, next| if next.1.best < best.1.best { next } else { best })
     }
 
-    /// Suites on which it can be compared with another arm.
+    /// Returns the number of suites on which the arm can be compared with another.
     pub fn compared(&self) -> usize {
         self.suites.iter().filter(|on| on.lead != Lead::Alone).count()
     }
@@ -170,7 +170,7 @@ fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<WeakCluster<'a>> {
         *sum = (sum.0 + u64::from(cell.passed), sum.1 + u64::from(cell.counted));
     }
     clusters.retain(|_, (_, counted)| *counted > 0);
-    // As many clusters as items are no clusters.
+    // With one cluster per item, clusters add nothing.
     if clusters.len() < 2 || clusters.len() >= items {
         return Vec::new();
     }

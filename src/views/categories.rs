@@ -1,4 +1,4 @@
-//! How the arms of a suite do on each category of its items.
+//! Pass rates of a suite's arms by item category.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,43 @@ use crate::stats::{Interval, effective_interval, mean_interval, wilson};
 use super::items::{ItemCell, ItemLine};
 use super::site::OverviewSuite;
 
-/// Categories of a table, those with most items; the others are counted.
+/// Maximum number of categories in a table. The largest are shown, the others only counted.
 const MOST: usize = 24;
 
-/// Arms against categories.
+/// Table of arms by category.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Categories {
-    /// In the order of the leaderboard.
+    /// In leaderboard order.
     pub arms: Vec<Arm>,
-    /// The easiest first.
+    /// Easiest first.
     pub columns: Vec<Category>,
-    /// Categories that are left out, and items without one.
+    /// Number of hidden categories; then number of items without a category.
     pub left_out: usize,
     pub without: usize,
 }
 
-/// A category and how each arm does on its items.
+/// A category, with each arm's results on its items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
     pub name: String,
     pub items: usize,
-    /// One per arm; absent where it has no outcome.
+    /// One cell per arm. `None` if the arm has no outcome in the category.
     pub cells: Vec<Option<CategoryCell>>,
 }
 
 /// One arm on one category.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CategoryCell {
-    /// The mean over items of the share of passed outcomes.
+    /// The mean over items of each item's share of passed outcomes.
     pub rate: f64,
     pub interval: Option<Interval>,
-    /// Items with outcomes, and outcomes.
+    /// Number of items with outcomes; then number of outcomes.
     pub items: u64,
     pub outcomes: u64,
 }
 
 impl OverviewSuite {
-    /// How the arms do on each category; nothing where no item has one.
+    /// Returns the results of the arms by category, or `None` if no item has a category.
     pub fn categories(&self) -> Option<Categories> {
         let matrix = &self.items;
         let mut found = BTreeMap::<&str, Vec<&ItemLine>>::new();
@@ -75,13 +75,13 @@ impl OverviewSuite {
     }
 }
 
-/// The mean of the arms' rates.
+/// Returns the mean of the arms' rates.
 fn ease(category: &Category) -> f64 {
     let rates: Vec<f64> = category.cells.iter().flatten().map(|cell| cell.rate).collect();
     rates.iter().sum::<f64>() / rates.len().max(1) as f64
 }
 
-/// The mean over items: Wilson's interval where each item has one outcome, Student's over item means else.
+/// Returns the mean over items. The interval is Wilson's if each item has one outcome, else Student's over item means.
 fn cell(cells: &[&ItemCell]) -> Option<CategoryCell> {
     let tried: Vec<&&ItemCell> = cells.iter().filter(|cell| cell.counted > 0).collect();
     let means: Vec<f64> = tried.iter().map(|cell| f64::from(cell.passed) / f64::from(cell.counted)).collect();
@@ -117,7 +117,7 @@ mod tests {
         let one_each = of(&[(1, 1), (1, 1), (0, 1), (0, 0)]).expect("outcomes");
         assert_eq!((one_each.items, one_each.outcomes), (3, 3));
         assert_eq!(one_each.interval, wilson(2, 3, CONFIDENCE).ok());
-        // Three of four and none of one: the mean of the items' shares.
+        // Item shares 3/4 and 0/1, averaged.
         let several = of(&[(3, 4), (0, 1)]).expect("outcomes");
         assert!((several.rate - 0.375).abs() < 1e-12 && several.outcomes == 5);
         assert!(several.interval.is_some_and(|ends| ends.low >= 0.0 && ends.high <= 1.0));

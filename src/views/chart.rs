@@ -1,4 +1,4 @@
-//! What the charts of a suite draw: quality over cost, how cost and time are spread, and which pairs differ in more than noise.
+//! Data of a suite's charts: quality over cost, the distribution of cost and time, and how clearly pairs of arms differ.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,20 +13,20 @@ use crate::warehouse::RunRow;
 use super::flips;
 use super::leaderboard::{Entry, SuiteBoard, cost_per_run};
 
-/// An arm between what it gives and what it takes.
+/// An arm's quality and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ParetoPoint {
     #[serde(flatten)]
     pub arm: Arm,
     pub pass_rate: Estimate,
-    /// Mean over the runs with a known cost.
+    /// Mean over the runs whose cost is known.
     pub usd_per_run: f64,
-    /// Student's t over the runs; absent for one run, or where a part of the cost is unknown.
+    /// Student's t over the runs. Absent for one run, or if part of the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     pub is_lower_bound: bool,
     pub coverage: Coverage,
-    /// Absent where a lower bound of the cost leaves it open, or no run completed.
+    /// Absent if no run completed, or if the cost is a lower bound that leaves the position open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<Front>,
 }
@@ -34,21 +34,21 @@ pub struct ParetoPoint {
 /// Pass rate over cost per run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pareto {
-    /// In the order of the board: best pass rate first, so that those on the front go from dear to cheap.
+    /// In board order: best pass rate first, so that arms on the Pareto front go from expensive to cheap.
     pub points: Vec<ParetoPoint>,
     /// Arms whose pass rate or cost is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unplaced: Vec<Arm>,
 }
 
-/// The share of an arm's runs that took no more than a value.
+/// The share of an arm's runs that are at or below a value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     pub value: f64,
     pub share: f64,
 }
 
-/// How an arm's runs are spread.
+/// Distribution of one amount over an arm's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmSpread {
     #[serde(flatten)]
@@ -58,88 +58,89 @@ pub struct ArmSpread {
     pub median: f64,
     pub p90: f64,
     pub largest: f64,
-    /// Ascending, each value once; of many values, some at even distances by rank, the first and the last among them.
+    /// Ascending, each value once. Many values are thinned to even distances by rank, keeping the first and the last.
     pub steps: Vec<Step>,
-    /// Different values, of which the steps may be a part.
+    /// Number of distinct values, before thinning.
     pub values: u64,
 }
 
-/// How the runs of a suite's arms are spread over one amount.
+/// Distribution of one amount over the runs of each arm of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
     pub unit: Unit,
     /// In the order of the board.
     pub arms: Vec<ArmSpread>,
-    /// Arms with fewer than two runs of known amount: one run is no distribution.
+    /// Arms with fewer than two runs of known amount, which have no distribution.
     pub left_out: u64,
 }
 
-/// Fewer runs of an arm draw no line that can be read.
+/// Minimum number of runs for a readable curve.
 const MIN_DRAWN: u64 = 5;
 
 impl Distribution {
-    /// Whether an arm has enough runs for a picture of how they are spread.
+    /// Returns whether any arm has enough runs for a chart of the distribution.
     pub fn can_be_drawn(&self) -> bool {
         self.arms.iter().any(|arm| arm.coverage.known >= MIN_DRAWN)
     }
 }
 
-/// Two arms on the items that both have.
+/// Two arms on their shared items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Discordance {
     /// Indices into the arms.
     pub first: usize,
     pub second: usize,
     pub shared: u64,
-    /// Items that one passed and the other did not.
+    /// Items that only the first arm passed; then those that only the second did.
     pub only_first: u64,
     pub only_second: u64,
-    /// McNemar's exact test on these counts, for this pair alone.
+    /// McNemar's exact test on these counts, not adjusted for other pairs.
     pub p: f64,
-    /// What the board's evidence says of the pair, adjusted for all of them.
+    /// The board's verdict on the pair, adjusted for all pairs.
     #[serde(flatten)]
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// The first's pass rate less the second's, as that evidence has it: with several attempts another figure than these counts give.
+    /// The first arm's pass rate minus the second's, from the board's evidence. With several attempts per item it differs from what the
+    /// counts here give.
     #[serde(skip)]
     pub difference: Option<f64>,
 }
 
 impl Discordance {
-    /// Items on which the two differ.
+    /// Returns the number of items on which the two differ.
     pub fn discordant(&self) -> u64 {
         self.only_first + self.only_second
     }
 
-    /// By how many items one is ahead.
+    /// Returns the lead of one arm over the other, in items.
     pub fn net(&self) -> u64 {
         self.only_first.abs_diff(self.only_second)
     }
 }
 
-/// Where significance begins, for a pair alone.
+/// A point on the boundary of significance, for a single pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Threshold {
     pub discordant: u64,
-    /// The smallest lead among so many items that McNemar's exact test calls significant.
+    /// The smallest lead that McNemar's exact test calls significant with this number of discordant items.
     pub net: u64,
 }
 
-/// All pairs of a suite: how often they differ, against by how much.
+/// All pairs of a suite: number of discordant items against lead.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Disagreements {
-    /// In the order of the board.
+    /// In board order.
     pub arms: Vec<Arm>,
-    /// The clearest first.
+    /// Clearest difference first.
     pub pairs: Vec<Discordance>,
     pub curve: Vec<Threshold>,
     pub alpha: f64,
-    /// Pairs without a shared item, or whose outcomes are not known item by item.
+    /// Pairs without a shared item or without item-level outcomes.
     pub left_out: u64,
 }
 
-/// The charts of one suite. Absent is what there is nothing to draw of.
+/// The charts of one suite. A chart without data is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteCharts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,19 +151,19 @@ pub struct SuiteCharts {
     pub duration: Option<Distribution>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagreements: Option<Disagreements>,
-    /// What all arms together cost.
+    /// Total cost of all arms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Money>,
 }
 
-/// Steps kept of an arm's distribution.
+/// Maximum number of steps kept of an arm's distribution.
 const MAX_STEPS: usize = 100;
-/// Fewer runs make no distribution.
+/// Minimum number of runs for a distribution.
 const MIN_SPREAD: usize = 2;
-/// Points of the curve of significance.
+/// Points of the significance curve.
 const CURVE_POINTS: u64 = 64;
 
-/// Takes from a suite's board and comparison what its charts draw.
+/// Builds the charts of a suite from its board and answer.
 pub(super) fn suite_charts(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> SuiteCharts {
     let group = &answer.group;
     SuiteCharts {
@@ -174,7 +175,7 @@ pub(super) fn suite_charts(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: 
     }
 }
 
-/// Adds up the arms' costs; a lower bound where one of them is, or is unknown.
+/// Adds up the arms' costs. The sum is a lower bound if any arm's cost is a lower bound or unknown.
 fn spent(board: &SuiteBoard) -> Option<Money> {
     let known: Vec<&Money> = board.entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
     let is_whole = known.len() == board.entries.len();
@@ -192,7 +193,7 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
     group.arms.iter().find(|runs| runs.arm == *arm).map_or(&[], |runs| runs.counted.as_slice())
 }
 
-/// A picture of one point is none.
+/// Returns `None` if fewer than two points could be drawn.
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     let point = |entry: &Entry| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
@@ -243,7 +244,7 @@ fn arm_spread(arm: &Arm, mut values: Vec<f64>, runs: usize) -> Option<ArmSpread>
     })
 }
 
-/// Keeps `most` of the steps at even distances, the first and the last among them.
+/// Keeps `most` of the steps at even distances, including the first and the last.
 fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
     if steps.len() <= most {
         return steps;
@@ -287,10 +288,10 @@ fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Op
     Some(Disagreements { arms, pairs, curve: curve(most, alpha), alpha, left_out })
 }
 
-/// Follows the boundary of significance up to `most` discordant items.
+/// Returns the boundary of significance up to `most` discordant items.
 fn curve(most: u64, alpha: f64) -> Vec<Threshold> {
     let reach = most.max(12);
-    // With an even number of discordant items every lead is even: one parity, or the boundary would be a saw.
+    // Only even numbers of discordant items, with even leads. With both parities the curve would be a saw.
     let all = (1..=reach / 2).map(|half| 2 * half);
     let distance = (reach / 2).div_ceil(CURVE_POINTS).max(1);
     let wanted = |discordant: &u64| (discordant / 2).is_multiple_of(distance) || *discordant == reach / 2 * 2 || *discordant <= 12;
@@ -302,7 +303,7 @@ fn threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
     if !is_significant(0) {
         return None;
     }
-    // The larger the smaller of the two counts, the less significant: halve between one that is and one that is not.
+    // The larger the smaller count, the less significant the pair. Bisect between a significant count and one that is not.
     let (mut yes, mut no) = (0, discordant / 2 + 1);
     while no - yes > 1 {
         let middle = u64::midpoint(yes, no);
@@ -329,7 +330,7 @@ mod tests {
             assert!(p(point.net) <= 0.05 && (point.net == 0 || p(point.net - 2) > 0.05), "{point:?}");
         }
         let last = curve[curve.len() - 1];
-        // About 1.96 times the root.
+        // About 1.96 times the square root.
         assert!(last.discordant == 400 && (38..=44).contains(&last.net), "{last:?}");
     }
 

@@ -17,41 +17,41 @@ use super::judged::CriterionFlips;
 use super::side_by_side::SideBySide;
 use super::stored_verification::verified;
 
-/// What a difference is measured in.
+/// The unit of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeltaUnit {
-    /// Relative to the loser.
+    /// Relative to the worse value.
     Percent,
     PercentagePoints,
     Points,
 }
 
-/// How far the leader is ahead of the arm behind it.
+/// Distance of the leader from the arm behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Delta {
     pub value: f64,
     pub unit: DeltaUnit,
 }
 
-/// Who has the best value shown. Says nothing about evidence.
+/// The arm with the best shown value, whatever the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Leader {
-    /// `arm` is an index into [`Comparison::arms`]; `over` is the arm it is compared with: the only other one, or the second.
+    /// `arm` is an index into [`Comparison::arms`]. `over` is the arm that it is compared with: the only other one, or the second best.
     Leads {
         arm: usize,
         over: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
         delta: Option<Delta>,
     },
-    /// The best shown value is that of several arms, by their indices.
+    /// Several arms, by index, share the best shown value.
     Tie { arms: Vec<usize> },
-    /// A value is missing, the leading arm has no run that completed, or the metric has no better side.
+    /// A value is missing, the leading arm has no completed run, or the metric has no better direction.
     NotAvailable,
 }
 
-/// One metric across the arms.
+/// One metric of all arms.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     pub metric: Metric,
@@ -61,27 +61,27 @@ pub struct ComparisonRow {
     pub evidence: Evidence,
 }
 
-/// One arm of the table.
+/// One arm of the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedArm {
     #[serde(flatten)]
     pub arm: Arm,
     pub run_ids: Vec<String>,
-    /// Counted runs by how they ended, completed ones left out.
+    /// Counted runs that did not complete, by status.
     pub not_completed: BTreeMap<String, u64>,
-    /// Runs that an outage or an interrupt ended: left out of every figure.
+    /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded_runs: u64,
-    /// Runs of earlier batches, which are not in this table.
+    /// Runs of earlier batches, which this table does not include.
     pub earlier_runs: u64,
     pub can_win: bool,
-    /// Runs that agree with an earlier one of the arm in every outcome, and in every figure of time, tokens and cost.
+    /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
     pub possibly_cached: u64,
-    /// Counted runs by what their verification came to, as far as they have one.
+    /// Counted runs by verification result, if they have one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub verification: BTreeMap<String, u64>,
 }
 
-/// One table.
+/// A comparison of arms on one suite.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     pub suite: String,
@@ -90,58 +90,58 @@ pub struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     pub arms: Vec<ComparedArm>,
-    /// What to do; absent for a single arm.
+    /// What to do. Absent for a single arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// The two arms that the decision's reasons are about: of several the one that it names, and the best of the others.
+    /// The two arms that the decision's reasons refer to. Of several arms these are the named arm and the best of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_on: Option<[usize; 2]>,
-    /// The largest difference of the primary metric that does not matter for the decision, as declared or by default.
+    /// The largest unimportant difference of the primary metric, as declared or by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// The metric that the project calls the suite's primary one, by its key, where no run here has a figure of it: another decides.
+    /// Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_not_measured: Option<String>,
     pub rows: Vec<ComparisonRow>,
-    /// Metrics that no arm has a value for.
+    /// Metrics without a value in any arm.
     pub not_measured: Vec<String>,
-    /// Confidence of every interval.
+    /// Confidence level of every interval.
     pub confidence: f64,
-    /// Whether the arms were measured alike, by pair; of pairs of which each has results.
+    /// Whether the arms were measured alike, per pair of arms that both have results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub comparability: Vec<Comparability>,
-    /// Items on which the arms' outcomes can be laid side by side, and how they fell; two arms with outcomes only.
+    /// Pass and fail counts on the items that both arms have. Only for two arms with outcomes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Flips>,
-    /// The same on judged criteria, where the caller asked; see [`super::criterion_flips`].
+    /// The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria: Option<CriterionFlips>,
-    /// What both arms said on some of the items that they ended differently, where the caller collected it; see [`super::Sides`].
+    /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::Sides`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<SideBySide>,
-    /// Items that `exclusions.yaml` takes out of every figure of this table.
+    /// Items that `exclusions.yaml` removes from every figure of this table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
-    /// The headline rate as it would be with them.
+    /// The pass rate row as it would be with the excluded items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_excluded: Option<ComparisonRow>,
 }
 
-/// Which of two arms stands first. More of them stand as their group has them.
+/// The order of two arms. Three or more arms keep their group's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairOrder {
-    /// The one with the better value of the metric that decides; of equal ones, and of those without a value, as the group has them.
+    /// The arm with the better value of the deciding metric comes first. If the values are equal or missing, the group's order is kept.
     AheadFirst,
-    /// As the group has them: a baseline stands second.
+    /// The group's order, in which a baseline is second.
     AsGiven,
 }
 
-/// Puts a group's arms side by side.
+/// Compares a group's arms.
 pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
     Comparison::ordered(&SuiteAnswer::of(warehouse, group, policy), order)
 }
 
-/// The same with the names of the items on which two arms differ; a table of more arms has none.
+/// Compares a group's arms, and lists the names of the items on which two arms differ. A table of more arms has no such list.
 pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
     let answer = SuiteAnswer::of(warehouse, group, policy);
     let mut table = Comparison::ordered(&answer, order);
@@ -153,7 +153,7 @@ pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy:
 }
 
 impl PairOrder {
-    /// Which of two arms stands first, and which second.
+    /// Returns the indices of the first and the second of two arms.
     fn of_two(self, answer: &SuiteAnswer<'_>) -> (usize, usize) {
         let has_value = |arm: usize| answer.primary().cells[arm].value.is_some();
         match self {
@@ -164,7 +164,7 @@ impl PairOrder {
 }
 
 impl Comparison {
-    /// Shows a suite's answer as one table of all its arms. Two of them are turned once, and all that is said is taken from there.
+    /// Builds the table of all arms of an answer. With two arms it orients the pair once and takes every figure from the oriented pair.
     pub(super) fn ordered(answer: &SuiteAnswer<'_>, order: PairOrder) -> Self {
         if answer.group.arms.len() == 2 {
             let (one, other) = order.of_two(answer);
@@ -185,7 +185,7 @@ impl Comparison {
         table
     }
 
-    /// Shows two of the arms. What is said about them stays adjusted for the whole suite's family.
+    /// Builds the table of two of the arms. Its p-values stay adjusted for all pairs of the suite.
     pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Self {
         let arms = [one, other].map(|arm| compared_arm(&answer.group.arms[arm], &answer.matrix)).to_vec();
         let mut table = Self::empty(answer, arms);
@@ -205,7 +205,7 @@ impl Comparison {
         table
     }
 
-    /// The same with the first items of each of the four outcomes.
+    /// Builds the table of two of the arms, with the first items of each of the four outcomes.
     pub(super) fn of_pair_with_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Self {
         let mut table = Self::of_pair(answer, one, other);
         if let Some(flips) = &mut table.flips {
@@ -236,12 +236,12 @@ impl Comparison {
         }
     }
 
-    /// The row that decides.
+    /// Returns the row of the deciding metric.
     pub fn primary(&self) -> Option<&ComparisonRow> {
         self.rows.iter().find(|row| row.role == Role::Primary)
     }
 
-    /// Adds a metric, or its name to those that nobody measured.
+    /// Adds a metric's row, or adds its name to `not_measured` if no arm has a value.
     fn push(&mut self, metric: MetricAnswer) {
         if metric.cells.iter().all(|cell| cell.value.is_none() && cell.total.is_none()) {
             self.not_measured.push(metric.metric.label);
@@ -273,7 +273,7 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
     }
 }
 
-/// Finds the leader on the numbers shown. A missing value anywhere means no winner: the absent arm might have won.
+/// Finds the arm with the best shown value. If any value is missing there is no leader, because the missing one might be better.
 fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
     let is_own_tests = metric.name == "own_tests";
     let values: Option<Vec<f64>> =
@@ -295,7 +295,7 @@ fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
     }
     let (won, lost) = (values[leader], values[second]);
     let delta = match metric.unit {
-        // The numbers of own tests differ in kind, not in degree.
+        // Own tests differ between arms, so that a difference has no size.
         _ if is_own_tests => None,
         Unit::Fraction => Some(Delta { value: (won - lost) * 100.0, unit: DeltaUnit::PercentagePoints }),
         Unit::Points => Some(Delta { value: won - lost, unit: DeltaUnit::Points }),

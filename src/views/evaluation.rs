@@ -1,4 +1,4 @@
-//! What evaluators said of a run: scores, judges, and how its criteria ended.
+//! Evaluators' results for a run: scores, judges, and counts of its criteria.
 
 use std::collections::BTreeMap;
 
@@ -8,32 +8,32 @@ use serde_json::Value;
 
 use crate::domain::{Direction, Evaluator, Unit, takes_over};
 
-/// What one evaluator said of a run, newest revision.
+/// One evaluator's score of a run, in its newest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EvaluatorScore {
-    /// The metric, which goes by the evaluator's name.
+    /// The metric, named after the evaluator.
     pub evaluator: String,
-    /// From 0 to 100; absent where it was not evaluated.
+    /// From 0 to 100. Absent if not evaluated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     pub unit: Unit,
     pub direction: Direction,
     pub revision: u32,
-    /// Earlier revisions that are in the store.
+    /// Number of earlier revisions in the store.
     pub earlier: u64,
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_evaluated: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// The numbers that the score was made of, in the evaluator's own shape.
+    /// The numbers behind the score, in the evaluator's own shape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeView>,
 }
 
-/// Who judged, by which words, and what that took: apart from what the run itself took.
+/// The judge, its prompt, and the cost of judging, which is not part of the run's cost.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeView {
     pub agent: String,
@@ -41,7 +41,7 @@ pub struct JudgeView {
     pub model: Option<String>,
     pub prompt_sha256: String,
     pub votes: u64,
-    /// The share of votes that agreed with the majority.
+    /// The share of votes that agreed with the majority vote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct JudgeView {
     pub cost_source: Option<String>,
 }
 
-/// Keeps what stands of each evaluator, the weightiest first, and counts the others.
+/// Keeps the current score of each evaluator, the weightiest evaluator first, and counts earlier revisions.
 pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
     let mut newest = BTreeMap::<String, EvaluatorScore>::new();
     for line in lines {
@@ -71,18 +71,18 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
     newest
 }
 
-/// How the criteria of a run ended.
+/// Counts of a run's criteria.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CriteriaCount {
     pub passed: u64,
-    /// Those that were decided.
+    /// Decided criteria.
     pub total: u64,
-    /// Those that nobody decided.
+    /// Undecided criteria.
     pub missing: u64,
 }
 
 impl JudgeView {
-    /// Names the judge: another model, or other words, is another judge.
+    /// Returns the judge's name. Another model or another prompt is another judge.
     pub fn name(&self) -> String {
         let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
         let words: String = self.prompt_sha256.chars().take(8).collect();

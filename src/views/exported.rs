@@ -1,19 +1,19 @@
-//! What the outcomes of one run come to, for formats that state totals beside them.
+//! Totals of one run's outcomes, for export formats that state totals beside the items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus};
 
-/// Evaluators whose items are never the headline: not every arm of a suite is asked them.
+/// Evaluators whose items never make the pass rate, because not every arm of a suite has them.
 const OWN: [&str; 2] = ["own_tests", "functional_tests"];
 
-/// How outcomes ended.
+/// Counts of outcomes by status.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     by_status: BTreeMap<ItemStatus, u64>,
-    /// Of the outcomes that have a duration.
+    /// Total over the outcomes that have a duration.
     pub seconds: Option<f64>,
-    /// Items of one cluster, or attempts at one item, are no independent samples.
+    /// Whether the outcomes are dependent: items in clusters, or several attempts at an item.
     is_dependent: bool,
 }
 
@@ -42,7 +42,7 @@ impl Tally {
         self.by_status.values().sum()
     }
 
-    /// Returns how many are in the denominator of the pass rate.
+    /// Returns the denominator of the pass rate.
     pub fn counted(&self) -> u64 {
         self.by_status.iter().filter(|(status, _)| status.is_counted()).map(|(_, count)| count).sum()
     }
@@ -56,17 +56,17 @@ impl Tally {
     }
 }
 
-/// A share of outcomes that passed.
+/// The share of outcomes that passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     pub value: f64,
     pub n: u64,
-    /// Of the mean of independent samples that are 0 or 1; none where they are not independent, or too few.
+    /// Standard error of a mean of independent 0/1 samples. `None` if they are dependent or too few.
     pub standard_error: Option<f64>,
 }
 
 impl Share {
-    /// None of nothing.
+    /// Returns `None` if `n` is 0.
     pub fn new(passed: u64, n: u64, is_independent: bool) -> Option<Self> {
         if n == 0 {
             return None;
@@ -77,14 +77,14 @@ impl Share {
     }
 }
 
-/// Outcomes of a run that are counted together.
+/// Outcomes of a run that are counted together, by kind and evaluator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeGroup {
     pub kind: ItemKind,
-    /// Who decided.
+    /// The evaluators that decided them.
     pub evaluators: BTreeSet<String>,
     pub tally: Tally,
-    /// They are what the run's pass rate is about.
+    /// Whether these outcomes make up the run's pass rate.
     pub is_headline: bool,
 }
 
@@ -94,7 +94,7 @@ impl OutcomeGroup {
     }
 }
 
-/// The outcomes of one run.
+/// Counts of all outcomes of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunTally {
     groups: BTreeMap<(ItemKind, String), Tally>,
@@ -116,7 +116,7 @@ impl RunTally {
         all
     }
 
-    /// Says whether an item's name says enough to tell outcomes of one attempt apart.
+    /// Returns whether all outcomes have one kind and evaluator, so that an item's name alone identifies it.
     pub fn has_one_evaluator(&self) -> bool {
         self.groups.len() <= 1
     }
@@ -125,14 +125,14 @@ impl RunTally {
         self.most_attempts > 1
     }
 
-    /// Returns the kind and the first evaluator of what the pass rate is about.
+    /// Returns the kind and the first evaluator behind the pass rate.
     pub fn headline(&self) -> Option<(ItemKind, &str)> {
         let mut groups = self.groups.keys().map(|(kind, evaluator)| (*kind, evaluator.as_str()));
         groups.clone().find(|(_, evaluator)| !OWN.contains(evaluator)).or_else(|| groups.next())
     }
 
-    /// Returns what the pass rate is about first (questions, else shared tests, else criteria, else checks), then every other kind and
-    /// evaluator by itself.
+    /// Returns the outcomes behind the pass rate first (questions, else shared tests, else criteria, else checks), then each other kind and
+    /// evaluator separately.
     pub fn groups(&self) -> Vec<OutcomeGroup> {
         let is_own = |evaluator: &str| OWN.contains(&evaluator);
         let headline = self.groups.keys().filter(|(_, evaluator)| !is_own(evaluator)).map(|(kind, _)| *kind).min();

@@ -1,4 +1,4 @@
-//! How two arms' outcomes fell on the items that both have.
+//! Pass and fail counts of two arms on their shared items.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::domain::ItemKind;
 use crate::inference::{Rates, SuiteAnswer};
 
-/// How two arms' outcomes fell on shared items. An arm passes an item when it passed more than half of its outcomes at it:
-/// of its attempts, and of what several evaluators said.
+/// Pass and fail counts of two arms on shared items. An arm passes an item if more than half of its outcomes at the item passed, over all
+/// attempts and evaluators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Flips {
     pub shared: u64,
@@ -15,18 +15,18 @@ pub struct Flips {
     pub only_first: u64,
     pub only_second: u64,
     pub neither: u64,
-    /// The items by name, where they were asked for.
+    /// Names of the items, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<FlippedItems>,
-    /// The first items of each of the four outcomes; on the pages of a site.
+    /// The first items of each of the four outcomes. Only on the pages of a site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<ListedItems>,
 }
 
-/// Items kept of each of the four outcomes of a pair.
+/// Maximum number of items listed for each of a pair's four outcomes.
 pub const MOST_LISTED: usize = 200;
 
-/// The items of the four outcomes of a pair, each list by kind, evaluator and name and of at most [`MOST_LISTED`].
+/// The items of a pair's four outcomes. Each list is sorted by kind, evaluator and name, and has at most [`MOST_LISTED`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListedItems {
     pub both_passed: Vec<ListedItem>,
@@ -35,24 +35,24 @@ pub struct ListedItems {
     pub neither: Vec<ListedItem>,
 }
 
-/// One item by its name.
+/// An item by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct ListedItem {
     pub kind: ItemKind,
     pub item: String,
-    /// Tells it from another evaluator's item of the same name.
+    /// The evaluator, if another one has an item of the same name.
     #[serde(skip)]
     pub evaluator: String,
 }
 
-/// Items that one arm passed and the other did not, sorted.
+/// Items that only one arm passed, sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FlippedItems {
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
 }
 
-/// How the outcomes of two of a suite's arms fell on shared items.
+/// Counts the outcomes of two of a suite's arms on shared items.
 pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<Flips> {
     let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, items: None, listed: None };
     each_item(answer, one, other, |_, passed| {
@@ -97,7 +97,8 @@ pub(super) fn listed_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -
     Some(items)
 }
 
-/// Goes through the items that two arms share, with a column of each and whether either passed it; none where an arm has no outcomes.
+/// Calls `each` with the column of every item that both arms share, and whether each arm passed it. Returns `None` if an arm has no
+/// outcomes.
 fn each_item(answer: &SuiteAnswer<'_>, one: usize, other: usize, each: impl FnMut(usize, (bool, bool))) -> Option<()> {
     answer.on_same_texts(one, other, |first, second| match (first, second) {
         (Rates::Outcomes(first), Rates::Outcomes(second)) => {

@@ -1,4 +1,4 @@
-//! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
+//! The gate: new runs against a baseline, rule by rule. Did anything get worse than the rules allow, as far as the data can tell?
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,56 +16,56 @@ use crate::warehouse::Warehouse;
 use super::gate_items::{NewFailures, new_failures};
 use super::gate_rules::{Ask, GateRule, names};
 
-/// What a ruling rests on, or what stands in its way.
+/// The basis of a ruling, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The whole interval lies on one side of the bound.
+    /// The whole interval is on one side of the limit.
     Interval,
-    /// No run of either arm differs from another of its own: the difference is exact.
+    /// All runs of each arm have identical outcomes, so the difference is exact.
     Deterministic,
-    /// Every item of the head fared as in the baseline.
+    /// Every item of the new runs has the same outcomes as in the baseline.
     Identical,
-    /// No run of either side differs from another of its own, and both have the same rate.
+    /// All runs of each arm have the same rate, and the rates are equal.
     Steady,
-    /// Every item changed by the same, which leaves no interval, and that is beyond chance.
+    /// Every item changed by the same amount. That leaves no interval, but is beyond chance.
     Uniform,
-    /// The interval alone is inconclusive; all nights since the baseline together are not.
+    /// The interval alone is inconclusive, but all days since the baseline together are not.
     Nights,
-    /// The attempts at the item.
+    /// The attempts at the required item decide.
     Attempts,
-    /// The bound lies within the interval.
+    /// The limit is inside the interval.
     TooWide,
-    /// Fewer runs, items or clusters than evidence needs.
+    /// Too few runs, items or clusters for evidence.
     TooFew,
-    /// No interval can be made of these data.
+    /// These data allow no interval.
     NoInterval,
-    /// Depending on what the missing outcomes were, it could be otherwise.
+    /// The missing outcomes could change the ruling.
     MissingOutcomes,
-    /// There is no baseline for this arm and suite.
+    /// This arm has no baseline on this suite.
     NoBaseline,
-    /// The baseline's runs are of other versions of the suite.
+    /// The baseline's runs used other versions of the suite.
     OtherVersion,
     /// An arm has no value.
     NotMeasured,
     /// A limit in percent needs a share, or amounts above zero.
     NoRatio,
-    /// The metric cannot be compared; the evidence has the reason.
+    /// The metric cannot be compared; the evidence gives the reason.
     NotComparable,
-    /// The head has no outcome of the item.
+    /// The new runs have no outcome of the item.
     ItemAbsent,
-    /// An arm has counts only, without items.
+    /// An arm has only counts, not items.
     NoItems,
 }
 
-/// One rule held to one arm.
+/// One rule applied to one arm.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateCheck {
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
     pub arm: Arm,
-    /// The arm of the baseline, where there is one.
+    /// The baseline's arm, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Arm>,
     pub rule: Ask,
@@ -77,39 +77,39 @@ pub struct GateCheck {
     pub head: Option<Cell>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Cell>,
-    /// The first arm is the head's, the second the baseline's.
+    /// Evidence of the pair: the first arm is of the new runs, the second of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<PairEvidence>,
-    /// Whether the head and the baseline were measured alike.
+    /// The grade of how alike the new runs and the baseline were measured, with the differences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparability: Option<Comparability>,
-    /// About so many more would probably settle it.
+    /// Estimated number of additional units needed for a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub further: Option<Needed>,
-    /// Of an item: attempts passed and counted.
+    /// For a rule about an item: attempts passed; then attempts counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
-    /// Of items that must pass: how many the rule names.
+    /// For required items: the number of items that the rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<u64>,
-    /// The first of them that did not pass, by name.
+    /// Names of the first required items that did not pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_passed: Vec<String>,
-    /// How many did not.
+    /// Number of required items that did not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing: Option<u64>,
-    /// What the nights since a fixed baseline say together, of a drop in the pass rate.
+    /// Evidence of all days since a fixed baseline on a drop in the pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_nights: Option<NightsEvidence>,
 }
 
-/// An item that must pass and that no selected suite has.
+/// A required item that no selected suite has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnknownItem {
     pub pattern: String,
-    /// One that is meant, perhaps.
+    /// An existing item with a similar name.
     pub near: Option<String>,
 }
 
@@ -121,39 +121,39 @@ pub struct AbsentArm {
     pub arm: Arm,
 }
 
-/// An arm of the head that is judged nowhere: it has no run of the version of the suite that counts.
+/// An arm of the new runs without a run of the judged suite version, so that no rule applies to it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OutdatedArm {
     pub suite: String,
     #[serde(flatten)]
     pub arm: Arm,
-    /// The versions that it has runs of, newest first; `unknown` for runs without one.
+    /// The suite versions of its runs, newest first; `unknown` for runs without one.
     pub suite_versions: Vec<String>,
-    /// The version that counts.
+    /// The suite version that the gate judges.
     pub judged_version: String,
 }
 
-/// What the gate says.
+/// The gate's result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateReport {
-    /// The worst ruling of any check.
+    /// The worst ruling of all checks.
     pub ruling: Ruling,
     pub checks: Vec<GateCheck>,
-    /// Arms of the baseline that the head has no runs of.
+    /// Arms of the baseline without new runs.
     pub absent: Vec<AbsentArm>,
-    /// Arms of the head that no check is about, because they have runs of other versions of the suite only.
+    /// Arms that no check covers, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
-    /// Items that fail now and did not in the baseline, by arm; arms without any are left out.
+    /// Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_failures: Vec<NewFailures>,
-    /// Confidence of every interval.
+    /// Confidence level of every interval.
     pub confidence: f64,
-    /// Checks that an interval decided. Each stands on its own: a pass needs all of them.
+    /// Number of checks that an interval decided. They are not adjusted for each other: a pass needs all of them.
     pub by_interval: u64,
-    /// At most the chance that one of these is called a regression although every change is just what is allowed.
+    /// Upper limit of the chance that any of these checks is a false regression, if every change is exactly as large as allowed.
     pub false_regression: f64,
-    /// The metrics that an arm has a value of, by name.
+    /// The metrics with a value in any arm, by name.
     #[serde(skip)]
     pub measured: BTreeMap<String, Metric>,
     /// Rules about items that no selected suite has.
@@ -161,7 +161,7 @@ pub struct GateReport {
     pub unknown: Vec<UnknownItem>,
 }
 
-/// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
+/// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm.
 pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> GateReport {
     let mut report = GateReport {
         ruling: Ruling::Pass,
@@ -175,7 +175,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         measured: BTreeMap::new(),
         unknown: Vec::new(),
     };
-    // By pattern: whether any suite has such an item, and what the suites' items are called.
+    // `asked`: by pattern, whether any suite has a matching item. `known`: the names of all items.
     let mut asked = BTreeMap::<&str, bool>::new();
     let mut known = BTreeSet::<String>::new();
     for held in newest_versions(groups) {
@@ -228,18 +228,18 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     report.unknown = unknown.map(|(pattern, _)| UnknownItem { near: near(pattern, &known), pattern: pattern.to_owned() }).collect();
     report.by_interval =
         report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide | Basis::Uniform)).count() as u64;
-    // The whole interval lies beyond the bound by mistake at one of its two ends.
+    // Only one end of an interval can be beyond the limit by mistake, hence alpha / 2.
     report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
     report
 }
 
-/// The newest version of each suite.
+/// Returns the newest version of each suite.
 pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
     groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
 }
 
-/// The arms of the head that are not among those of the newest version of their suite.
+/// Returns the arms of the new runs that are missing from the newest version of their suite.
 pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
     let version = |held: &Held<'_>| held.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
     let of_suite = |versions: &[Held<'_>]| {
@@ -261,14 +261,14 @@ pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
     groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
 }
 
-/// The items that any run of the suite's version has, judged or not.
+/// Returns the items of any run of this version of the suite, counted or not.
 fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
     let is_of = |run: &Run| (&run.suite, &run.suite_version) == (&held.suite, &held.suite_version);
     let runs = warehouse.runs().iter().filter(|row| is_of(&row.run)).map(|row| &row.run.id);
     warehouse.matrix(runs).items.into_iter().map(|item| item.key.item).collect()
 }
 
-/// The item that a pattern that names none may have meant: one that is spelt almost so, or whose name has it as a part.
+/// Returns the item that a pattern without a match may have meant: one with a similar name, or one whose name contains the pattern.
 fn near(pattern: &str, known: &BTreeSet<String>) -> Option<String> {
     let core = pattern.trim_matches('*').to_lowercase();
     let has_it = |name: &&String| !core.is_empty() && name.to_lowercase().contains(&core);
@@ -299,7 +299,7 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
     }
 }
 
-/// Items that did not pass and are named in a check; the report lists more of what is new.
+/// Maximum number of failed items named in a check. The report's list of new failures is longer.
 const MOST_NAMED: usize = 5;
 
 fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, named: &BTreeSet<&str>) -> GateCheck {
@@ -311,7 +311,7 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
             if cell.1 > 0
                 && let Some(name) = named.get(item.key.item.as_str())
             {
-                // Several evaluators may know an item by one name: all must be satisfied.
+                // Several evaluators may have an item of this name: all must pass it.
                 *judged.entry(name).or_insert(true) &= 2 * cell.0 > cell.1;
                 passed += u64::from(cell.0);
                 attempts += u64::from(cell.1);
@@ -337,7 +337,7 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
     }
 }
 
-/// Whether any item fails that always passed; what is flaky is no new failure.
+/// Checks that no item fails that always passed in the baseline. A flaky item is no new failure.
 fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&NewFailures>) -> GateCheck {
     let check = check(group, head, other, rule);
     match (other, found) {
@@ -353,7 +353,7 @@ fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule
     }
 }
 
-/// Says why there is no baseline: perhaps it is of another version.
+/// Sets the reason why there is no baseline: none at all, or one of another suite version.
 fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
     if !group.other_versions.is_empty() {
         check.basis = Basis::OtherVersion;
@@ -363,7 +363,7 @@ fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
     check
 }
 
-/// Adds what all nights since the baseline say of a drop in the pass rate: where tonight's runs do not say, they may.
+/// Adds the evidence of all days since the baseline on a drop in the pass rate, which may decide if the newest runs do not.
 fn with_nights(
     mut check: GateCheck,
     warehouse: &Warehouse,
@@ -383,14 +383,14 @@ fn with_nights(
     check
 }
 
-/// Which way the change is bounded, and by how much.
+/// Direction and size of the limit.
 #[derive(Clone, Copy)]
 enum Side {
     Drop(f64),
     Rise(f64),
 }
 
-/// A change in the direction in which more is better, on a scale where nothing is no change.
+/// A change oriented so that positive is better and 0 is no change.
 struct Change {
     value: f64,
     interval: Option<Interval>,
@@ -399,7 +399,7 @@ struct Change {
 }
 
 impl Side {
-    /// Turns a rise into its mirror image and a ratio into its logarithm.
+    /// Mirrors a rise and takes the logarithm of a ratio, so that one rule fits all.
     fn change(self, difference: Difference, bounds: Option<Interval>) -> Change {
         let is_ratio = difference.scale == Scale::Ratio;
         let scaled = |value: f64| if is_ratio { value.ln() } else { value };
@@ -456,7 +456,7 @@ fn bounded(
     check
 }
 
-/// Holds made-up pass rates, the head's first, to a bound on their change.
+/// Applies a limit to simulated pass rates, the new runs' first.
 pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[Rates; 2]) -> Ruling {
     let side = match ask {
         Ask::MaxDrop { allowed, .. } => Side::Drop(*allowed),
@@ -471,13 +471,13 @@ pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[Rates; 2]) -> 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exactness {
     Sampled,
-    /// No run of either side differs from another of its own.
+    /// All runs of each arm have identical outcomes.
     Fixed,
-    /// Every outcome of the head is that of the baseline.
+    /// Every outcome of the new runs equals the baseline's.
     Identical,
-    /// No run has another rate than another of its own side.
+    /// All runs of each arm have the same rate.
     Steady,
-    /// Every item of a sample of items changed by the same.
+    /// In a sample of items, every item changed by the same amount.
     Uniform,
 }
 
@@ -499,7 +499,7 @@ impl Exactness {
     }
 }
 
-/// Says whether every item that both sides have changed by the same.
+/// Returns whether every item that both arms have changed by the same amount.
 fn is_uniform(head: &Outcomes, baseline: &Outcomes) -> bool {
     let mut changes = (0..head.cells.len()).filter_map(|item| Some(head.mean(item)? - baseline.mean(item)?));
     changes.next().is_some_and(|first| changes.all(|change| (change - first).abs() <= SAME))
@@ -513,7 +513,7 @@ fn are_counts(rates: &[Rates]) -> bool {
     rates.iter().all(|rates| matches!(rates, Rates::Counts(_)))
 }
 
-/// Says whether there are so many runs or more, all with one rate.
+/// Returns whether there are at least `least` runs, all with the same rate.
 fn is_steady(rates: &Rates, least: usize) -> bool {
     let rates = rates.run_rates();
     rates.len() >= least && rates.iter().all(|rate| (rate - rates[0]).abs() <= SAME)
@@ -524,15 +524,15 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
     let (ruling, basis) = match (exactness, change.interval) {
         (Exactness::Identical, _) => (rule_point(change.value, change.floor), Basis::Identical),
         (Exactness::Fixed, _) => (rule_point(change.value, change.floor), Basis::Deterministic),
-        // What never varied and is equal is not open for ever; where it differs, the interval decides.
+        // Rates that never varied and are equal decide. If they differ, the interval decides.
         (Exactness::Steady, Some(interval)) if change.value.abs() <= SAME => {
             (rule_steady(change.value, interval, change.floor), Basis::Steady)
         }
         (Exactness::Steady, None) if change.value.abs() <= SAME => (rule_point(change.value, change.floor), Basis::Steady),
-        // Where items do not vary there is no interval. Beyond the bound, all lie on the same side of it as of zero, so the test of the signs
-        // that names who is ahead says the same of the bound.
+        // Items that do not vary leave no interval. All of them are then on the same side of the limit as of zero, so the sign test that
+        // finds the winner also decides about the limit.
         (Exactness::Uniform, None) if pair.verdict.winner().is_some() => (rule_point(change.value, change.floor), Basis::Uniform),
-        // There is an adjusted p-value exactly where the data are enough for evidence.
+        // An adjusted p-value exists only if the data are enough for evidence.
         (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, Some(interval)) if pair.p_adjusted.is_some() => {
             match rule(interval, change.floor) {
                 Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
@@ -545,21 +545,21 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
-                // Equal counts of a run or two have no obstacle by name, and could still vary.
+                // Equal counts of one or two runs have no named obstacle, but more runs could still vary.
                 Some(Obstacle::OutOfReach) | None if has_few_runs(pair) => Basis::TooFew,
                 Some(Obstacle::OutOfReach) | None => Basis::NoInterval,
             };
             return (Ruling::Inconclusive, basis);
         }
     };
-    // What the missing outcomes could be must not make it another ruling.
+    // The ruling must hold whatever the missing outcomes were.
     match change.bounds {
         Some(bounds) if rule(bounds, change.floor) != ruling => (Ruling::Inconclusive, Basis::MissingOutcomes),
         _ => (ruling, basis),
     }
 }
 
-/// How many more units would bring the interval's end from the bound, if the difference stays what it is.
+/// Returns how many more units would move the interval's end off the limit, if the difference stays as it is.
 fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed> {
     let sizes = &pair.sizes;
     let runs = sizes.first.min(sizes.second);
@@ -573,7 +573,7 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         Basis::TooWide => {
             let interval = change.interval?;
             let half_width = if change.value >= change.floor { change.value - interval.low } else { interval.high - change.value };
-            // At the bound itself no number of units settles it. One more than puts the interval's end on the bound.
+            // At the limit itself no number of units decides. Add one to the number that puts the interval's end exactly on the limit.
             n_half_width(have, half_width, change.value - change.floor).ok()?.saturating_add(1)
         }
         Basis::Interval
@@ -662,7 +662,7 @@ mod tests {
 
     #[test]
     fn more_data_are_asked_for() {
-        // The lower end is 0.06 below the estimate, the bound 0.02: three times closer takes nine times as many, and one more.
+        // The lower end is 0.06 below the estimate, the limit 0.02: an interval a third as wide takes nine times as many units, plus one.
         let wide = share(0.0, -0.06, 0.06);
         let change = Side::Drop(0.02).change(wide, None);
         let more = further(&change, &pair(Design::Items, wide, Some(1.0), None), Basis::TooWide);

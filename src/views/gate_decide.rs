@@ -1,4 +1,4 @@
-//! Head against baseline as a decision: ship the head, keep the baseline, or neither yet.
+//! The gate as a decision: ship the new arm, keep the baseline, or neither yet.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,23 +9,23 @@ use crate::warehouse::Warehouse;
 use super::compare::{Comparison, PairOrder, compare};
 use super::gate::{OutdatedArm, newest_versions, outdated};
 
-/// What to do with the head. Ordered: of several suites and arms the greatest stands.
+/// What to do with the new arm. Ordered: over several suites and arms the greatest choice applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// Take the head.
+    /// Use the new arm.
     Ship,
-    /// The better side costs more: whether it is worth it is for the reader to say.
+    /// The better arm costs more; the reader must say whether it is worth it.
     ChooseByPrice,
-    /// So much more would probably settle it.
+    /// More units, of an estimated number, would probably decide.
     Measure,
-    /// This suite does not settle it, or there is no baseline.
+    /// This suite cannot decide, or there is no baseline.
     CannotSettle,
-    /// Stay with the baseline.
+    /// Keep the baseline.
     Keep,
 }
 
-/// One arm of the head against one of the baseline.
+/// One arm of the new runs against one of the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HeldDecision {
     pub suite: String,
@@ -35,13 +35,13 @@ pub struct HeldDecision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Arm>,
     pub choice: Choice,
-    /// The reasons; arm 0 is the head's, arm 1 the baseline's. Absent without a baseline.
+    /// The reasons. Arm 0 is the new one, arm 1 the baseline's. Absent without a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// The largest difference of the primary metric that does not matter.
+    /// The largest unimportant difference of the primary metric.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// What it rests on, seen from the head: the primary metric, cost and time, as far as they are known.
+    /// The evidence, oriented to the new arm: primary metric, cost and time, as far as they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<PairEvidence>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,23 +50,23 @@ pub struct HeldDecision {
     pub time: Option<PairEvidence>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparability: Option<Comparability>,
-    /// The table that it is about.
+    /// The comparison behind the decision.
     #[serde(skip)]
     pub comparison: Option<Comparison>,
 }
 
-/// What `gate --decide` says.
+/// The output of `gate --decide`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DecideReport {
-    /// What stands for all: the head is shipped where every arm of every suite says so, and the baseline kept where any does.
+    /// The overall choice: ship if every arm of every suite says so; keep the baseline if any does.
     pub choice: Choice,
     pub decisions: Vec<HeldDecision>,
-    /// Arms of the head about which nothing is decided, because they have runs of other versions of the suite only.
+    /// Arms without a decision, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
 }
 
-/// Decides about each arm of the head on the newest version of each suite.
+/// Decides about each new arm on the newest version of each suite.
 pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], policy: &Policy) -> DecideReport {
     let mut decisions = Vec::new();
     for held in newest_versions(groups) {
@@ -101,7 +101,7 @@ fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Opti
     }
 }
 
-/// The baseline is what is in use: where neither is better, it stays.
+/// The baseline is in use: if neither arm is better, it stays.
 fn choice(decision: &Decision) -> Choice {
     match decision {
         Decision::Ship { arm: 0, .. } => Choice::Ship,

@@ -1,4 +1,4 @@
-//! Items that fail now and did not in the baseline, with what is known of why.
+//! Items that fail now and did not in the baseline, with the known reasons.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,47 +12,47 @@ use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::short_text::cut;
 
-/// One item that the head fails.
+/// One item that fails in the new runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailingItem {
     pub kind: ItemKind,
     pub item: String,
-    /// Attempts of the head, and of the baseline, passed and counted.
+    /// Attempts passed and counted: of the new runs, then of the baseline.
     pub passed: u64,
     pub attempts: u64,
     pub baseline_passed: u64,
     pub baseline_attempts: u64,
-    /// Why it failed, as the evaluator said of the newest run that says so; cut to a bounded length.
+    /// Why it failed, from the newest run whose evaluator gives a reason. Cut to a bounded length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip)]
     key: ItemKey,
 }
 
-/// What fails of one arm and passed in its baseline.
+/// Items of one arm that fail now and passed in its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NewFailures {
     pub suite: String,
     pub arm: Arm,
     pub against: Arm,
-    /// Items that passed every attempt of the baseline and fail half of the head's or more.
+    /// Items that passed every attempt of the baseline and fail at least half of the new attempts.
     pub count: u64,
-    /// The first of them, by kind, evaluator and name; at most [`MOST_FAILING`].
+    /// The first of these items, by kind, evaluator and name; at most [`MOST_FAILING`].
     pub items: Vec<FailingItem>,
-    /// Items that fail now and are flaky: they passed and failed in the baseline, or fail now in fewer than half of the attempts.
+    /// Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
     pub flaky_count: u64,
-    /// The first of them.
+    /// The first of the flaky items.
     pub flaky: Vec<FailingItem>,
 }
 
-/// Items named of each kind.
+/// Maximum number of items listed, new failures and flaky ones each.
 pub const MOST_FAILING: usize = 20;
-/// Runs whose lines are read for reasons.
+/// Maximum number of runs read for reasons.
 const MOST_READ: usize = 5;
-/// Longer runs are not read for reasons: their texts would not fit into memory.
+/// Longer runs are not read for reasons, because their texts would not fit into memory.
 const MOST_LINES: u64 = 20_000;
 
-/// Lists what fails of an arm of the head; the answer has that arm first and its baseline second. Nothing where one of them has no items.
+/// Lists the new failures of an arm. In the answer, that arm is first and its baseline second. Returns `None` if either has no items.
 pub(super) fn new_failures(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<NewFailures> {
     let arms = (gated.head[head].arm.clone(), gated.baseline[other].arm.clone());
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
@@ -93,7 +93,7 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
 }
 
 impl NewFailures {
-    /// Reads why the listed items failed from the newest runs of the head. What cannot be read stays without a reason.
+    /// Reads from the newest runs why the listed items failed. An item whose reason cannot be read keeps `None`.
     pub(super) fn read_reasons(&mut self, warehouse: &Warehouse, head: &ArmRuns<'_>) {
         let mut newest = head.counted.clone();
         newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));

@@ -1,4 +1,4 @@
-//! What a gate's rules would say of nights like those that were seen, before anybody relies on them.
+//! A simulation of a gate's rules on made-up days like the seen ones, before anybody relies on the rules.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,12 +11,12 @@ use crate::warehouse::Warehouse;
 use super::gate::{OutdatedArm, newest_versions, outdated, rule_rates};
 use super::gate_rules::{Ask, GateRule};
 
-/// Whose items and runs the odds are made from.
+/// Whose items and runs the simulation draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanBasis {
     Baseline,
-    /// There is no baseline: the head stands for it.
+    /// There is no baseline, so the new runs take its place.
     Head,
 }
 
@@ -31,41 +31,41 @@ pub struct PlannedGate {
     pub items: u64,
     pub baseline_runs: u64,
     pub head_runs: u64,
-    /// Standard deviation, as a share, by which whole runs were seen to differ beyond what their items explain.
+    /// Standard deviation, as a share, of whole runs beyond the variation of their items.
     pub run_deviation: f64,
-    /// The rules that the odds are of, together.
+    /// The rules that the odds cover, together.
     pub rules: Vec<Ask>,
-    /// Rules that no odds can be told of: they are not about the pass rate.
+    /// Rules without odds, because they are not about the pass rate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Ask>,
-    /// Worlds made up for each drop.
+    /// Simulated worlds for each drop.
     pub worlds: u32,
-    /// By true drop of the pass rate, as many of `drops` as the rate leaves room for; without a drop a regression is a false alarm.
+    /// By true drop of the pass rate, for as many of `drops` as the rate allows. At a drop of 0 every regression is a false alarm.
     pub odds: Vec<GateOdds>,
 }
 
-/// What `gate --plan` says.
+/// The output of `gate --plan`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanReport {
-    /// The drops of the pass rate that are asked about, as shares; the first is none.
+    /// The simulated drops of the pass rate, as shares; the first is 0.
     pub drops: Vec<f64>,
     pub plans: Vec<PlannedGate>,
-    /// Arms of the head that no odds are told of, because they have runs of other versions of the suite only.
+    /// Arms without odds, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
-    /// Confidence of every interval.
+    /// Confidence level of every interval.
     pub confidence: f64,
 }
 
-/// The drops that are asked about, as shares; with none the alarms are false.
+/// The simulated drops, as shares. At 0 every alarm is false.
 const DROPS: [f64; 4] = [0.0, 0.02, 0.05, 0.1];
-/// A share of so many worlds is known to within 2.2 percentage points at worst, one of 5 % to within 1.0 (one standard error).
+/// Simulated worlds per drop. One standard error of a share of them is at most 2.2 percentage points, and 1.0 at a share of 5%.
 const WORLDS: u32 = 500;
-/// The same where each world takes long: 3.5 and 1.5 percentage points.
+/// Simulated worlds if each takes long: 3.5 and 1.5 percentage points.
 const FEW_WORLDS: u32 = 200;
 
-/// Tells the odds of the rules for each arm of the head on the newest version of each suite. Arms without a pass rate have none, nor those
-/// that no rule about the pass rate or its items is about.
+/// Computes the odds of the rules for each new arm on the newest version of each suite. Arms without a pass rate have no odds, nor have
+/// arms without a rule about the pass rate or its items.
 pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> PlanReport {
     let mut plans = Vec::new();
     for gated in newest_versions(groups) {
@@ -127,7 +127,7 @@ fn planned(
     })
 }
 
-/// Whether an item fails of the head that never did of the baseline; counts do not say.
+/// Applies the rule against new failures to simulated rates. Counts without items are inconclusive.
 fn new_failure(rates: &[Rates; 2]) -> Ruling {
     let [Rates::Outcomes(head), Rates::Outcomes(baseline)] = rates else { return Ruling::Inconclusive };
     let fails = |(now, before): (&(u32, u32), &(u32, u32))| now.1 > 0 && 2 * now.0 <= now.1 && before.1 > 0 && before.0 == before.1;

@@ -1,53 +1,53 @@
-//! What a gate asks for.
+//! Gate rules.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::inference::Held;
 
-/// What a rule asks for. Amounts of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
+/// The demand of a rule. Limits of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ask {
-    /// The metric falls by at most so much.
+    /// The metric falls by at most `allowed`.
     MaxDrop { metric: String, allowed: f64 },
-    /// The metric rises by at most so much.
+    /// The metric rises by at most `allowed`.
     MaxRise { metric: String, allowed: f64 },
-    /// The head passes each of these items in more than half of its attempts. `*` stands for any text, and a name also for its parametrised
-    /// cases: `test_login` for `test_login[a]`.
+    /// The new runs pass each of these items in more than half of their attempts. `*` matches any text, and a name also matches its
+    /// parametrised cases: `test_login` matches `test_login[a]`.
     MustPass { item: String },
-    /// No item that passed every attempt of the baseline fails half of the head's attempts or more.
+    /// No item that passed every attempt of the baseline fails at least half of the new attempts.
     NoNewFailures,
 }
 
-/// One rule; it holds for every suite and approach unless it names them.
+/// One rule. It applies to every suite and approach unless it names them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateRule {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub ask: Ask,
-    /// The bound was written in percent, which is no amount of a score's unit.
+    /// Whether the limit was written in percent, which is no amount in a score's unit.
     pub is_percent: bool,
 }
 
 impl GateRule {
-    /// Says whether the rule is about a suite.
+    /// Returns whether the rule applies to a suite.
     pub(super) fn is_about(&self, gated: &Held<'_>) -> bool {
         self.suite.as_ref().is_none_or(|suite| *suite == gated.suite)
     }
 
-    /// Says whether the rule is about an arm of the head.
+    /// Returns whether the rule applies to an arm of the new runs.
     pub(super) fn is_about_arm(&self, gated: &Held<'_>, head: usize) -> bool {
         self.approach.as_ref().is_none_or(|approach| *approach == gated.head[head].arm.approach)
     }
 }
 
-/// Says whether a pattern names an item: the item itself, one of its parametrised cases, or, where it has a `*`, any that fits.
+/// Returns whether a pattern matches an item: its name, one of its parametrised cases, or, with `*`, any fitting name.
 pub(super) fn names(pattern: &str, item: &str) -> bool {
     fits(pattern, item) || item.split_once('[').is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
 }
 
-/// Holds a text to a pattern in which each `*` stands for any text, the empty one too.
+/// Matches a text against a pattern in which each `*` stands for any text, also the empty one.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -55,7 +55,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     let parts: Vec<&str> = parts.collect();
     let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
     for part in between {
-        // The earliest place leaves most for the parts to come.
+        // The earliest match leaves most text for the remaining parts.
         let Some(place) = rest.find(part) else { return false };
         rest = &rest[place + part.len()..];
     }

@@ -1,4 +1,4 @@
-//! A suite over nights: levels and their changes, who is better however often one looks, and which items make the noise.
+//! A suite over days: change points, comparisons that stay valid however often one looks, and flaky items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,38 +18,38 @@ use crate::stats::{
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-/// One arm on one night.
+/// One arm on one day.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Night {
-    /// The day, in UTC.
+    /// The date, in UTC.
     pub date: NaiveDate,
     pub runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
-    /// Mean over the night's runs that know it.
+    /// Mean over the day's runs that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
-    /// What changed since the nights before, so that nothing is compared across.
+    /// Changes of suite, texts or judge since the previous day. Nothing is compared across a break.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<Break>,
 }
 
-/// What can change from one night to the next beside what is measured.
+/// What else can change from one day to the next, beside the arm itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Break {
     /// The version of the suite.
     Suite,
-    /// An item was asked in another text.
+    /// The text of an item.
     Texts,
     Judge,
 }
 
-/// What changed its level.
+/// The figure that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Series {
@@ -58,21 +58,20 @@ pub enum Series {
     Duration,
 }
 
-/// A change of an arm's level that holds over the family of all series of the suite: with chance `alpha` at most, any of them shows one
-/// where nothing changed.
+/// A change point of an arm. Over all series of the suite, the chance of any false change point is at most `alpha`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LevelChange {
     pub series: Series,
-    /// The first night of the new level.
+    /// The first day of the new level.
     pub date: NaiveDate,
-    /// Mean over the nights before and after, in the series' unit.
+    /// Mean over the days before; then over the days after, in the series' unit.
     pub before: f64,
     pub after: f64,
     pub nights_before: u64,
     pub nights_after: u64,
-    /// Of the largest difference among all splits of the series that were looked at.
+    /// p-value of the largest difference among all splits that were tried.
     pub p: f64,
-    /// Times the number of series of the suite's arms that could show a change (Bonferroni); at most the history's `alpha`.
+    /// `p` times the number of series of the suite that could show a change (Bonferroni). At most the history's `alpha`.
     pub p_adjusted: f64,
 }
 
@@ -82,31 +81,31 @@ pub struct NoisyItem {
     pub item: String,
     pub passed: u64,
     pub counted: u64,
-    /// The chance that its pass rate is neither near 0 nor near 1.
+    /// The probability that its pass rate is neither near 0 nor near 1.
     pub flaky: f64,
-    /// Its part of what makes the arm's rate vary from run to run.
+    /// Its share of the variance of the arm's rate between runs.
     pub noise: f64,
 }
 
-/// What makes the mean over items more precise.
+/// How to make the mean over items more precise.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Precision {
     pub items: u64,
-    /// Outcomes of each item that the split rests on.
+    /// Outcomes of each item that the split of the variance uses.
     pub runs: u64,
-    /// Variance between items, and within an item between runs.
+    /// Variance between items; then within an item, between runs.
     pub between: f64,
     pub within: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icc: Option<f64>,
     /// What to add: `items` or `runs`.
     pub buy: &'static str,
-    /// Runs of each item beyond which more of them buy little.
+    /// Runs of each item beyond which more runs add little precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enough_runs: Option<f64>,
 }
 
-/// One arm over the nights.
+/// One arm over days.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmHistory {
     #[serde(flatten)]
@@ -115,50 +114,50 @@ pub struct ArmHistory {
     pub changes: Vec<LevelChange>,
     /// Items that are probably flaky since the last break, most certain first.
     pub flaky: Vec<NoisyItem>,
-    /// The items that make most of the noise since the last break.
+    /// The items with the largest share of the variance since the last break.
     pub noisiest: Vec<NoisyItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
 }
 
-/// Two arms over the nights that both ran. Valid however often one looks.
+/// Two arms on the days on which both ran. Valid however often one looks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NightlyDuel {
     /// Indices into the arms.
     pub first: usize,
     pub second: usize,
-    /// Nights on which each had the better rate on the items that both have in one text; equal nights say nothing.
+    /// Days on which each arm had the better rate on the items that both have with the same text. Ties do not count.
     pub won: u64,
     pub lost: u64,
     pub same: u64,
-    /// Evidence against "neither is better": 20 is as strong as p = .05, but may be looked at every night.
+    /// Evidence against "neither is better": 20 is as strong as p = 0.05, but may be checked every day.
     pub e_value: f64,
-    /// The chance that the first is better on a night when they differ; right on all nights at once.
+    /// The probability that the first arm is better on a day without a tie. The interval holds on all days at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The arm that is better, where the evidence suffices.
+    /// The better arm, if the evidence suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<usize>,
 }
 
-/// One suite over the nights.
+/// One suite over days.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     pub suite: String,
     pub arms: Vec<ArmHistory>,
     pub duels: Vec<NightlyDuel>,
-    /// Runs of unknown time, which belong to no night.
+    /// Runs of unknown time, which belong to no day.
     pub undated: u64,
     pub alpha: f64,
 }
 
-/// An item is flaky when its pass rate is probably at least this far from 0 and from 1.
+/// An item is flaky if its pass rate is probably at least this far from 0 and from 1.
 pub const FLAKY_MARGIN: f64 = 0.05;
-/// How probable that must be.
+/// The probability from which an item is called flaky.
 pub const FLAKY_PROBABILITY: f64 = 0.9;
-/// Fewer outcomes of an item say nothing about it.
+/// Minimum number of outcomes to call an item flaky.
 const MIN_OUTCOMES: u64 = 3;
-/// Items listed.
+/// Maximum number of listed items.
 const MAX_ITEMS: usize = 10;
 
 /// Builds the histories of the selected suites.
@@ -171,11 +170,11 @@ pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<H
     suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy)).collect()
 }
 
-/// The runs of one arm on one day, and the outcomes they are part of.
+/// The runs of one arm on one day, the index of their suite version, and their outcomes and texts.
 struct NightRuns<'a> {
     rows: Vec<&'a RunRow>,
     version: usize,
-    /// Of the runs that have some.
+    /// Outcomes of the runs that have any.
     outcomes: Option<Outcomes>,
     texts: ArmTexts,
 }
@@ -289,16 +288,16 @@ fn arm_history(
     ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), flaky, noisiest, precision: precision(&outcomes) }
 }
 
-/// Who judged a run: another judge is another measure. Of a measure that was judged again, the last one to do so.
+/// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
 fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
     standing_of_each(&row.run.scores, |score| &score.metric, |score| score.revision).into_iter().filter_map(|score| score.evaluator.clone())
 }
 
-/// The values of a series, and the nights that have one. A break between two of them cuts the series there.
+/// The values of a series, and the days that have one. A break between two days cuts the series there.
 struct Measured {
     series: Series,
     values: Vec<f64>,
-    /// Indices into the nights.
+    /// Indices into the days.
     places: Vec<usize>,
     /// Indices into the values.
     breaks: Vec<usize>,
@@ -346,7 +345,7 @@ impl Measured {
     }
 }
 
-/// Finds the changes of all series of a suite, which are one family.
+/// Finds the change points of all series of a suite, which are tested as one family.
 fn find_changes(arms: &mut [ArmHistory], alpha: f64) {
     let rule = ChangeRule { alpha, ..ChangeRule::default() };
     let measured: Vec<[Measured; 3]> = arms.iter().map(|arm| Measured::all(&arm.nights)).collect();
@@ -357,7 +356,7 @@ fn find_changes(arms: &mut [ArmHistory], alpha: f64) {
     });
 }
 
-/// By item: whether it passed, outcome by outcome, in the order of the nights.
+/// Returns by item whether it passed, outcome by outcome, in the order of the days.
 fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMatrix]) -> BTreeMap<String, Vec<bool>> {
     let mut outcomes = BTreeMap::<String, Vec<bool>>::new();
     for (_, runs) in nights {
@@ -377,7 +376,7 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
     outcomes
 }
 
-/// Returns the items that are probably flaky, and those that make most of the noise.
+/// Returns the probably flaky items, and those with the largest share of the variance.
 fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (Vec<NoisyItem>, Vec<NoisyItem>) {
     let mut items: Vec<(NoisyItem, f64)> = outcomes
         .iter()
@@ -406,7 +405,7 @@ fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (Vec<NoisyItem>, Vec<N
     (top(flaky, |item| item.flaky), top(items, |item| item.noise))
 }
 
-/// Splits the variance over as many newest outcomes as every item has.
+/// Splits the variance, over as many of the newest outcomes as every item has.
 fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
     let runs = outcomes.values().map(Vec::len).min().filter(|runs| *runs > 1)?;
     let newest =
@@ -427,7 +426,7 @@ fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
     })
 }
 
-/// Lets every pair of arms meet on the nights that both ran the same version.
+/// Compares every pair of arms on the days on which both ran the same version.
 fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMatrix], alpha: f64) -> Vec<NightlyDuel> {
     let mut duels = Vec::new();
     for first in 0..arms.len() {
@@ -457,7 +456,8 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
     duels
 }
 
-/// How much better one arm did than the other on the items that both have that night in one text; on their whole rates where there are only counts.
+/// Returns one arm's rate minus the other's on the items that both have that day with the same text; or the difference of their whole rates
+/// if there are only counts.
 fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
     match (&one.outcomes, &other.outcomes) {
         (None, None) => {

@@ -1,4 +1,4 @@
-//! What an import found and did.
+//! Results of an import.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::domain::Unit;
 
-/// What `import` answers.
+/// The output of `import`.
 #[derive(Serialize, JsonSchema)]
 pub struct ImportAnswer {
     /// Nothing was written.
     pub dry_run: bool,
-    /// In the order they were found.
+    /// In the order in which they were found.
     pub sources: Vec<ImportedSource>,
-    /// Files of the walked folders that are of no format that is read.
+    /// Files of the walked folders in no known format.
     pub unrecognised: Vec<UnrecognisedFile>,
-    /// Files of the walked folders that were not looked into.
+    /// Files of the walked folders that were not opened.
     pub passed_over: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct UnrecognisedFile {
     pub file: String,
-    /// The tool that wrote it, where that is known and its format not read.
+    /// The tool that wrote the file, if it is known but its format is not supported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 }
@@ -32,7 +32,7 @@ pub struct UnrecognisedFile {
 #[derive(Serialize, JsonSchema)]
 pub struct ImportedSource {
     pub file: String,
-    /// Of the bytes; of several files, of their names and digests.
+    /// SHA-256 of the bytes; of several files, of their names and digests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// `imported`, `already_imported`, `nothing_new`, `nothing_accepted` or `unreadable`.
@@ -44,19 +44,19 @@ pub struct ImportedSource {
     pub refusals: Vec<RefusedRows>,
     /// Ids of the runs that are, or would be, stored.
     pub runs_new: Vec<String>,
-    /// Ids of those that were there already.
+    /// Ids of runs that were already stored.
     pub runs_repeated: Vec<String>,
-    /// Stored runs whose sources hold other outcomes now, with the new runs that replace them.
+    /// Stored runs whose sources now have other outcomes, with the new runs that replace them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub runs_replaced: BTreeMap<String, String>,
-    /// What to know of runs that were not taken, or came back.
+    /// Notes on runs that were not imported or that came back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Outcomes of the new runs.
     pub items: u64,
     pub columns_unused: Vec<String>,
     pub columns_lacking: Vec<String>,
-    /// Figures that the source states about itself and that could be recomputed.
+    /// Figures stated by the source that could be recomputed.
     pub stated_checked: u64,
     pub stated_agree: u64,
     pub disagreements: Vec<StatedOtherwise>,
@@ -70,11 +70,11 @@ pub struct ImportedSource {
 pub struct RefusedRows {
     pub reason: String,
     pub rows: u64,
-    /// The first of them.
+    /// The first of the refused rows.
     pub examples: Vec<String>,
 }
 
-/// A stated figure that is not what the source's own records give.
+/// A stated figure that differs from the source's own records.
 #[derive(Serialize, JsonSchema)]
 pub struct StatedOtherwise {
     pub run: String,
@@ -86,22 +86,22 @@ pub struct StatedOtherwise {
     pub recomputed: f64,
 }
 
-/// What a source of a known format holds and lacks.
+/// Contents and gaps of a source in a known format.
 #[derive(Serialize, JsonSchema)]
 pub struct ForeignSource {
     pub format: String,
-    /// The version that the files name: of the tool or of the format.
+    /// The version that the files name, of the tool or of the format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// How many files it consists of.
+    /// Number of files.
     pub files: usize,
-    /// Our fields; those of outcomes begin with `item.`.
+    /// Evalreport's fields; those of outcomes begin with `item.`.
     pub fields: Vec<HeldField>,
     pub quirks: Vec<Quirk>,
     pub stated: Vec<CheckedFigure>,
 }
 
-/// How many of the runs or outcomes have a field.
+/// Number of runs or outcomes that have a field.
 #[derive(Serialize, JsonSchema)]
 pub struct HeldField {
     pub field: String,
@@ -109,7 +109,7 @@ pub struct HeldField {
     pub of: u64,
 }
 
-/// Something odd, and how it was read.
+/// An oddity of the source, and how it was read.
 #[derive(Serialize, JsonSchema)]
 pub struct Quirk {
     pub quirk: String,
@@ -123,7 +123,7 @@ pub struct CheckedFigure {
     pub figure: String,
     pub unit: Unit,
     pub stated: f64,
-    /// Absent where the source does not hold what it would take.
+    /// Absent if the source lacks the data to recompute it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recomputed: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

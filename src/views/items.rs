@@ -1,4 +1,4 @@
-//! Items against arms: who passes what, which items tell arms apart, and which deserve a second look.
+//! Items against arms: who passes which item, which items separate arms, and which deserve a second look.
 
 use std::collections::BTreeSet;
 
@@ -12,45 +12,45 @@ use crate::warehouse::OutcomeMatrix;
 
 use super::leaderboard::SuiteBoard;
 
-/// With fewer counted outcomes an item that never, or always, passes is nothing to look at.
+/// Minimum number of counted outcomes before an item that always or never passes is a sign.
 const MIN_OUTCOMES: u32 = 3;
-/// With fewer runs hardly any correlation is beyond chance.
+/// Minimum number of runs for a correlation. With fewer, hardly any is beyond chance.
 const MIN_CORRELATED: u64 = 8;
 
-/// The items of a suite and how every arm fared on them.
+/// The items of a suite, with every arm's outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ItemMatrix {
-    /// What the items are: `questions`, `tests`, …; absent where no run has any.
+    /// The word for the items: `questions`, `tests`, … Absent if no run has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<&'static str>,
-    /// In the order of the leaderboard.
+    /// In leaderboard order.
     pub arms: Vec<MatrixArm>,
-    /// By kind, evaluator and name.
+    /// Sorted by kind, evaluator and name.
     pub items: Vec<ItemLine>,
-    /// Every attempt of every counted run: by arm, run and attempt.
+    /// Every attempt of every counted run, sorted by arm, run and attempt.
     #[serde(skip)]
     pub goes: Vec<Go>,
     #[serde(skip)]
     pub orders: ItemOrders,
 }
 
-/// A column.
+/// An arm, as a column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MatrixArm {
     #[serde(flatten)]
     pub arm: Arm,
-    /// Counted runs with outcomes of items, oldest first.
+    /// Counted runs with item outcomes, oldest first.
     pub runs: Vec<String>,
 }
 
-/// One attempt of one run at the items.
+/// One attempt of one run at all items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Go {
     pub run: String,
     /// Index into the arms.
     pub arm: usize,
     pub attempt: u32,
-    /// By item; absent where it has no outcome.
+    /// By item. `None` if the attempt has no outcome of the item.
     pub statuses: Vec<Option<ItemStatus>>,
 }
 
@@ -66,13 +66,13 @@ pub struct ItemLine {
     pub passed: u32,
     pub counted: u32,
     pub missing: u32,
-    /// Mean over the arms of each arm's share of passed outcomes, so that an arm with many runs weighs no more than others.
+    /// Mean over arms of each arm's share of passed outcomes, so that an arm with many runs weighs no more than others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// Arms that passed it in more than half of their outcomes, of those with any.
+    /// Arms that passed the item in more than half of their outcomes; then arms with any outcome.
     pub solved_by: u32,
     pub tried_by: u32,
-    /// Correlation, over the runs, of this item with the pass rate on all other items.
+    /// Correlation over runs of this item with the pass rate on all other items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discrimination: Option<Discrimination>,
     pub signs: Vec<ItemSign>,
@@ -80,27 +80,27 @@ pub struct ItemLine {
     pub cells: Vec<ItemCell>,
 }
 
-/// How well an item tells better runs from worse ones.
+/// How well an item separates better runs from worse ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Discrimination {
     pub value: f64,
     /// Runs.
     pub n: u64,
-    /// How far from 0 it is in one of twenty items that have nothing to do with the others.
+    /// The distance from 0 that one in twenty unrelated items would exceed by chance.
     pub by_chance: f64,
 }
 
-/// What is worth a second look at an item; none of it is a verdict. The most telling first.
+/// A reason for a second look at an item; none is a verdict. Most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemSign {
-    /// An exclusion took it out of the leaderboard.
+    /// An exclusion removes it from the leaderboard.
     Excluded,
-    /// Runs that do worse elsewhere pass it, and better ones do not, beyond what chance does to one item in forty.
+    /// Worse runs pass it and better ones do not, beyond what chance does to one item in forty.
     AgainstTheRest,
-    /// More than half of its outcomes are errors or limits.
+    /// More than half of its counted outcomes are errors or limits.
     BreaksDown,
-    /// More than half of the goes at it have no outcome.
+    /// More of its outcomes are missing than counted.
     OftenMissing,
     NeverSolved,
     AlwaysSolved,
@@ -113,9 +113,9 @@ pub enum ItemSign {
 pub struct ItemCell {
     pub passed: u32,
     pub counted: u32,
-    /// Of those counted: the agent crashed, or ran out of time.
+    /// Counted outcomes in which the agent crashed or hit a limit.
     pub broken: u32,
-    /// Outages, and what nobody judged.
+    /// Outages, and outcomes that were not judged.
     pub missing: u32,
     pub skipped: u32,
 }
@@ -126,18 +126,18 @@ impl From<ItemCell> for [u32; 5] {
     }
 }
 
-/// Places of items in the orders that answer questions.
+/// Item indices, sorted to answer questions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemOrders {
-    /// Which are hardest? Those that pass least often first.
+    /// Hardest items: lowest pass rate first.
     pub hardest: Vec<usize>,
-    /// Which tell better runs from worse ones? Best first.
+    /// Items that separate better runs from worse ones, best first.
     pub discriminating: Vec<usize>,
-    /// On which do arms differ? Those first on which their rates lie furthest apart.
+    /// Items on which arms differ, largest distance of rates first.
     pub differing: Vec<usize>,
-    /// Which deserve a second look? The most telling sign first.
+    /// Items that deserve a second look, most telling sign first.
     pub suspect: Vec<usize>,
-    /// How many items would go against the rest if no item had anything to do with any other.
+    /// Expected number of items with a negative sign if no item were related to any other.
     pub against_by_chance: f64,
 }
 
@@ -150,7 +150,7 @@ impl ItemCell {
         self.skipped += u32::from(status == ItemStatus::Skipped);
     }
 
-    /// The share that passed.
+    /// Returns the share of outcomes that passed.
     pub fn rate(&self) -> Option<f64> {
         (self.counted > 0).then(|| f64::from(self.passed) / f64::from(self.counted))
     }
@@ -161,7 +161,7 @@ impl ItemCell {
 }
 
 impl ItemMatrix {
-    /// Lists the items that pass most often first; those that nobody tried come last.
+    /// Lists the items with the highest pass rate first, and those without outcomes last.
     pub fn easiest(&self) -> Vec<usize> {
         let mut order: Vec<usize> = self.orders.hardest.iter().rev().copied().collect();
         order.extend((0..self.items.len()).filter(|item| self.items[*item].rate.is_none()));
@@ -170,13 +170,13 @@ impl ItemMatrix {
 }
 
 impl ItemLine {
-    /// Says whether some arms pass the item and others do not.
+    /// Returns whether some arms pass the item and others do not.
     pub fn is_disputed(&self) -> bool {
         self.solved_by > 0 && self.solved_by < self.tried_by
     }
 }
 
-/// Lays a suite's outcomes out by item and arm. The arms stand as on the board.
+/// Builds the table of outcomes by item and arm, with the arms in board order.
 pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board: &SuiteBoard) -> ItemMatrix {
     if matrix.items.is_empty() {
         return ItemMatrix::default();
@@ -252,7 +252,7 @@ fn lines(keys: &[(&ItemKey, Option<&String>)], goes: &[Go], arms: usize, exclude
 /// Passed and counted outcomes of one run.
 struct RunCells {
     items: Vec<(u32, u32)>,
-    /// Over all items but excluded ones.
+    /// Over all items except excluded ones.
     passed: u32,
     counted: u32,
 }
@@ -265,7 +265,7 @@ impl RunCells {
         self.counted += u32::from(is_in_rest);
     }
 
-    /// The run's rate on the item and on all others.
+    /// Returns the run's rate on the item and on all other items.
     fn pair(&self, item: usize, is_in_rest: bool) -> Option<(f64, f64)> {
         let (passed, counted) = self.items[item];
         let own = if is_in_rest { (passed, counted) } else { (0, 0) };
@@ -310,7 +310,7 @@ fn orders(items: &[ItemLine]) -> ItemOrders {
         suspect: some(|item| !item.signs.is_empty()),
         against_by_chance: items.iter().filter(|item| item.discrimination.is_some_and(can_be_against)).count() as f64 / 40.0,
     };
-    // Stable: otherwise by name.
+    // The sort is stable: equal items stay sorted by name.
     orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));
     orders.discriminating.sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
     let apart = |item: &usize| {
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use crate::domain::ItemKind;
 
-    /// Each run is an arm of its own; each letter an item: passed, failed, error, infra, absent.
+    /// Builds lines of runs, each an arm of its own. A letter is an item: passed, failed, error, infra or absent.
     fn of(runs: &[&str], excluded: &[ExcludedItem]) -> Vec<ItemLine> {
         let status = |letter| match letter {
             'p' => Some(ItemStatus::Pass),
@@ -356,7 +356,7 @@ mod tests {
         let lines = of(&["pppf", "pppf", "pppf", "pppf", "fffp", "fffp", "fffp", "fffp"], &[]);
         assert_eq!(lines[3].signs, [AgainstTheRest]);
         assert!(lines[3].discrimination.is_some_and(|found| found.n == 8 && (found.value + 1.0).abs() < 1e-9));
-        // The same with fewer runs is no sign.
+        // The same outcomes with fewer runs are no sign.
         assert_eq!(of(&["pppf", "pppf", "pppf", "fffp", "fffp", "fffp"], &[])[3].signs, []);
     }
 
@@ -385,7 +385,7 @@ mod tests {
         let excluded = ExcludedItem { item: "q0".to_owned(), reason: "broken".to_owned(), outcomes: 4 };
         let lines = of(&["fpp", "fpp", "pff", "pfp"], &[excluded]);
         assert_eq!(lines[0].signs[0], ItemSign::Excluded);
-        // Without q0 the rest of q1 is q2 alone.
+        // Without q0, the other items of q1 are q2 alone.
         assert_eq!(lines[1].discrimination.map(|found| (found.value * 1e6).round()), Some((1.0 / 3.0_f64.sqrt() * 1e6).round()));
     }
 }

@@ -1,4 +1,4 @@
-//! A suite's criteria: how often each arm met them, as a judge saw it.
+//! A suite's judged criteria: how often each arm met them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,20 +12,20 @@ use crate::warehouse::{RunRow, SqlError, Warehouse};
 use super::run::{ItemPage, RunPage, is_criterion};
 use super::short_text::cut;
 
-/// Reasons kept of one criterion and one arm.
+/// Maximum number of reasons kept per criterion and arm.
 const MOST_REASONS: usize = 3;
-/// Verdicts on one criterion and one arm that are kept one by one, and characters of a reason with them.
+/// Maximum number of single verdicts kept per criterion and arm; then maximum characters of their reasons.
 const MOST_VERDICTS: usize = 40;
 const MOST_OF_A_VERDICT: usize = 600;
-/// Bytes of the reasons that are kept with the verdicts of a suite; a store may hold far more than pages can show.
+/// Maximum bytes of verdict reasons kept per suite. A store may hold far more than pages can show.
 const MOST_BYTES: usize = 32 << 20;
 
-/// How often each arm met each criterion of a suite, as one judge saw it.
+/// How often each arm met each criterion of a suite, according to one judge.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CriteriaTable {
-    /// Who decided: `requirementFulfillment`, `rubric`, …
+    /// The evaluator: `requirementFulfillment`, `rubric`, …
     pub evaluator: String,
-    /// The judge behind it: another one, or other words, is another table.
+    /// The judge behind the evaluator. Another judge or prompt has a table of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
     pub arms: Vec<Arm>,
@@ -33,7 +33,7 @@ pub struct CriteriaTable {
     pub rows: Vec<CriterionRow>,
 }
 
-/// What was required, and who decides whether it is met: known before any run is read, so that every page can lead to it.
+/// A criterion and its evaluator. Known before any run is read, so that every page can link to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CriterionKey {
     pub criterion: String,
@@ -53,27 +53,27 @@ pub struct CriterionCell {
     pub passed: u64,
     /// Outcomes that count: passed or not.
     pub total: u64,
-    /// Outcomes that nobody decided.
+    /// Outcomes without a decision.
     pub missing: u64,
-    /// Why it was not met, or not decided: some of the reasons, each once, in the order of the runs.
+    /// Why it was not met or not decided: some distinct reasons, in the order of the runs.
     pub reasons: Vec<String>,
-    /// Why it was met: the first reason that was given.
+    /// Why it was met: the first reason given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<String>,
-    /// How often it was met, over the arm's runs; absent where nobody decided.
+    /// How often it was met, over the arm's runs. Absent if nothing was decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Estimate>,
-    /// Run by run, as far as there is room: these have a file of their own.
+    /// Single verdicts by run, within the size limit. They are shown in a file of their own.
     #[serde(skip)]
     pub verdicts: Vec<CriterionVerdict>,
 }
 
-/// What was decided about one criterion in one run.
+/// The verdict on one criterion in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CriterionVerdict {
     pub run: String,
     pub attempt: u32,
-    /// How often the judge was asked again.
+    /// How often the criterion was judged again.
     pub revision: u32,
     pub status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,12 +81,12 @@ pub struct CriterionVerdict {
 }
 
 impl CriterionCell {
-    /// Says whether the arm meets the criterion: more than half of its outcomes passed. None where nothing was decided.
+    /// Returns whether the arm meets the criterion, in more than half of its outcomes. `None` if nothing was decided.
     pub fn is_met(&self) -> Option<bool> {
         (self.total > 0).then(|| 2 * self.passed > self.total)
     }
 
-    /// Says whether any of the arm's runs was asked about the criterion.
+    /// Returns whether any of the arm's runs has an outcome of the criterion, decided or not.
     pub fn is_asked(&self) -> bool {
         self.total > 0 || self.missing > 0
     }
@@ -94,7 +94,7 @@ impl CriterionCell {
 
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, Counted>>;
 
-/// One criterion and one arm while runs go by.
+/// Counts of one criterion and one arm, while runs are added.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     cell: CriterionCell,
@@ -102,12 +102,12 @@ struct Counted {
     by_run: Vec<(u64, u64)>,
 }
 
-/// Counts criteria over the runs of a suite, one run at a time.
+/// Counts the criteria of a suite's runs, one run at a time.
 #[derive(Clone, Debug, Default)]
 pub struct CriteriaTally {
-    /// By evaluator and judge, by criterion, by arm.
+    /// By evaluator and judge, then criterion, then arm.
     tables: BTreeMap<(String, Option<String>), ByCriterion>,
-    /// Of the reasons that were kept.
+    /// Bytes of the reasons kept.
     bytes: usize,
 }
 
@@ -149,7 +149,7 @@ impl CriteriaTally {
         }
     }
 
-    /// Returns the tables; those of the same evaluator stand side by side.
+    /// Returns the tables. Tables of one evaluator are adjacent.
     pub fn tables(self) -> Vec<CriteriaTable> {
         let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
             let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
@@ -164,7 +164,7 @@ impl CriteriaTally {
     }
 }
 
-/// Finds where the outcomes of a run's arm at one criterion are counted.
+/// Returns the counts of a run's arm at one criterion.
 fn counted_of<'t>(
     tables: &'t mut BTreeMap<(String, Option<String>), ByCriterion>,
     page: &RunPage,
@@ -175,13 +175,13 @@ fn counted_of<'t>(
     table.entry(criterion.to_owned()).or_default().entry(page.line.arm.clone()).or_default()
 }
 
-/// Stands for a judge of whom nothing is known beside one that is.
+/// Replaces the name of an unknown judge beside a known one.
 const UNNAMED: &str = "a judge without a name";
 
-/// How two arms' judged outcomes fell on the criteria that both have. An arm meets a criterion when more than half of its runs do.
+/// Judged outcomes of two arms on shared criteria. An arm meets a criterion if more than half of its runs do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CriterionFlips {
-    /// Who judged the runs, as far as they say. With more than one there is nothing to compare: another judge is another measure.
+    /// The judges of the runs, as far as they are known. With more than one there is no comparison: another judge is another measure.
     pub judges: Vec<String>,
     pub shared: u64,
     pub both_met: u64,
@@ -191,7 +191,7 @@ pub struct CriterionFlips {
     pub only_second: Vec<String>,
 }
 
-/// Lays the criteria of two arms side by side; nothing for more or fewer arms, or where one has no judged run.
+/// Compares two arms by criterion. Returns `None` for any other number of arms, or if an arm has no judged run.
 pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<Option<CriterionFlips>, SqlError> {
     let metric = Evaluator::RequirementFulfillment.name();
     let [first, second] = group.arms.as_slice() else { return Ok(None) };
@@ -219,7 +219,7 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
     Ok(flips.laid(counted))
 }
 
-/// Lays the criteria of two arms side by side as a suite's tables have them; nothing where a judge decided about only one of the arms.
+/// Compares two arms by criterion, from a suite's tables. Returns `None` if a judge decided about only one of the arms.
 pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other: &Arm) -> Option<CriterionFlips> {
     let metric = Evaluator::RequirementFulfillment.name();
     let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric).collect();
@@ -228,7 +228,7 @@ pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other
     if sides.iter().any(Vec::is_empty) {
         return None;
     }
-    // Runs of another tool may not say who judged; what nobody says of either arm is taken for the same.
+    // Runs of other tools may not name their judge. If no judge is named for either arm, they count as the same judge.
     let judges: BTreeSet<Option<&str>> = sides.iter().flatten().map(|table| table.judge.as_deref()).collect();
     let is_one = judges.len() == 1;
     let named = judges.iter().filter(|judge| !is_one || judge.is_some()).map(|judge| judge.unwrap_or(UNNAMED).to_owned());
@@ -242,14 +242,14 @@ pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other
 }
 
 impl CriterionRow {
-    /// Returns what a table says of an arm.
+    /// Returns a table's cell of an arm.
     pub fn cell_of(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
         self.cells.get(table.arms.iter().position(|known| known == arm)?)
     }
 }
 
 impl CriterionFlips {
-    /// Adds criteria as each arm fell on them; nothing where no criterion was decided for both.
+    /// Adds criteria with both arms' counts. Returns `None` if no criterion was decided for both.
     fn laid(mut self, counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>) -> Option<Self> {
         for (criterion, arms) in counted {
             let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else { continue };
@@ -296,7 +296,7 @@ mod tests {
         let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
         assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
         assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
-        // Of another tool's runs nobody says who judged.
+        // Runs of another tool, without a named judge.
         let [table] = tables;
         let unnamed = CriteriaTable { judge: None, ..table.clone() };
         let pair = criterion_flips_between(&[unnamed], &arm("a"), &arm("b")).expect("they share three");

@@ -1,4 +1,4 @@
-//! Who leads on a suite, and over suites.
+//! Leaderboards of one suite and over suites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::stored_verification::verified;
 
-/// What a board is ordered by.
+/// The sort key of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortKey {
@@ -34,42 +34,42 @@ pub enum SortKey {
     Model,
 }
 
-/// One arm's line.
+/// One arm's row.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     #[serde(flatten)]
     pub arm: Arm,
     pub runs: u64,
-    /// Runs that an outage or an interrupt ended: left out of every figure.
+    /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded_runs: u64,
     /// Counted runs that did not complete.
     pub failed_runs: u64,
-    /// What decides: [`SuiteBoard::primary`].
+    /// The deciding metric: [`SuiteBoard::primary`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
-    /// The primary figure as it would be with the excluded items, where there are some.
+    /// The primary figure as it would be with the excluded items, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_excluded: Option<Estimate>,
-    /// Over k attempts at an item, where items were tried more than once.
+    /// Rates over k attempts at an item, if items were attempted more than once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reliability: Vec<Reliability>,
-    /// Where the evidence on the primary metric puts the arm; absent without a figure, and where no other arm has one.
+    /// The arm's rank by the evidence on the primary metric. Absent if the arm has no figure or no other arm has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// Total cost over solved items; absent where nothing was solved or a part of the cost is unknown.
+    /// Total cost over solved items. Absent if nothing was solved or part of the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_solved_usd: Option<f64>,
-    /// Absent where the cost is not known unit by unit, or there are too few units.
+    /// Absent if the cost is not known for each unit, or if there are too few units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_solved_interval: Option<PriceInterval>,
-    /// Pass rate against cost per run; absent where either is unknown, no run completed, or no other arm has both.
+    /// Pass rate against cost per run. Absent if either is unknown, no run completed, or no other arm has both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_front: Option<Front>,
-    /// Pass rate against the median duration of runs, likewise.
+    /// Pass rate against the median duration of runs. Absent for the same reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_front: Option<Front>,
     /// Per completed run.
@@ -78,17 +78,17 @@ pub struct Entry {
     /// Per completed run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spread>,
-    /// The mean over items of what they scored, in the score's own unit; absent where scores say no more than whether items passed.
+    /// Mean item score, in the score's own unit. Absent if the scores only repeat whether items passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_score: Option<Estimate>,
     /// By [`ScoreColumn::metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
-    /// Runs that agree with an earlier one of the arm in every outcome, and in every figure of time, tokens and cost.
+    /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
     pub possibly_cached: u64,
-    /// Runs whose published figures disagree with their own counts beyond rounding.
+    /// Runs with a published figure that differs from their own counts beyond rounding.
     pub disagreeing_runs: u64,
-    /// Runs by what their verification came to, as far as they have one.
+    /// Runs by verification result, if they have one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub verification: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,35 +101,35 @@ pub struct SuiteBoard {
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
-    /// The source of its runs, where another board of the suite's version has those of other sources.
+    /// The source of the board's runs, if another board of this suite version has runs of other sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The files that imported runs came from; several are pooled here.
+    /// The files that imported runs came from. The board pools them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Distinct items with outcomes; 0 where the runs hold only counts.
+    /// Distinct items with outcomes; 0 if the runs have only counts.
     pub items: u64,
-    /// Attempts at each item in the run with most of them.
+    /// Attempts at each item, in the run with the most attempts.
     pub attempts: u32,
-    /// The metric that decides, and that the arms are ranked by.
+    /// The metric that decides and ranks the arms.
     pub primary: Metric,
-    /// The metric that the project calls the suite's primary one, by its key, where no run here has a figure of it: another decides.
+    /// Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_not_measured: Option<String>,
     pub score_columns: Vec<ScoreColumn>,
-    /// What the primary metric supports; absent where fewer than two arms have a figure.
+    /// Evidence on the primary metric. Absent if fewer than two arms have a figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
-    /// Pairs of arms that were not compared under like conditions: grade C or worse; absent where there is none.
+    /// Pairs of arms with comparability grade C or worse. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlike: Option<UnlikePairs>,
-    /// Arms here and on another board of the suite that stand on no board together: of the suite's newest board and each other one.
+    /// Arms that cannot share a board: those of the suite's newest board against those of each other one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Apart>,
-    /// Items that `exclusions.yaml` takes out of every figure of this board.
+    /// Items that `exclusions.yaml` removes from every figure of this board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
-    /// In the order asked for, which says nothing about evidence: [`Entry::standing`] does.
+    /// In the requested order, which is no evidence; [`Entry::standing`] is.
     pub entries: Vec<Entry>,
 }
 
@@ -155,18 +155,18 @@ impl SuiteBoard {
     }
 }
 
-/// Every selected suite's board.
+/// The boards of all selected suites.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Board {
     pub suites: Vec<SuiteBoard>,
-    /// Selected runs that tombstones hide.
+    /// Selected runs that are retracted.
     pub retracted: u64,
-    /// Names were mapped by the configuration.
+    /// Whether the configuration renamed anything.
     pub aliased: bool,
     pub sorted_by: SortKey,
 }
 
-/// Builds the boards of the selected runs: every batch of an arm counts.
+/// Builds the boards of the selected runs, with every batch of an arm.
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, resample: bool) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let apart = apart_from_newest(&groups);
@@ -179,12 +179,12 @@ pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy
     }
 }
 
-/// Counts the selected runs that tombstones hide.
+/// Counts the selected runs that are retracted.
 pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
     warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count() as u64
 }
 
-/// Shows a suite's answer as a board.
+/// Builds the board of a suite's answer.
 pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: bool) -> SuiteBoard {
     let (group, matrix) = (&answer.group, &answer.matrix);
     let lines = group.arms.par_iter().enumerate().map(|(place, arm)| {
@@ -222,7 +222,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
     }
 }
 
-/// An arm's figure for the metric that decides. A score that runs carry is a mean over them.
+/// Returns an arm's figure of the deciding metric. For a score of runs it is the mean over runs.
 fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
     let cell = &answer.primary().cells[arm];
     let of_figure = |figure: &Figure| Estimate {
@@ -234,7 +234,7 @@ fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
     cell.estimate.clone().or_else(|| cell.figure.as_ref().map(of_figure))
 }
 
-/// Says where the evidence puts each arm that has a figure. An arm alone has no place: nobody is before or behind it.
+/// Sets the rank of each arm that has a figure. A lone arm has no rank.
 fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Option<BoardEvidence> {
     let ranked: Vec<usize> = (0..entries.len()).filter(|arm| entries[*arm].primary.is_some()).collect();
     if ranked.len() < 2 {
@@ -250,7 +250,7 @@ fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Opt
     evidence
 }
 
-/// How often each arm comes first when the items are drawn anew.
+/// Returns how often each arm ranks first in bootstrap samples of the items.
 fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Option<Best> {
     let primary = answer.primary();
     if primary.metric.kind != MetricKind::Rate || !resample {
@@ -262,7 +262,7 @@ fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Opti
     chances_to_lead(&primary.metric, &answer.items, &rates, &designs, &changed)
 }
 
-/// Sets the pass rates against cost and against time. An arm without a completed run has a price for nothing.
+/// Compares pass rates against cost and against time. An arm without a completed run takes no part, because its cost bought nothing.
 fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
     let with = |price: &dyn Fn(&Entry) -> Option<(f64, bool)>| {
         let trade = |(entry, arm)| {
@@ -292,13 +292,13 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
 
 fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let rows = &arm.counted;
-    // What a failed run took is no price of success; tables of two arms leave it out, too.
+    // The cost of a failed run is no price of success. Tables of two arms skip it as well.
     let completed: Vec<&RunRow> = rows.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect();
     let cost_sum = money(rows);
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
-        // Runs that give it in different units have no range in common.
+        // Runs with different units of the metric have no common range.
         let ranges: BTreeSet<bool> =
             rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
         let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
@@ -332,7 +332,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     }
 }
 
-/// Orders by the key, best first, unknown last; equal ones by name.
+/// Sorts by the key: best first, unknown last, equal entries by name.
 fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
     let sign = if direction == Direction::Down { 1.0 } else { -1.0 };
     let number = |entry: &Entry| match sort {
@@ -355,61 +355,61 @@ fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
     });
 }
 
-/// How suites are put together.
+/// How to average over suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
-    /// The mean of the suites' rates: every suite weighs the same.
+    /// The mean of the suites' rates: every suite has the same weight.
     Macro,
-    /// The mean over all items, each with its mean over the arm's runs: every item weighs the same.
+    /// The mean over all items, each with its mean over the arm's runs: every item has the same weight.
     Micro,
 }
 
-/// One arm over the suites it has rates for.
+/// One arm's mean over the suites on which it has a rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OverallEntry {
     #[serde(flatten)]
     pub arm: Arm,
     pub rate: f64,
-    /// At 95%, for these suites; arms are not tested against each other over suites.
+    /// At 95%, for these suites. Arms are not tested against each other over suites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Suites with a rate, of those on the board.
+    /// Suites with a rate, of the suites on the board.
     pub suites: Coverage,
-    /// Items of those suites, where all are known. What a suite weighs in a micro mean, for every arm alike.
+    /// Items of those suites, if all are known. They are the suites' weights in a micro mean, the same for every arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<u64>,
-    /// Counted outcomes over those suites, where all are known.
+    /// Counted outcomes over those suites, if all are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
 }
 
-/// A board over suites. Arms with rates on fewer suites are not comparable with the others and stand after them.
+/// A board over suites. Arms with rates on fewer suites are not comparable with the others and come after them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Overall {
     pub pooling: Pooling,
     pub suites: Vec<String>,
     pub entries: Vec<OverallEntry>,
-    /// Arms with a rate on a suite that is not in their line: it is of another version of the suite than the one that counts.
+    /// Arms whose rate on a suite is not included, because it is of another version than the counted one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_versions: Vec<OtherVersion>,
 }
 
-/// Arms whose rates on a suite are all of versions that do not count.
+/// Arms that have rates only of suite versions that do not count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OtherVersion {
     pub suite: String,
-    /// The version that counts: the one with the newest run, of several the one with most arms, else the first by name.
+    /// The counted version: the one with the newest run; of several, the one with most arms, then the first by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,
     pub arms: Vec<Arm>,
 }
 
-/// Puts the boards of one version of each suite together. A micro mean needs counts; an arm with a suite without them has none.
+/// Combines the boards of one version of each suite. A micro mean needs counts; an arm is omitted if one of its suites has none.
 pub fn overall(board: &Board, pooling: Pooling) -> Overall {
-    // Boards of one suite stand together, the one that counts first, see `suite_groups`: another version is no suite of its own.
+    // Boards of one suite are adjacent, the counted version first (see `suite_groups`). Another version is no suite of its own.
     let by_suite = || board.suites.chunk_by(|one, other| one.suite == other.suite);
     let newest: Vec<&SuiteBoard> = by_suite().map(|versions| &versions[0]).collect();
     let suites: Vec<String> = newest.iter().map(|suite| suite.suite.clone()).collect();
@@ -428,7 +428,7 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
             let items: Option<f64> = rated.iter().map(|rated| rated.items.filter(|_| outcomes.is_some())).sum();
             let rate = match pooling {
                 Pooling::Macro => rates.iter().map(|rate| rate.value).sum::<f64>() / rates.len() as f64,
-                // Never passed of counted over all runs: an arm whose runs on a hard suite were repeated would seem worse.
+                // Not passed over counted outcomes of all runs: repeated runs on a hard suite would make an arm look worse.
                 Pooling::Micro => {
                     let all = items.filter(|items| *items > 0.0)?;
                     let weighted = rated.iter().zip(&rates).filter_map(|(rated, rate)| Some(rated.items? * rate.value));
@@ -465,8 +465,8 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
     Overall { pooling, suites, entries, other_versions: by_suite().filter_map(OtherVersion::of).collect() }
 }
 
-/// The interval of a weighted mean of independent rates from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693); nothing
-/// where one has none.
+/// Returns the interval of a weighted mean of independent rates from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693), or
+/// `None` if a rate has no interval.
 fn combined(rate: f64, rates: &[&Estimate], weights: &[f64]) -> Option<Interval> {
     let (mut below, mut above) = (0.0, 0.0);
     for (estimate, weight) in rates.iter().zip(weights) {
@@ -477,14 +477,14 @@ fn combined(rate: f64, rates: &[&Estimate], weights: &[f64]) -> Option<Interval>
     Interval::new(rate - below.sqrt(), rate + above.sqrt()).map(|ends| ends.clipped(0.0, 1.0))
 }
 
-/// An arm's line on a suite.
+/// An arm's entry on a suite's board, with the suite's weight.
 struct Rated<'a> {
     entry: &'a Entry,
     items: Option<f64>,
 }
 
 impl OtherVersion {
-    /// Finds the arms that have a rate on some version of a suite and none on the first; nothing where there are none.
+    /// Finds the arms that have a rate on some version of a suite but not on the first, or `None` if there are no such arms.
     fn of(versions: &[SuiteBoard]) -> Option<Self> {
         let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
             board.entries.iter().filter(|entry| entry.pass_rate.is_some()).map(|entry| entry.arm.clone()).collect()
@@ -497,13 +497,13 @@ impl OtherVersion {
 }
 
 impl SuiteBoard {
-    /// How many items the suite weighs: those with outcomes, else as many as the runs with most counts say on average.
+    /// Returns the suite's weight: its items with outcomes, else the mean number of outcomes per run of the arm with most.
     fn weight(&self) -> Option<f64> {
         if self.items > 0 {
             return Some(self.items as f64);
         }
         let rates = self.entries.iter().filter_map(|entry| entry.pass_rate.as_ref());
-        // Of one run n is its tests, else its runs.
+        // `n` counts the tests of a single run, or else runs.
         let of_arm = |rate: &Estimate| Some(rate.total? as f64 / if rate.n_of == "runs" { rate.n.max(1) as f64 } else { 1.0 });
         rates.filter_map(of_arm).max_by(f64::total_cmp)
     }

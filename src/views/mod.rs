@@ -1,7 +1,7 @@
-//! What a page or table says, as plain typed structs: asks the warehouse, calls stats; no HTML, no text formatting.
+//! Contents of pages and tables as plain typed structs. Asks the warehouse and calls stats; no HTML, no text formatting.
 //!
-//! Every figure travels with its n, its interval where n allows one, and what was left out. The terminal, JSON, Markdown, CSV and the
-//! site all print these structs.
+//! Every figure carries its n, its interval if n allows one, and what was not counted. The terminal, JSON, Markdown, CSV and the site all
+//! print these structs.
 
 mod against;
 mod agreement;
@@ -86,7 +86,7 @@ pub use suite_state::SuiteState;
 pub use transcript::{ItemTranscript, RunTranscripts, Spent, TranscriptPart, TranscriptReader, without_middle};
 pub use version_change::VersionChange;
 
-// What pages show of the answer itself.
+// Parts of the answer that pages show unchanged.
 pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, ClusterSpread,
     Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,

@@ -1,4 +1,4 @@
-//! What changed on the leaderboards, night by night: who leads, and levels that rose or fell.
+//! Changes of the leaderboards by day: new leaders, and levels that rose or fell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use crate::warehouse::{LookedThrough, Warehouse};
 
 use super::history::{LevelChange, history};
 
-/// One thing that happened.
+/// One event of the feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct News {
-    /// The same for the same event in every build: an address in the form of a UUID, from what the event is.
+    /// An address in the form of a UUID, derived from the event, so that every build gives the same event the same id.
     pub id: String,
     pub suite: String,
     pub suite_version: Option<String>,
-    /// When the newest run that it rests on ended.
+    /// When the newest run behind the event ended.
     pub time: DateTime<Utc>,
     pub event: Event,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The first night with at least two arms. An arm leads when it beats every other.
+    /// The first day with at least two arms. An arm leads if it beats every other.
     Begins {
         arms: usize,
         leader: Option<Arm>,
@@ -41,15 +41,15 @@ pub enum Event {
     },
 }
 
-/// Nights of a suite that are looked at, newest first. A feed keeps what it told until newer entries push it out, not until a few nights
-/// have passed: who leads may stand for months, and a reader who comes late finds out since when.
+/// Maximum number of a suite's days that are read, newest first. The feed keeps an entry until newer ones push it out, not for a few days:
+/// a leader may lead for months, and a late reader should see since when.
 const NIGHTS: usize = 366;
-/// With fewer nights no level can change.
+/// Minimum number of days for a change point.
 const MIN_NIGHTS: usize = 6;
-/// Entries of a feed.
+/// Maximum number of entries in a feed.
 const MOST: usize = 50;
 
-/// Lists what happened, newest first.
+/// Lists the events, newest first.
 pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy) -> Published<Vec<News>> {
     warehouse.make(|warehouse| newest(warehouse, filter, policy))
 }
@@ -84,7 +84,7 @@ fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> 
     news
 }
 
-/// By night: when its newest run ended.
+/// Returns, by day, when its newest run ended.
 fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
     let mut nights = BTreeMap::new();
     for time in group.arms.iter().flat_map(|arm| &arm.counted).filter_map(|row| row.run.timestamp) {
@@ -94,7 +94,7 @@ fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
     nights
 }
 
-/// By suite, arm and night: when the newest run ended.
+/// Returns, by suite, arm and day, when the newest run ended.
 fn times(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<(String, Arm, NaiveDate), DateTime<Utc>> {
     let mut times = BTreeMap::new();
     for run in warehouse.select(filter).map(|row| &row.run) {
@@ -114,14 +114,14 @@ fn leaders(
 ) {
     let skipped = nights.len().saturating_sub(NIGHTS);
     let looked_at: Vec<(NaiveDate, DateTime<Utc>)> = nights.iter().skip(skipped).map(|(date, time)| (*date, *time)).collect();
-    // Nights know nothing of each other. Nobody leads where there is nobody to lead.
+    // Each day is computed on its own. With a single arm nobody leads.
     let standing = |(date, time): &(NaiveDate, DateTime<Utc>)| {
         let arms: Vec<ArmRuns<'_>> = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
         let then = SuiteGroup { arms, ..group.clone() };
         (then.arms.len() > 1).then(|| (*date, *time, then.arms.len(), leader(warehouse, &then, policy)))
     };
     let standings: Vec<_> = looked_at.par_iter().map(standing).collect();
-    // What came before the nights looked at is known where there was nothing yet.
+    // The state before the first day is known only if no earlier days were skipped.
     let (mut before, mut is_known): (Option<Option<Arm>>, bool) = (None, skipped == 0);
     for standing in standings {
         let Some((date, time, arms, now)) = standing else {
@@ -142,25 +142,25 @@ fn leaders(
     }
 }
 
-/// The arm as it was at the end of a night; runs that do not know when they ended were always there.
+/// Returns the arm as of the end of a day. Runs without a time are always included.
 fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
     let mut then = arm.clone();
     then.counted.retain(|row| row.run.timestamp.is_none_or(|time| time.date_naive() <= date));
     then
 }
 
-/// The arm that beats every other.
+/// Returns the arm that beats every other.
 fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
     let answer = SuiteAnswer::of_primary(warehouse, group, policy);
     let winner = answer.primary().evidence.winner;
     winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
 }
 
-/// Names an event for ever.
+/// Returns the permanent id of an event.
 fn id(suite: &str, version: Option<&str>, key: &str) -> String {
     let text = format!("evalreport\n{suite}\n{}\n{key}", version.unwrap_or_default());
     let digest = hex(&Sha256::digest(text.as_bytes()));
-    // Version 8 and variant 8: a UUID whose bits are its maker's own.
+    // Version 8 and variant 8: a UUID with custom bits.
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
 }
 

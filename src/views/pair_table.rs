@@ -1,4 +1,4 @@
-//! What it takes to compare any two arms of a suite without the program: every arm's outcomes, and how the program would weigh each pair.
+//! Data for comparing any two arms of a suite in the browser: every arm's outcomes, and the method for each pair.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use super::leaderboard::SuiteBoard;
 /// Every arm's outcomes on the items of a suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairTable {
-    /// In the order of the board.
+    /// In board order.
     pub arms: Vec<Arm>,
-    /// How many columns the item matrix has.
+    /// Number of columns in the item matrix.
     pub columns: usize,
-    /// By item: its columns in the item matrix. Empty where each column is an item of its own.
+    /// By item: its columns in the item matrix. Empty if each column is its own item.
     pub items: Vec<Vec<u32>>,
-    /// By arm: what passed and counted over its runs, where these hold nothing of single items. Then there are no columns.
+    /// By arm: passed and counted outcomes over its runs, if the runs have only counts. There are no columns then.
     pub totals: Vec<(u64, u64)>,
     /// By arm and column.
     pub cells: Vec<Vec<PairCell>>,
-    /// Columns that arms were asked in different texts: by arm a number of the text, 0 where it is not known.
+    /// Columns that arms were asked in different texts, with a text number per arm; 0 if unknown.
     pub texts: Vec<(u32, Vec<u32>)>,
-    /// By arm: the number of the tool whose hashes of texts it has. Those of two tools cannot be held against each other.
+    /// By arm: the number of the tool that hashed its texts. Hashes of different tools cannot be compared.
     pub tools: Vec<u32>,
-    /// How the program weighs each pair: the first arm against the second, the third and so on, then the second against the third.
+    /// How the program compares each pair: the first arm with the second, the third and so on, then the second with the third.
     pub ways: Vec<PairWay>,
     /// The standard normal quantile of the intervals.
     pub z: f64,
@@ -36,25 +36,25 @@ pub struct PairTable {
 pub struct PairCell {
     pub passed: u32,
     pub counted: u32,
-    /// An outcome is there that does not count.
+    /// Whether the column has only outcomes that do not count.
     pub is_uncounted: bool,
 }
 
-/// How the program weighs two arms' pass rates.
+/// The method by which the program compares two arms' pass rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairWay {
-    /// McNemar's exact test and Tango's interval: follows from the counts of the four outcomes alone.
+    /// McNemar's exact test and Tango's interval, which need only the counts of the four outcomes.
     Mcnemar,
-    /// Fisher's exact test and Newcombe's interval: follows from what each arm's one run passed and counted.
+    /// Fisher's exact test and Newcombe's interval, which need only the passed and counted outcomes of each arm's one run.
     Fisher,
-    /// Over runs, clusters or several attempts: takes more than the outcomes.
+    /// A method over runs, clusters or several attempts, which needs more than these outcomes.
     Other,
     NotComparable(Incomparable),
 }
 
 impl PairTable {
-    /// Lays out the arms of a board: those with outcomes, or if these are fewer than three, all with counts. Nothing with fewer than three,
-    /// of which a pair's page says all.
+    /// Builds the table of a board's arms: those with outcomes, or, if these are fewer than three, all with counts. Returns `None` for
+    /// fewer than three arms, because the pair's page shows everything about two.
     pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Option<Self> {
         let all = board.entries.iter().filter_map(|entry| answer.group.arms.iter().position(|arm| arm.arm == entry.arm));
         let (with_outcomes, all): (Vec<usize>, Vec<usize>) = (
@@ -77,7 +77,7 @@ impl PairTable {
         let places = with_outcomes;
         let mut items = Vec::new();
         answer.items.each_unit(|_, columns| items.push(columns.to_vec()));
-        // One column each, in their order, needs no saying.
+        // One column per item, in order, is the default.
         if items.iter().enumerate().all(|(place, own)| matches!(own.as_slice(), [column] if *column as usize == place)) {
             items.clear();
         }
@@ -105,7 +105,7 @@ fn cells(rates: &Rates, columns: usize) -> Vec<PairCell> {
     outcomes.cells.iter().enumerate().map(cell).collect()
 }
 
-/// The tool of each arm's hashes, numbered from 1; 0 where it has none.
+/// Returns the number of the tool behind each arm's hashes, from 1; 0 if it has none.
 fn tools(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<u32> {
     let mut numbers = BTreeMap::<&str, u32>::new();
     let mut tool = |place: &usize| match &answer.texts[*place] {
@@ -143,7 +143,7 @@ fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
         let way = match (pair.verdict, pair.test) {
             (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
             (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
-            // Of runs that share an artefact nobody knows how far they tell of another.
+            // If runs share an artefact, outcomes alone do not show how they vary.
             (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
             _ => PairWay::Other,
         };
@@ -154,7 +154,7 @@ fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
     pairs.map(|(first, second)| way(places[first], places[second])).collect()
 }
 
-/// A count or place as a small number: no suite has four thousand million items.
+/// Converts a count or index to `u32`. No suite has four thousand million items.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Why items did not pass, counted by kind.
+//! Reasons why items did not pass, counted by kind.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus};
 
-/// More kinds than this are a list of single items.
+/// Maximum number of kinds. More would be a list of single items.
 const MOST: usize = 8;
-/// So much of a message decides what kind it is of.
+/// Characters of a message that decide its kind.
 const KIND_CHARACTERS: usize = 160;
 
-/// Outcomes that did not pass for one reason.
+/// Outcomes that did not pass, for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reason {
     pub status: String,
-    /// A kind such as `missing` or `wrong_choice`, or the message of the first of them: numbers in the others may differ.
+    /// A kind such as `missing` or `wrong_choice`, or the first message of this kind: other messages may have other numbers.
     pub reason: String,
     pub count: u64,
-    /// The first item of them.
+    /// The first item with this reason.
     pub example: String,
 }
 
-/// An item that ended in some way.
+/// An item and its status.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending<'a> {
     pub kind: &'a str,
@@ -32,7 +32,8 @@ pub struct Ending<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// Counts why items did not pass, the commonest reason first; at most eight kinds. Of criteria every reason is its own, and none is here.
+/// Counts why items did not pass, most frequent reason first, at most eight kinds. Criteria are skipped, because each has a reason of its
+/// own.
 pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
     let mut kinds: BTreeMap<(&str, String), (usize, Reason)> = BTreeMap::new();
     for (place, Ending { kind, item, status, reason }) in endings.enumerate() {
@@ -50,7 +51,7 @@ pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
     found.into_iter().map(|(_, reason)| reason).take(MOST).collect()
 }
 
-/// What messages have in common that differ by a number: a port, a line, a time.
+/// Returns the common part of messages that differ only in numbers: a port, a line, a time.
 fn kind_of(reason: &str) -> String {
     let mut kind = String::new();
     for character in reason.chars().take(KIND_CHARACTERS) {

@@ -19,10 +19,10 @@ use super::reasons::{Ending, Reason, reasons};
 use super::short_text::cut;
 use super::stored_verification::StoredVerification;
 
-/// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
+/// Maximum rounding difference between a published share and the one computed from the counts.
 const SAME_SHARE: f64 = 5e-5;
 
-/// One suite of the store in a line.
+/// One suite of the store, as a row.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteLine {
     pub suite: String,
@@ -37,7 +37,7 @@ pub struct SuiteLine {
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// One run in a line.
+/// One run, as a row.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunLine {
     pub id: String,
@@ -51,12 +51,12 @@ pub struct RunLine {
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// Wilson's over the counted outcomes where each is of an item of its own, else over items or their clusters.
+    /// Wilson's over the counted outcomes if each is of a different item, else over items or clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// What the leaderboard counts for this run: also a lower bound, where only some of its items have a cost.
+    /// The cost that the leaderboard counts for this run. A lower bound if only some of its items have a cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct RunLine {
     pub source: Option<String>,
 }
 
-/// A figure the source published, and what its own counts give.
+/// A published figure, and the same figure computed from the source's own counts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatedLine {
     pub name: String,
@@ -77,7 +77,7 @@ pub struct StatedLine {
     pub stated: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recomputed: Option<f64>,
-    /// Beyond rounding; absent where there is nothing to compare with.
+    /// Whether they differ beyond rounding. Absent if there is nothing to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagrees: Option<bool>,
 }
@@ -96,7 +96,7 @@ pub struct RunStated {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreLineView {
     pub metric: String,
-    /// It is the share that passed, said once more.
+    /// Whether the score only repeats the pass rate.
     pub is_pass_rate: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
@@ -109,7 +109,7 @@ pub struct ScoreLineView {
     pub revision: u32,
 }
 
-/// Everything about one run but its items. What its own files say beside the header – evaluators, criteria – is for the caller to add.
+/// Everything about one run except its items. The caller adds what is only in the run's own files: evaluators and criteria.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunPage {
     #[serde(flatten)]
@@ -139,7 +139,7 @@ pub struct RunPage {
     pub lines_generated: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the agent calls the model that it used.
+    /// The agent's name of the model that it used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,7 +150,7 @@ pub struct RunPage {
     pub suite_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_version: Option<String>,
-    /// What kept its programs from other files, in words.
+    /// What isolated its programs from other files, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
     /// The machine it ran on and the service that answered.
@@ -159,30 +159,30 @@ pub struct RunPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_rev: Option<String>,
     pub tags: BTreeMap<String, String>,
-    /// Where an imported run came from: label and value.
+    /// Origin of an imported run: labels and values.
     pub provenance: Vec<(String, String)>,
     pub stated: Vec<StatedLine>,
     pub scores: Vec<ScoreLineView>,
-    /// What evaluators said, as far as the run's own files have it; by name, newest revision.
+    /// The evaluators' scores, as far as the run's own files have them. By name, in the newest revision.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evaluators: Vec<EvaluatorScore>,
-    /// What was required, and whether it was met; some of it where some was asked for.
+    /// The criteria with their outcomes; only some if some were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<ItemRow>,
-    /// Over all criteria.
+    /// Counts over all criteria.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria_count: Option<CriteriaCount>,
-    /// Whether what was made does what was asked for.
+    /// The stored verification: whether the artefact meets its requirements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<StoredVerification>,
     /// Outcomes by status, over all attempts.
     pub statuses: BTreeMap<String, u64>,
     /// Outcomes over all attempts.
     pub outcomes: u64,
-    /// What the items are: `questions`, `tests`, …
+    /// The word for its items: `questions`, `tests`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_word: Option<String>,
-    /// Why items did not pass, as far as the run's own files have it; the commonest first.
+    /// Why items did not pass, as far as the run's own files tell. Most frequent reason first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
@@ -194,7 +194,7 @@ pub struct ItemRow {
     pub kind: String,
     pub evaluator: String,
     pub attempt: u32,
-    /// How often it was judged again.
+    /// How often the outcome was judged again.
     #[serde(skip_serializing_if = "is_first")]
     pub revision: u32,
     pub status: String,
@@ -210,7 +210,7 @@ pub struct ItemRow {
     pub input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// The subject, the language, the tag: what items are reported by.
+    /// The category of the item for reports: a subject, a language, a tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.
@@ -222,10 +222,10 @@ pub struct ItemRow {
     /// The right answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// What was asked, where the source of an import says it.
+    /// The question, if an import's source includes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// Scores beside the one that decided, by the scorer's name.
+    /// Scores beside the deciding one, by scorer name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, f64>,
     /// The end of the agent's last message.
@@ -233,10 +233,10 @@ pub struct ItemRow {
     pub reply: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Calls by the tool's name.
+    /// Tool calls by tool name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u64>,
-    /// What its requests had to repeat.
+    /// Its repeated requests and the time spent waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
     /// Part of the input tokens.
@@ -245,7 +245,7 @@ pub struct ItemRow {
     /// Part of the input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
-    /// Where the cost is from: reported by the agent, or priced by the configuration's table.
+    /// Source of the cost: reported by the agent, or computed from the configured prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_source: Option<String>,
 }
@@ -255,40 +255,40 @@ fn is_first(revision: &u32) -> bool {
     *revision == 0
 }
 
-/// One run with its items, and where the rest of it lies.
+/// One run with its items, and the paths of its transcript and output.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ShownRun {
     #[serde(flatten)]
     pub page: RunPage,
-    /// What was said and done, as the run's journal has it.
+    /// Path of the journal, with the messages and actions of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// The folder of what was made.
+    /// The folder of the artefacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Those that were asked for: all in the order of the run, or those that did not pass, or some with these first. Criteria are not
-    /// among them: they have a list of their own, which the same was asked of.
+    /// The requested items: all, in the order of the run; or those that did not pass; or a number of items, with these first. Criteria are
+    /// not among them; they have a list of their own.
     pub items: Vec<ItemRow>,
-    /// Items of the run that were not asked for.
+    /// Number of items that were not requested.
     pub items_left_out: u64,
-    /// Criteria of the run that were not asked for.
+    /// Number of criteria that were not requested.
     pub criteria_left_out: u64,
 }
 
-/// Which items of a run are shown.
+/// The items of a run to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemChoice {
     All,
-    /// What did not pass, whatever it counts for.
+    /// Items that did not pass, counted or not.
     Failed,
-    /// So many, those first that did not pass.
+    /// At most this number of items, those that did not pass first.
     First(usize),
 }
 
-/// What is known of a run's outcomes beside their statuses, by item and attempt.
+/// Details of a run's outcomes beside their statuses, by item and attempt.
 pub type DetailsByItem = BTreeMap<(ItemKey, u32), ItemDetails>;
 
-/// Some of a run's outcomes.
+/// One page of a run's outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ItemPage {
     pub run: String,
@@ -325,7 +325,7 @@ fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
     runs.iter().map(|run| of(run)).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
-/// Says one run in a line.
+/// Builds the row of one run.
 pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
     let run = &row.run;
     let counted = counts(row, matrix);
@@ -347,7 +347,7 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
     }
 }
 
-/// Says everything about one run but its items.
+/// Builds the page of one run, without its items.
 pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     let run = &row.run;
     let matrix = warehouse.matrix([&run.id]);
@@ -432,7 +432,8 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     }
 }
 
-/// Lists what the sources of runs published: first what their counts contradict, then what nothing can be compared with, then what agrees.
+/// Lists the published figures of runs: first those that differ from the run's counts, then those without a comparison, then those that
+/// agree.
 pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<RunStated> {
     let of_run = |run: &'a Run| {
         run.stated.iter().map(|figure| RunStated { run: run.id.to_string(), arm: Arm::of(run), figure: stated_line(figure) })
@@ -443,7 +444,7 @@ pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<
         None => 1,
         Some(false) => 2,
     };
-    // Stable: otherwise in the order of the runs.
+    // The sort is stable: equal figures keep the order of the runs.
     figures.sort_by_key(urgency);
     figures
 }
@@ -458,13 +459,13 @@ fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
     }
 }
 
-/// Splits a run's outcomes into pages of `per_page`. Of several revisions of an outcome, which follow each other, the last is taken.
+/// Splits a run's outcomes into pages of `per_page`. Revisions of one outcome are adjacent; the last one is used.
 pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, per_page: usize) -> Vec<ItemPage> {
     let is_revision = |left: &ItemOutcome, right: &ItemOutcome| left.attempt == right.attempt && left.key() == right.key();
     let outcomes: Vec<&ItemOutcome> = outcomes.chunk_by(is_revision).filter_map(<[ItemOutcome]>::last).collect();
     let chunks: Vec<&[&ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
     let pages = chunks.len() as u64;
-    // Most stores have none: their outcomes were imported.
+    // Imported outcomes have no details, and most stores have only those.
     let of = |outcome: &ItemOutcome| if details.is_empty() { None } else { details.get(&(outcome.key(), outcome.attempt)) };
     (1..)
         .zip(chunks)
@@ -479,14 +480,14 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, pe
         .collect()
 }
 
-/// Returns the criteria among a run's outcomes, as far as they stand.
+/// Returns the current outcomes of a run's criteria.
 pub fn criteria_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
     let rows = standing_outcomes(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details)));
     let bounded = |row: ItemRow| ItemRow { reason: row.reason.as_deref().map(cut), ..row };
     rows.filter(is_criterion).map(bounded).collect()
 }
 
-/// Gives a run's page its items, as far as they stand.
+/// Builds a shown run from its page and its items' current outcomes.
 pub fn shown_run(
     page: RunPage,
     items: &[(ItemOutcome, ItemDetails)],
@@ -511,19 +512,19 @@ pub fn reasons_of<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
     reasons(rows.map(|row| Ending { kind: &row.kind, item: &row.item, status: &row.status, reason: row.reason.as_deref() }))
 }
 
-/// Returns each outcome once, in the order of the first line of each.
+/// Returns the current revision of each outcome, in the order of first lines.
 fn standing_outcomes(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
     standing_of_each(items, |(outcome, _)| (outcome.key(), outcome.attempt), |(outcome, _)| outcome.revision)
 }
 
-/// Keeps what was asked for and returns how many were not.
+/// Keeps the requested rows and returns the number of removed ones.
 fn choose(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
     let all = rows.len();
     match choice {
         ItemChoice::All => {}
         ItemChoice::Failed => rows.retain(|row| row.status != ItemStatus::Pass.name()),
         ItemChoice::First(most) => {
-            // Stable: otherwise as the run has them.
+            // The sort is stable: equal rows keep the order of the run.
             rows.sort_by_key(|row| ItemStatus::from_name(&row.status).map(urgency));
             rows.truncate(most);
         }
@@ -531,7 +532,7 @@ fn choose(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
     (all - rows.len()) as u64
 }
 
-/// What a reader wants to see first.
+/// Sort key of statuses: what a reader wants to see first.
 fn urgency(status: ItemStatus) -> u8 {
     match status {
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0,
@@ -589,7 +590,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
 }
 
 impl RunPage {
-    /// Adds what the run's own files say beside its header.
+    /// Adds scores and criteria from the run's own files.
     pub fn add_judgements(&mut self, evaluators: Vec<EvaluatorScore>, criteria: Vec<ItemRow>) {
         let mut count = CriteriaCount::default();
         for status in criteria.iter().filter_map(|row| ItemStatus::from_name(&row.status)) {
@@ -602,13 +603,13 @@ impl RunPage {
         self.criteria = criteria;
     }
 
-    /// Names the judge behind an evaluator's outcomes in this run.
+    /// Returns the name of the judge behind an evaluator's outcomes in this run.
     pub fn judge_of(&self, evaluator: &str) -> Option<String> {
         self.evaluators.iter().find(|score| score.evaluator == evaluator)?.judge.as_ref().map(JudgeView::name)
     }
 }
 
-/// Says whether a row is of a criterion.
+/// Returns whether a row is of a criterion.
 pub(super) fn is_criterion(row: &ItemRow) -> bool {
     row.kind == ItemKind::Criterion.name()
 }

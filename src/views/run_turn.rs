@@ -1,4 +1,4 @@
-//! Which of its suite's runs a run is: on which night, and which of its arm's runs of that night.
+//! A run's day, and its number among its arm's runs of that day.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::run::RunLine;
 /// A run's place among the runs of its suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RunTurn {
-    /// The number of its night, from 1, over all arms. `None` for a run of unknown time, and if all runs are of one night.
+    /// The number of its day, from 1, over all arms. `None` if the run's time is unknown or all runs are of one day.
     pub night: Option<u64>,
-    /// Its number, from 1, among the arm's runs of that night.
+    /// Its number, from 1, among the arm's runs of that day.
     pub number: u64,
 }
 
@@ -75,7 +75,7 @@ mod tests {
             run("f", "a", None),
         ];
         assert_eq!(turns(&runs), [(Some(1), 2), (Some(1), 1), (Some(2), 1), (Some(2), 1), (None, 1)]);
-        // With a single night its number says nothing.
+        // With a single day its number tells nothing.
         assert_eq!(turns(&runs[..2]), [(None, 2), (None, 1)]);
         assert_eq!(turns(&[]), []);
     }

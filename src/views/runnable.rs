@@ -1,25 +1,25 @@
-//! What can be run here, with what is wrong beside it. Whoever reads configuration, suites and environment fills it in.
+//! Everything that can be run here, with its problems. The caller that reads configuration, suites and environment fills it in.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Problem;
 
-/// Suites, tasks, agents and approaches, right or wrong.
+/// Suites, configured tasks, agents and approaches, valid or not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Runnable {
     pub suites: Vec<RunnableSuite>,
     pub tasks: Vec<RunnableTask>,
     pub agents: Vec<RunnableAgent>,
-    /// The configuration's, then the built-in ones that it does not mention.
+    /// The configured approaches, then the built-in ones that are not configured.
     pub approaches: Vec<RunnableApproach>,
-    /// Wrong with none of these alone: settings for every suite, a folder of suites that cannot be listed.
+    /// Problems of no single entry: settings for every suite, or a suite folder that cannot be listed.
     pub problems: Vec<ProblemLine>,
-    /// Commands that would run some of it now.
+    /// Commands that would run now.
     pub commands: Vec<String>,
 }
 
-/// One thing wrong, where, and what to do about it.
+/// A problem, its place, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProblemLine {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,15 +33,15 @@ pub struct ProblemLine {
     pub hint: Option<String>,
 }
 
-/// What a suite is made of.
+/// The content of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteKind {
-    /// Requirements, and tests of what was made of them: an approach makes it.
+    /// Requirements, and tests of the code that an approach makes.
     Code,
-    /// Questions: an agent answers them.
+    /// Questions that an agent answers.
     Questions,
-    /// Criteria only: stored results are judged by them, and nothing is run.
+    /// Only criteria: stored results are judged by them, and nothing is run.
     Criteria,
 }
 
@@ -50,14 +50,14 @@ pub enum SuiteKind {
 pub struct RunnableSuite {
     pub suite: String,
     pub file: String,
-    /// Absent where the suite is too wrong to tell.
+    /// Absent if the suite is too broken to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<SuiteKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// How many questions it asks.
+    /// Number of questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<u64>,
     /// Runs of the suite in the store.
@@ -65,16 +65,16 @@ pub struct RunnableSuite {
     pub problems: Vec<ProblemLine>,
 }
 
-/// A task of the configuration.
+/// A configured task.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunnableTask {
     pub task: String,
-    /// The suite that its results are filed under.
+    /// The suite that its results are stored under.
     pub suite: String,
     pub questions_file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<u64>,
-    /// Who is asked where nobody else is named.
+    /// The default agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,41 +82,41 @@ pub struct RunnableTask {
     pub problems: Vec<ProblemLine>,
 }
 
-/// An agent of the configuration.
+/// A configured agent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunnableAgent {
     pub agent: String,
-    /// How it is reached.
+    /// How the agent is reached.
     pub kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub is_default: bool,
-    /// It has no model of its own: `--model` names one.
+    /// The agent has no model of its own: `--model` must name one.
     pub needs_model: bool,
     pub problems: Vec<ProblemLine>,
 }
 
-/// An approach to suites of code.
+/// An approach to code suites.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunnableApproach {
     pub approach: String,
-    /// The words pages show instead.
+    /// The display name on pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `oneshot`, `ralph` or `command`.
     pub kind: String,
-    /// The configuration does not mention it.
+    /// The configuration does not mention the approach.
     pub is_built_in: bool,
-    /// Whom `oneshot` asks.
+    /// The agent that `oneshot` asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its command holds `{model}`: `--model` names one.
+    /// The command contains `{model}`: `--model` must name one.
     pub needs_model: bool,
     pub problems: Vec<ProblemLine>,
 }
 
 impl Runnable {
-    /// Says whether nothing was found: the built-in approaches are always there.
+    /// Returns whether no entry was found, apart from the built-in approaches, which always exist.
     pub fn is_empty(&self) -> bool {
         self.suites.is_empty()
             && self.tasks.is_empty()
@@ -125,19 +125,19 @@ impl Runnable {
             && self.approaches.iter().all(|approach| approach.is_built_in)
     }
 
-    /// Says whether approaches are of any use here.
+    /// Returns whether there is anything that uses approaches.
     pub fn has_code(&self) -> bool {
         self.suites.iter().any(|suite| suite.kind == Some(SuiteKind::Code)) || self.approaches.iter().any(|approach| !approach.is_built_in)
     }
 }
 
 impl ProblemLine {
-    /// A problem that is in no file.
+    /// Creates a problem without a file.
     pub fn new(message: impl Into<String>, hint: Option<String>) -> Self {
         Self { file: None, line: None, column: None, message: message.into(), hint }
     }
 
-    /// `file:line:column: message`, as far as they are known.
+    /// Formats `file:line:column: message`, as far as the parts are known.
     pub fn words(&self) -> String {
         let place = [self.file.clone(), self.line.map(|line| line.to_string()), self.column.map(|column| column.to_string())];
         place.into_iter().flatten().chain([format!(" {}", self.message)]).collect::<Vec<_>>().join(":").trim_start().to_owned()

@@ -1,11 +1,11 @@
-//! Texts of any length, cut for a page.
+//! Foreign texts, cut to a page's length.
 
 use crate::domain::beginning;
 
-/// Characters of a text that somebody else wrote.
+/// Maximum characters of a foreign text.
 pub(super) const MOST_OF_A_TEXT: usize = 2_000;
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 pub(super) fn cut(text: &str) -> String {
     beginning(text, MOST_OF_A_TEXT)
 }

@@ -1,4 +1,4 @@
-//! What two arms said on the items that they ended differently: gathered while the runs of a site go by, laid side by side at the end.
+//! Answers of two arms to the items on which they differ: gathered while a site's runs are read, paired at the end.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use super::site::Overview;
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
-/// An item that a page wants to show of an arm.
+/// An item whose outcome a page wants to show, for one arm.
 #[derive(Clone, Debug)]
 struct Wanted {
     passed: bool,
     found: Option<(Side, Vec<String>)>,
 }
 
-/// By suite of the overview and arm.
+/// Wanted items of one arm on one suite.
 type OfArm = BTreeMap<ListedItem, Wanted>;
 
-/// Gathers what the pages of pairs show of single items, one run at a time.
+/// Gathers the details of single items for the pages of pairs, one run at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Sides {
     arms: BTreeMap<(usize, Arm), OfArm>,
-    /// By run: the suite of the overview and the arm.
+    /// By run: the suite's index in the overview, and the arm.
     runs: BTreeMap<String, (usize, Arm)>,
 }
 
 impl Sides {
-    /// Notes which items the pairs of a site want to show.
+    /// Notes the items that the pairs of a site want to show.
     pub fn of(overview: &Overview) -> Self {
         let mut sides = Self::default();
         for (place, suite) in (0..).zip(&overview.suites) {
@@ -50,7 +50,7 @@ impl Sides {
         sides
     }
 
-    /// Takes what a run has of them. Its items are handed over, because its page does not have them.
+    /// Takes the wanted items of a run. They are passed in, because the run's page does not have them.
     pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
         let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
         for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
@@ -68,7 +68,7 @@ impl Sides {
         }
     }
 
-    /// Gives each pair what was gathered for it, and how its criteria fell as the suite's tables have them.
+    /// Gives each pair its gathered items, and its criteria from the suite's tables.
     pub fn give(&self, overview: &mut Overview) {
         for (place, suite) in (0..).zip(&mut overview.suites) {
             for pair in &mut suite.pairs {
@@ -89,8 +89,7 @@ impl Sides {
     }
 }
 
-/// Items that one arm passed and the other did not, as many of the one sort as of the other where there are enough; each with whether it
-/// is the first arm that passed.
+/// Returns items that only one arm passed, equally many of either arm if there are enough, each with whether the first arm passed.
 fn wanted(pair: &Comparison) -> Vec<(&ListedItem, bool)> {
     let Some(listed) = pair.flips.as_ref().and_then(|flips| flips.listed.as_ref()) else { return Vec::new() };
     let (first, second) = (&listed.only_first, &listed.only_second);

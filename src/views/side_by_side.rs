@@ -1,4 +1,4 @@
-//! One item on which two arms ended differently, with what each of them did.
+//! One item on which two arms differ, with the answers of both.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,22 +8,22 @@ use super::run::{ItemRow, RunPage};
 use super::short_text::cut;
 use super::transcript::RunTranscripts;
 
-/// Items of one pair that are laid side by side.
+/// Maximum number of items shown per pair.
 pub const MOST_SIDES: usize = 12;
 
-/// One item on which two arms ended differently, with what each of them did.
+/// One item on which two arms differ, with the answers of both.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SideBySide {
     #[serde(flatten)]
     pub item: ListedItem,
-    /// The right answers, where the item has some.
+    /// The right answers, if the item has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
     pub first: Side,
     pub second: Side,
 }
 
-/// What one arm did on one item: the first attempt that ended as most of the arm's attempts did. Texts are cut to a bounded length.
+/// One arm's attempt at an item: the first attempt with the arm's majority outcome. Texts are cut to a bounded length.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     pub run: String,
@@ -35,13 +35,13 @@ pub struct Side {
     /// The end of the agent's last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// Why it ended so: what the evaluator or judge gave.
+    /// Why the attempt passed or failed, from the evaluator or judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who judged, where a judge did.
+    /// The judge, if one decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
-    /// Address of the transcript, from the run's page; absent where none is shown.
+    /// Address of the transcript, relative to the run's page. Absent if the site shows none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
 }
@@ -61,7 +61,7 @@ impl Side {
         }
     }
 
-    /// Says whether there is more to read than how it ended.
+    /// Returns whether there is text to read beside the outcome.
     pub fn has_words(&self) -> bool {
         self.answer.is_some() || self.reply.is_some() || self.reason.is_some()
     }

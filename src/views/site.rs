@@ -1,4 +1,4 @@
-//! The site's own pages: the overview, and which pages there are.
+//! The site's own pages: the overview and the list of pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,50 +23,50 @@ use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::run_turn::{RunTurn, run_turns};
 use super::stories::ItemStories;
 
-/// What the owner of the site says about it. Names are those that are shown.
+/// The owner's settings of the site. Names are display names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SiteOptions {
     pub title: String,
-    /// Where the site will be served. Ends in no slash.
+    /// The address of the site, without a final slash.
     pub base_url: Option<String>,
-    /// Search engines are asked to leave the site out.
+    /// Asks search engines not to index the site.
     pub noindex: bool,
-    /// The suite that comes first.
+    /// The suite shown first.
     pub default_suite: Option<String>,
-    /// The approach that the others are compared to, where a suite has it.
+    /// The approach that others are compared with, on suites that have it.
     pub baseline: Option<String>,
-    /// The results themselves go with the site.
+    /// The site includes the results themselves.
     pub has_results: bool,
 }
 
-/// What every page of the site shows.
+/// Data of every page of the site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SiteContext {
     pub title: String,
-    /// Where the site will be served. Ends in no slash.
+    /// The address of the site, without a final slash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Search engines are asked to leave the site out.
+    /// Asks search engines not to index the site.
     pub noindex: bool,
-    /// The tool's version.
+    /// Version of evalreport.
     pub version: String,
-    /// Digest of the data the site was built from.
+    /// Digest of the data behind the site.
     pub data_digest: String,
-    /// The newest run's time: the site has no clock of its own.
+    /// Time of the newest run. The site has no clock of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<DateTime<Utc>>,
-    /// Runs that tombstones hide.
+    /// Retracted runs.
     pub retracted: u64,
-    /// Names were mapped by the configuration.
+    /// Whether the configuration renamed anything.
     pub aliased: bool,
-    /// Problems met in reading the store.
+    /// Number of problems in reading the store.
     pub problems: u64,
-    /// The results that go with the site, to be read back; absent where none do.
+    /// The results included for download. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<SiteResults>,
 }
 
-/// How much goes with a site.
+/// Size of the results included in a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SiteResults {
     pub runs: u64,
@@ -77,43 +77,43 @@ pub struct SiteResults {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OverviewSuite {
     pub board: SuiteBoard,
-    /// The leader against the second, for the sentence of the overview; absent with fewer than two arms.
+    /// The leader against the second, for the overview's sentence. Absent with fewer than two arms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<Comparison>,
-    /// All arms in one table; left out for more than `MAX_TABLE_ARMS` arms.
+    /// All arms in one table. Empty with more than `MAX_TABLE_ARMS` arms.
     pub tables: Vec<Comparison>,
-    /// The approach that the pairs are against, and that stands second in them; absent where the suite has no other or not this one.
+    /// The approach that comes second in every pair. Absent if the suite does not have it, or has no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Pair pages, the leading two first.
     pub pairs: Vec<Comparison>,
-    /// What was required, by criterion and evaluator.
+    /// The required criteria, by criterion and evaluator.
     #[serde(skip)]
     pub criterion_keys: Vec<CriterionKey>,
-    /// What was required and how often each arm met it, as far as the caller counted it over the runs.
+    /// The required criteria and how often each arm met them, as far as the caller counted them over the runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
-    /// Runs of the suite, whatever its version, that tombstones hide.
+    /// Retracted runs of the suite, of any version.
     pub retracted: u64,
-    /// What the sources of its runs published about them.
+    /// Published figures of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<RunStated>,
-    /// Who passed what; empty where the runs hold only counts.
+    /// Outcomes by item and arm. Empty if the runs have only counts.
     pub items: ItemMatrix,
-    /// What was asked, answered and said, as far as the caller read it in the runs.
+    /// Questions, answers and reasons, as far as the caller read them in the runs.
     #[serde(skip)]
     pub stories: ItemStories,
     pub charts: SuiteCharts,
-    /// What a reader needs to compare any two arms; absent with two arms or without outcomes.
+    /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
-    /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
+    /// History over days, of all versions. Kept with the newest version, if an arm ran on two days or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
 }
 
-/// The whole site but the pages of single runs, which are made one at a time.
+/// The whole site except the pages of single runs, which are built one at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Overview {
     pub context: SiteContext,
@@ -128,7 +128,7 @@ impl OverviewSuite {
 }
 
 impl OverviewSuite {
-    /// Lists the items by category, in each those first that pass least often; none if they do not have two categories.
+    /// Lists the items by category, lowest pass rate first in each. Empty with fewer than two categories.
     pub fn items_by_category(&self) -> Vec<usize> {
         let lines = &self.items.items;
         let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((self.category_of(&lines[index])?, index))).collect();
@@ -161,9 +161,9 @@ impl Overview {
     }
 }
 
-/// With more arms, pairs are limited to neighbours in rank and everyone against the leader.
+/// With more arms, only neighbours in rank and pairs with the leader get a page.
 const MAX_ALL_PAIRS: usize = 12;
-/// A table wider than this is no table.
+/// A wider table would be unreadable.
 const MAX_TABLE_ARMS: usize = 8;
 
 /// Builds the site's views of the selected runs.
@@ -203,7 +203,7 @@ fn overview_of(
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
             let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
             let only = Filter { suites: vec![group.suite.clone()], ..filter.clone() };
-            // A table of two arms is their pair, without the names of its items.
+            // The table of two arms is their pair, without item names.
             let flat =
                 |pair: &Comparison| Comparison { flips: pair.flips.clone().map(|flips| Flips { listed: None, ..flips }), ..pair.clone() };
             let table = || match (arms.len(), pairs.first()) {
@@ -260,7 +260,7 @@ fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {
     SiteResults { runs: sum.runs + 1, outcomes: sum.outcomes + row.items.map_or(0, |items| items.lines) }
 }
 
-/// The criteria of a suite, whether they are what its leaderboard counts or stand beside that.
+/// Returns the criteria of a suite, whether or not the leaderboard counts them.
 fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<CriterionKey> {
     let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
     let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
@@ -269,7 +269,7 @@ fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<Criterio
     keys
 }
 
-/// The suite that the filter selects over its nights; nothing where no arm has a second night.
+/// Returns the selected suite's history, or `None` if no arm has a second day.
 fn nights_of(warehouse: &Warehouse, only: &Filter, policy: &Policy, groups: &[SuiteGroup<'_>], suite: &str) -> Option<History> {
     let mut nights = BTreeMap::<&Arm, BTreeSet<NaiveDate>>::new();
     for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
@@ -279,22 +279,22 @@ fn nights_of(warehouse: &Warehouse, only: &Filter, policy: &Policy, groups: &[Su
     is_followed.then(|| history(warehouse, only, policy).pop()).flatten()
 }
 
-/// Returns the pairs of ranks that get a page, the leader against the second first.
+/// Returns the pairs of ranks that get a page. The leader against the second comes first.
 pub fn comparison_pairs(arms: usize) -> Vec<(usize, usize)> {
     let all = arms <= MAX_ALL_PAIRS;
     let wanted = |left: usize, right: usize| all || left == 0 || right == left + 1;
     (0..arms).flat_map(|left| (left + 1..arms).map(move |right| (left, right))).filter(|(left, right)| wanted(*left, *right)).collect()
 }
 
-/// Says whether some of the arms are of the baseline and some are not.
+/// Returns whether some arms, but not all, are of the baseline.
 fn stands_out(arms: &[&Arm], baseline: &str) -> bool {
     let of_baseline = arms.iter().filter(|arm| arm.approach == baseline).count();
     of_baseline > 0 && of_baseline < arms.len()
 }
 
-/// Returns the pairs of ranks where there is a baseline: the leading two, then each other arm against it. The baseline stands second.
+/// Returns the pairs of ranks on a suite with a baseline: the leading two, then each other arm against the baseline, which is second.
 ///
-/// Of several models of the baseline, an arm meets the one with its own model, else the best of them.
+/// If the baseline has several models, an arm meets the one with its own model, else the best one.
 fn pairs_against(arms: &[&Arm], baseline: &str) -> Vec<(usize, usize)> {
     let (base, others): (Vec<usize>, Vec<usize>) = (0..arms.len()).partition(|rank| arms[*rank].approach == baseline);
     let mut pairs = vec![if base.contains(&0) && !base.contains(&1) { (1, 0) } else { (0, 1) }];

@@ -1,4 +1,4 @@
-//! What a run's verification came to, as a page shows it.
+//! The result of a run's verification, as a page shows it.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use crate::warehouse::RunRow;
 
 use super::short_text::cut;
 
-/// Checks, failures or reasons of one verification.
+/// Maximum number of shown checks, failures or reasons of one verification.
 const MOST_OF_A_LIST: usize = 200;
 
-/// A verification as a page shows it: the record, with texts and lists cut to a bounded length, and without what pages have no place for.
+/// A verification as a page shows it: the record with bounded texts and lists, without parts that pages do not show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredVerification {
     #[serde(flatten)]
     pub record: Verification,
-    /// What the head was compared with.
+    /// The baseline of the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Checks, failures and reasons beyond those that are shown.
+    /// Number of hidden checks, failures and reasons.
     pub left_out: u64,
 }
 
 impl StoredVerification {
-    /// Reads what is known of a stored verification and shown; nothing where none of it is.
+    /// Parses a stored verification, or returns `None` if no shown field is set.
     pub fn of(record: &Value) -> Option<Self> {
         let found = Verification::of(record).map(Self::shown).unwrap_or_default();
         (found != Self::default()).then_some(found)
@@ -58,7 +58,7 @@ impl StoredVerification {
     }
 }
 
-/// What earlier versions stored begins at the root of somebody's machine, which is nobody's business: only the file's name is left of it.
+/// Cuts an absolute path to its file name. Earlier versions stored full paths, which would publish somebody's folders.
 fn without_machine(path: &str) -> String {
     let is_absolute = path.starts_with(['/', '\\']) || path.get(1..3).is_some_and(|drive| [":\\", ":/"].contains(&drive));
     let name = if is_absolute { path.rsplit(['/', '\\']).next() } else { None };
@@ -102,7 +102,7 @@ fn some_of<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T>
     all.into_iter().take(MOST_OF_A_LIST).map(shown).collect()
 }
 
-/// Counts runs by what their verification came to.
+/// Counts runs by verification result.
 pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for status in rows.iter().filter_map(|row| Verification::status_of(row.run.verification.as_ref()?)) {

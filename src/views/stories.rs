@@ -1,4 +1,4 @@
-//! What is known of single outcomes of an item beside their status: what was asked, answered, and said about it.
+//! Details of an item's outcomes beside their status: the question, answers and reasons.
 
 use std::collections::BTreeMap;
 
@@ -8,65 +8,65 @@ use super::run::{ItemPage, ItemRow, RunPage};
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
-/// Distinct notes kept of one item and one arm.
+/// Maximum distinct notes kept per item and arm.
 const MOST_NOTES: usize = 4;
-/// Characters kept of what was asked, and of an answer or a reason.
+/// Maximum characters kept of a question; then of an answer or a reason.
 const MOST_ASKED: usize = 1_500;
 const MOST_OF_A_TEXT: usize = 400;
-/// Bytes of text kept of all items of a suite; a store may hold far more than pages can show.
+/// Maximum bytes of text kept per suite. A store may hold far more than pages can show.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What is told of a suite's items, as far as the caller read it in the runs.
+/// Details of a suite's items, as far as the caller read them in the runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemStories {
-    /// By item, evaluator and kind.
+    /// Keyed by item, evaluator and kind.
     stories: BTreeMap<(String, String, String), ItemStory>,
     bytes: usize,
     /// Whether an item has a category.
     is_sorted: bool,
 }
 
-/// What is told of one item.
+/// Details of one item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemStory {
-    /// The beginning of what was asked, as an import's source or else a transcript that is shown has it.
+    /// The beginning of the question, from an import's source or else from a shown transcript.
     pub asked: Option<String>,
-    /// What kind of item it is, by its author.
+    /// The author's category of the item.
     pub category: Option<String>,
     pub expected: Vec<String>,
-    /// By arm, in the order of the runs.
+    /// Notes by arm, in the order of the runs.
     pub notes: BTreeMap<Arm, Vec<ItemNote>>,
-    /// Outcomes with something to tell that is not told here.
+    /// Number of outcomes with details that are not kept.
     pub untold: u64,
 }
 
-/// What was answered and said at one or more outcomes of the same words.
+/// The answer and reason of one or more outcomes with identical texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemNote {
-    /// The first run with these words.
+    /// The first run with these texts.
     pub run: String,
     pub status: String,
     pub answer: Option<String>,
     pub reason: Option<String>,
-    /// Scores beside the one that decided, by the scorer's name.
+    /// Scores beside the deciding one, by scorer name.
     pub scores: BTreeMap<String, f64>,
-    /// Address of the first run's transcript, from the run's page.
+    /// Address of the first run's transcript, relative to the run's page.
     pub transcript: Option<String>,
     pub times: u64,
 }
 
 impl ItemStories {
-    /// Returns what is told of an item.
+    /// Returns the details of an item.
     pub fn of(&self, item: &str, evaluator: &str, kind: &str) -> Option<&ItemStory> {
         self.stories.get(&(item.to_owned(), evaluator.to_owned(), kind.to_owned()))
     }
 
-    /// Whether an item has a category.
+    /// Returns whether any item has a category.
     pub fn have_categories(&self) -> bool {
         self.is_sorted
     }
 
-    /// Takes what one run tells of its items, if the run counts for its arm.
+    /// Adds the details of one run's items, if the run counts for its arm.
     pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
             return;
@@ -107,7 +107,7 @@ impl ItemStories {
 }
 
 impl ItemStory {
-    /// Returns how many bytes of text were kept, of at most `most`.
+    /// Adds one outcome's details and returns the bytes of text kept, at most `most`.
     fn add(&mut self, arm: &Arm, row: &ItemRow, note: ItemNote, asked: Option<&str>, most: usize) -> usize {
         let mut kept = 0;
         if let Some(asked) = asked.filter(|_| self.asked.is_none() && most > 0) {

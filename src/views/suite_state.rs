@@ -1,4 +1,4 @@
-//! The state of a suite: what its evidence comes to, and whether an arm's level has moved of late.
+//! The state of a suite: its verdict, and whether an arm's level changed recently.
 
 use chrono::Days;
 use schemars::JsonSchema;
@@ -10,19 +10,19 @@ use super::compare::Comparison;
 use super::history::{LevelChange, Series};
 use super::site::{Overview, OverviewSuite};
 
-/// A change of level is news for so many days of the suite's newest night.
+/// A change point counts as recent for this number of days before the suite's newest day.
 const RECENT_DAYS: u64 = 14;
 
-/// In the order in which an overview lists suites.
+/// Ordered as an overview lists suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteState {
-    /// The level of an arm's pass rate has moved of late, whatever the verdict.
+    /// The level of an arm's pass rate changed recently, whatever the verdict.
     Changed,
     Wins,
-    /// Equal, within the margin or exactly.
+    /// Equivalent, within the margin or exactly.
     Same,
-    /// One arm is ahead of all others in every run.
+    /// One arm leads all others in every run.
     FixedOrder,
     Open,
     NothingToCompare,
@@ -35,7 +35,7 @@ impl SuiteState {
         if suite.newest_change().is_some() { Self::Changed } else { Self::settled(suite) }
     }
 
-    /// What the evidence of all nights comes to: of two arms their pair's, of more the whole board's.
+    /// Returns the state by the evidence of all runs: the pair's verdict for two arms, the board's for more.
     pub fn settled(suite: &OverviewSuite) -> Self {
         match (&suite.board.evidence, &suite.top) {
             (Some(evidence), _) if evidence.arms > 2 => {
@@ -53,7 +53,7 @@ impl SuiteState {
         }
     }
 
-    /// The state of a comparison of two arms.
+    /// Returns the state of a comparison of two arms.
     pub fn of_pair(comparison: &Comparison) -> Self {
         let evidence = comparison.primary().map(|row| &row.evidence);
         match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
@@ -67,7 +67,7 @@ impl SuiteState {
 }
 
 impl OverviewSuite {
-    /// The newest change of the level of a pass rate, as long as it is recent.
+    /// Returns the newest change point of a pass rate, if it is recent.
     pub fn newest_change(&self) -> Option<(&Arm, &LevelChange)> {
         let history = self.history.as_ref()?;
         let newest = history.arms.iter().flat_map(|arm| &arm.nights).map(|night| night.date).max()?;
@@ -80,14 +80,14 @@ impl OverviewSuite {
 }
 
 impl Overview {
-    /// The places of the suites by their states; those of one state in their own order.
+    /// Returns the suites' indices sorted by state. Suites of one state keep their order.
     pub fn by_state(&self) -> Vec<(SuiteState, usize)> {
         let mut order: Vec<(SuiteState, usize)> = (0..).zip(&self.suites).map(|(place, suite)| (SuiteState::of(suite), place)).collect();
         order.sort_unstable();
         order
     }
 
-    /// What changed of late, the newest first, each with the place of its suite.
+    /// Returns the recent change points, newest first, each with its suite's index.
     pub fn changes(&self) -> Vec<(usize, &Arm, &LevelChange)> {
         let changes = |(place, suite)| OverviewSuite::newest_change(suite).map(|(arm, change)| (place, arm, change));
         let mut found: Vec<(usize, &Arm, &LevelChange)> = self.suites.iter().enumerate().filter_map(changes).collect();

@@ -1,4 +1,4 @@
-//! What an agent was told, said and did, as parts to read one after the other.
+//! An agent's prompts, messages and actions, as parts in reading order.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::domain::Published;
 /// One message, tool call or result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TranscriptPart {
-    /// Who speaks, in the source's word; nothing in what says how much was left out.
+    /// The speaker, in the source's word. `None` for a note on omitted text.
     pub role: Option<String>,
     pub text: String,
-    /// On a message's first part.
+    /// Only on a message's first part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
 }
 
-/// What one message used, as far as its entry says it.
+/// The usage of one message, as far as its entry reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spent {
     /// Tokens that the model wrote.
@@ -26,11 +26,11 @@ pub struct Spent {
     pub cost_usd: Option<f64>,
 }
 
-/// Reads the entries of one transcript, one after the other.
+/// Reads the entries of one transcript in order.
 #[derive(Debug, Default)]
 pub struct TranscriptReader {
     parts: Vec<TranscriptPart>,
-    /// The newest message that says what it used, and its first part.
+    /// Id of the newest message with reported usage, and the index of its first part.
     last: Option<(String, usize)>,
 }
 
@@ -39,7 +39,7 @@ impl TranscriptReader {
         let mut parts = transcript_parts(entry);
         if let (Some(spent), Some(first)) = (Spent::of(entry), parts.first_mut()) {
             let id = message_of(entry).get("id").and_then(Value::as_str);
-            // A message that comes in several entries says in each what it used until then: the last one counts.
+            // Each entry of a split message reports the usage so far: the last report counts.
             if let (Some(id), Some((known, place))) = (id, &self.last)
                 && id == known
             {
@@ -57,7 +57,7 @@ impl TranscriptReader {
 }
 
 impl Spent {
-    /// Returns `None` for an entry that says neither. The totals of a whole session are not a message's.
+    /// Returns `None` if an entry reports neither tokens nor cost. The totals of a whole session do not belong to a message.
     fn of(entry: &Value) -> Option<Self> {
         let message = message_of(entry);
         let part = entry.get("part").unwrap_or(&Value::Null);
@@ -77,7 +77,7 @@ impl TranscriptPart {
         Self { role: Some(role.into()), text, spent: None }
     }
 
-    /// Says whether a tool was called, or answered.
+    /// Returns whether the part is a tool call or a tool result.
     pub fn is_of_tool(&self) -> bool {
         self.role.as_deref().is_some_and(|role| role == "tool" || role.starts_with(TOOL_RESULT) || role.contains(TOOL_CALL))
     }
@@ -86,41 +86,41 @@ impl TranscriptPart {
 const TOOL_CALL: &str = ", tool call";
 const TOOL_RESULT: &str = "tool result";
 
-/// Some programs wrap each message in an envelope that has the same keys.
+/// Unwraps a message. Some programs wrap each message in an envelope with the same keys.
 fn message_of(entry: &Value) -> &Value {
     entry.get("message").filter(|message| message.is_object()).unwrap_or(entry)
 }
 
-/// The transcript of one item, or of the whole run where it is one piece of work.
+/// The transcript of one item, or of the whole run if it is one piece of work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ItemTranscript {
     pub item: Option<String>,
-    /// SHA-256 of all of it, before anything was left out.
+    /// SHA-256 of the full transcript, before anything was cut.
     pub digest: String,
-    /// Bytes of all of its texts, and how many of them are not here.
+    /// Bytes of all texts; then bytes that were cut.
     pub bytes: u64,
     pub left_out: u64,
-    /// Where, from the site's root, the same transcript stands already; then there are no parts.
+    /// Address, from the site's root, of an identical transcript. If set, there are no parts.
     pub same_as: Option<String>,
     pub parts: Published<Vec<TranscriptPart>>,
 }
 
-/// The transcripts that a run's pages show.
+/// The transcripts shown on a run's pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunTranscripts {
-    /// What is on each page.
+    /// The transcripts of each page.
     pub pages: Vec<Vec<ItemTranscript>>,
-    /// By item: the address of its transcript from the run's page. The empty name stands for the whole run's.
+    /// By item: the address of its transcript, relative to the run's page. The empty name is the whole run's.
     pub links: BTreeMap<String, String>,
     pub shown: u64,
-    /// Transcripts that are not shown at all, and their bytes.
+    /// Number of transcripts that are not shown; then their bytes.
     pub left_out: u64,
     pub left_out_bytes: u64,
-    /// Of those shown, how many are without their middle.
+    /// Number of shown transcripts whose middle was cut.
     pub cut: u64,
 }
 
-/// Reads one entry as parts. What is in no known form is shown as it is.
+/// Parses one entry into parts. An entry of unknown form is shown as it is.
 fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
     let message = message_of(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -153,7 +153,7 @@ fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
     parts
 }
 
-/// Reads an event of Codex (its `item`), OpenCode (its `part`) or Gemini, which say in one line who spoke or which tool was called.
+/// Parses an event of Codex (its `item`), OpenCode (its `part`) or Gemini, which name the speaker or tool in one line.
 fn event_part(event: &Value) -> Option<TranscriptPart> {
     let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let (kind, body) = (event.get("type")?.as_str()?, within.unwrap_or(event));
@@ -205,8 +205,8 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("a JSON value is JSON")
 }
 
-/// Keeps the first `head` and the last `tail` bytes, to whole characters, and says in between how much is missing. Returns the parts and
-/// the bytes left out.
+/// Keeps the first `head` and the last `tail` bytes, rounded to whole characters, with a note of the cut bytes in between. Returns the
+/// parts and the number of cut bytes.
 pub fn without_middle(parts: Vec<TranscriptPart>, head: usize, tail: usize) -> (Vec<TranscriptPart>, u64) {
     let total: usize = parts.iter().map(|part| part.text.len()).sum();
     if total <= head + tail {
@@ -304,7 +304,7 @@ mod tests {
             said("m1", "and see", 212),
             said("m2", "Blue", 7),
             json!({"role": "assistant", "content": "Green", "usage": {"completion_tokens": 5, "cost": 0.25}}),
-            // The sum of a session.
+            // Totals of a session.
             json!({"type": "result", "total_cost_usd": 1.5, "usage": {"output_tokens": 999}}),
         ] {
             reader.add(&entry);
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(without_middle(parts.clone(), 6, 8), (parts.clone(), 0));
         let (kept, left_out) = without_middle(parts, 6, 4);
         let texts: Vec<&str> = kept.iter().map(|part| part.text.as_str()).collect();
-        // Two bytes are one letter, which is kept whole or not at all.
+        // Two bytes make one letter, which is kept whole or not at all.
         assert_eq!((texts, left_out), (vec!["12345", "5 of 14 bytes are left out here", "9", "xyz"], 5));
         let (kept, left_out) = without_middle(vec![part("a", "0123456789")], 2, 3);
         assert_eq!(kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["01", "5 of 10 bytes are left out here", "789"]);

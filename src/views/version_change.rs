@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The newest version of a suite that was run beside the one that was run before. Runs of the two are not compared.
+/// The newest version of a suite and the version before it. Their runs are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersionChange {
     pub suite: String,
@@ -11,6 +11,6 @@ pub struct VersionChange {
     pub version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// What decides and changed, in words.
+    /// The reason in words: which files decide and changed.
     pub why: String,
 }

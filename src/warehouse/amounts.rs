@@ -1,4 +1,4 @@
-//! What each outcome of a matrix cost and took: read from the item lines of the runs that say so, when somebody asks.
+//! Cost, tokens and time of each outcome of a matrix, read on demand from the item lines.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,33 +14,33 @@ use super::item_file::ItemFile;
 use super::matrix::OutcomeMatrix;
 use super::open::{RunRow, Warehouse};
 
-/// What one attempt at one item cost and took, as far as it is known.
+/// Cost, tokens and time of one attempt at one item, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// In US dollars.
     pub cost_usd: Option<f64>,
-    /// Input and output together; unknown where either is.
+    /// Input and output together; `None` if either is unknown.
     pub tokens: Option<u64>,
     pub seconds: Option<f64>,
 }
 
-/// The amounts beside the outcomes of a matrix.
+/// The amounts of a matrix's outcomes.
 ///
-/// They belong to the item and not to who evaluates it: where several evaluators judge one item of a kind in one attempt, all its places
-/// hold the same, which is the largest that any of them says. A sum over places counts such an item several times.
+/// Amounts belong to the item, not to its evaluator. If several evaluators judge one item of a kind in one attempt, all its outcomes get
+/// the largest reported amount, so a sum over outcomes counts such an item several times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemAmounts {
-    /// By row of the matrix, and in it by place in [`super::MatrixRow::items`]; empty where nothing is known of a row.
+    /// By matrix row, then by index into [`super::MatrixRow::items`]. Empty if nothing is known of a row.
     rows: Vec<Vec<Amounts>>,
 }
 
 impl ItemAmounts {
-    /// Returns the amounts at a place of [`super::MatrixRow::items`] in a row of the matrix, both counted from 0.
+    /// Returns the amounts at an index of [`super::MatrixRow::items`] in a matrix row, both counted from 0.
     pub fn at(&self, row: usize, place: usize) -> Amounts {
         self.rows.get(row).and_then(|row| row.get(place)).copied().unwrap_or_default()
     }
 
-    /// Whether nothing is known of any row.
+    /// Returns whether no row has amounts.
     pub fn is_empty(&self) -> bool {
         self.rows.iter().all(Vec::is_empty)
     }
@@ -62,24 +62,24 @@ impl Amounts {
     }
 }
 
-/// The line that counts so far at a place.
+/// The highest revision so far of an outcome, with its amounts.
 #[derive(Clone, Copy, Default)]
 struct Standing {
     revision: u32,
     amounts: Amounts,
 }
 
-/// What is asked of a file: its runs, each with its first row in the matrix.
+/// The wanted runs of a file, each with its first matrix row.
 type Wanted<'a> = HashMap<&'a str, usize>;
 
-/// Where items are in a matrix.
+/// Indices of the items in a matrix.
 type Indices<'a> = HashMap<(ItemKind, &'a str, &'a str), u32>;
 
 impl Warehouse {
-    /// Returns what the outcomes of a matrix cost and took, for those of its runs that are given. A file is read only where a run's totals
-    /// say that it holds amounts; where none does, nothing is read. Of several revisions the one counts that the outcome is taken from.
+    /// Returns the amounts of a matrix's outcomes, for the given runs. A file is read only if a run's totals show that it has amounts. Of
+    /// several revisions, the one of the outcome counts.
     ///
-    /// Where a file that was read before cannot be read any more, nothing is known, and [`Warehouse::late_problems`] says so.
+    /// If a file cannot be read any more, its amounts are unknown, and [`Warehouse::late_problems`] reports it.
     pub fn item_amounts(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> ItemAmounts {
         let first_rows: HashMap<&RunId, usize> = matrix.rows.iter().enumerate().rev().map(|(place, row)| (&row.run, place)).collect();
         let files: HashMap<&Path, &ItemFile> = self.files.iter().map(|file| (file.path.as_path(), file)).collect();
@@ -114,7 +114,7 @@ impl Warehouse {
         ItemAmounts { rows }
     }
 
-    /// Reads one file: by row of the matrix, what stands at its places.
+    /// Reads one file: the amounts by matrix row and index.
     fn read_amounts(
         &self,
         file: &ItemFile,
@@ -125,10 +125,10 @@ impl Warehouse {
         let aliases = &self.aliases().item;
         let own_run = file.journal_of.as_ref().map(RunId::as_str);
         let mut found: HashMap<usize, Vec<Standing>> = HashMap::new();
-        // By row and place: the own name of what is shown there, where names are mapped.
+        // By row and index: the stored name of the shown item, if names are mapped.
         let mut own_names: HashMap<(usize, usize), String> = HashMap::new();
         each_item_line(file, |line| {
-            // A line that cannot be read was told when the store was opened.
+            // Unreadable lines were reported when the store was opened.
             let Ok(item) = ItemLine::parse(line) else { return };
             let Some(first) = own_run.or(item.run.as_deref()).and_then(|run| wanted.get(run)) else { return };
             let shown = aliases.get(&*item.item).map_or(&*item.item, String::as_str);
@@ -141,7 +141,7 @@ impl Warehouse {
             }
             let standing = &mut found.entry(row).or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
             if !aliases.is_empty() {
-                // Of two items that are shown as one the matrix has the first by its own name.
+                // If two items are shown under one name, the matrix uses the first by stored name.
                 let name = own_names.entry((row, place)).or_insert_with(|| item.item.clone().into_owned());
                 match name.as_str().cmp(&item.item) {
                     std::cmp::Ordering::Less => return,
@@ -160,12 +160,12 @@ impl Warehouse {
     }
 }
 
-/// Whether any line of a run says what it cost or took.
+/// Returns whether any line of a run has a cost, a duration or tokens.
 fn has_amounts(row: &RunRow) -> bool {
     row.items.is_some_and(|items| items.with_cost > 0 || items.with_duration > 0 || (items.with_input > 0 && items.with_output > 0))
 }
 
-/// Gives each item of a matrix the number of those of its kind and name; nothing where each is alone.
+/// Numbers the items of a matrix by kind and name. Returns `None` if each item has its own.
 fn groups(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     let mut numbers: HashMap<(ItemKind, &str), u32> = HashMap::new();
     let mut groups = Vec::with_capacity(matrix.items.len());
@@ -176,7 +176,7 @@ fn groups(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     (numbers.len() < matrix.items.len()).then_some(groups)
 }
 
-/// Gives all evaluators of an item the largest that any of them says.
+/// Gives all evaluators of an item the largest reported amount.
 fn share(amounts: &mut [Amounts], items: &[u32], groups: &[u32]) {
     let mut largest: HashMap<u32, Amounts> = HashMap::new();
     for (amounts, item) in amounts.iter().zip(items) {

@@ -1,4 +1,4 @@
-//! Runs of one version of a suite that say different things of an item.
+//! Runs of one suite version that disagree about an item.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,24 +8,24 @@ use super::facts::{FIELDS, Facts, NOTHING};
 use super::open::Warehouse;
 use super::snapshot::{NOTHING_KNOWN, StoredRow};
 
-/// Runs that a line names; of more it gives the number.
+/// Maximum number of runs that a line names. Further runs are counted.
 const MAX_RUNS: usize = 3;
 
-/// Runs over the same items that say the same of them, by the numbers of their set and their column.
+/// Runs with the same items and the same facts, by the numbers of their item set and fact column.
 type Alike<'a> = BTreeMap<(u32, u32), Vec<Speaker<'a>>>;
 
-/// A run, and the file that its outcomes are in.
+/// A run, and the file of its outcomes.
 type Speaker<'a> = (&'a Run, &'a str);
 
-/// By item and by what is said of it: who says so.
+/// By item and by stated fact: the runs that state it.
 type Sayings<'a> = BTreeMap<u32, BTreeMap<&'a str, Vec<Speaker<'a>>>>;
 
 impl Warehouse {
-    /// Returns where runs of one version of a suite contradict each other about an item: a line for each suite version and fact, about the
-    /// first such item, with the number of the others. What stands is said in [`Warehouse::matrix`].
+    /// Returns contradictions between runs of one suite version about an item: one line for each suite version and fact, about the first
+    /// such item, with the number of others. [`Warehouse::matrix`] decides which fact counts.
     pub fn conflicts(&self) -> Vec<Problem> {
         if self.snapshot.fact_columns.len() <= 2 {
-            // Nobody says anything, or all say the same.
+            // No run states a fact, or all agree.
             return Vec::new();
         }
         let mut rows: HashMap<(u32, u32), Vec<&StoredRow>> = HashMap::new();
@@ -77,7 +77,7 @@ impl Warehouse {
         if contested.is_empty() {
             return Vec::new();
         }
-        // One for each fact.
+        // One map per fact.
         let mut told: Vec<Sayings<'_>> = vec![BTreeMap::new(); FIELDS.len()];
         for (pair, runs) in alike {
             for (key, facts) in said(*pair).filter(|(key, _)| contested.contains(key)) {

@@ -12,7 +12,7 @@ use super::open::Warehouse;
 use super::sql_error::SqlError;
 use super::tables::TABLES;
 
-/// What the files are.
+/// The format of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     Parquet,
@@ -20,7 +20,8 @@ pub enum ExportFormat {
 }
 
 impl Warehouse {
-    /// Writes every table to `folder`, with the rows of the selected runs, replacing earlier exports; returns the files with their rows.
+    /// Writes every table to `folder`, with the rows of the selected runs, replacing earlier exports. Returns the files with their row
+    /// counts.
     pub fn export(&self, folder: &Path, format: ExportFormat, filter: &Filter) -> Result<Vec<(PathBuf, usize)>, SqlError> {
         fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
         let ids: Vec<&str> = self.select(filter).map(|row| row.run.id.as_str()).collect();
@@ -41,7 +42,7 @@ impl Warehouse {
             let temporary = crate::files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
             match format {
                 ExportFormat::Parquet => {
-                    // Parquet is written by the byte.
+                    // The Parquet writer writes single bytes.
                     let mut buffered = BufWriter::new(temporary.as_file());
                     ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame)?;
                     buffered.flush().map_err(|error| SqlError::cache(&path, &error))?;
@@ -55,18 +56,18 @@ impl Warehouse {
     }
 }
 
-/// Whole numbers with a sign, which every reader of Parquet has.
+/// Casts whole numbers to signed ones, which every Parquet reader supports.
 fn plain_numbers() -> Expr {
     dtype_cols([DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64]).as_selector().as_expr().cast(DataType::Int64)
 }
 
-/// Moments that say that they are UTC.
+/// Marks times as UTC.
 fn plain_times() -> Expr {
     let (unit, zone) = (TimeUnit::Microseconds, Some(TimeZone::UTC));
     dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)]).as_selector().as_expr().cast(DataType::Datetime(unit, zone))
 }
 
-/// Writes the frame as it is: for programs, so cells keep their text, formulas or not. Absent values are empty.
+/// Writes the frame unchanged, for programs: formulas in cells are not escaped. Missing values are empty.
 fn write_csv(frame: &DataFrame, file: &File) -> Result<(), Box<dyn std::error::Error>> {
     let mut writer = csv::Writer::from_writer(BufWriter::new(file));
     writer.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
@@ -76,7 +77,7 @@ fn write_csv(frame: &DataFrame, file: &File) -> Result<(), Box<dyn std::error::E
             match column.get(row)? {
                 AnyValue::Null => record.push_field(""),
                 AnyValue::String(text) => record.push_field(text),
-                // What a filter leaves is owned; its own words would be quoted.
+                // A filter's result is owned; its own formatting would add quotes.
                 AnyValue::StringOwned(text) => record.push_field(text.as_str()),
                 other => record.push_field(&other.to_string()),
             }

@@ -1,8 +1,7 @@
-//! What is known of an item beside its outcomes, and what stands where runs say different things of it.
+//! Facts about items beside their outcomes, and which fact counts if runs disagree.
 //!
-//! Facts stay with the run that told them: items of one name in two suites have nothing to do with each other. A matrix asks only the runs
-//! it is made of, and asks them in an order of their contents, so the answer is the same whatever else lies in the store, whatever the
-//! cache knows, and in whatever order the files came.
+//! Facts belong to the run that states them: items of one name in two suites are unrelated. A matrix uses only its own runs, in an order
+//! derived from their contents. So its facts do not depend on other stored runs, the cache, or the order of the files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher;
@@ -12,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::intern::number;
 
-/// What one line says of its item beside the outcome: `T` is a text, owned or not. A field of its own for everything that lines may say.
+/// Facts that one line states about its item; `T` is owned or borrowed text. Every possible fact has its own field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Facts<T> {
     pub cluster: Option<T>,
 }
 
-/// One fact of an item.
+/// Returns one fact of an item.
 pub(super) type Field = fn(&Facts<String>) -> Option<&str>;
 
-/// Every fact there is, with what it is called, in the order of [`Facts::from_fields`].
+/// All facts with their names, in the order of [`Facts::from_fields`].
 pub(super) const FIELDS: [(&str, Field); 1] = [("cluster", |facts| facts.cluster.as_deref())];
 
 impl Facts<String> {
@@ -40,10 +39,10 @@ impl Facts<&str> {
     }
 }
 
-/// The number of what says nothing.
+/// The number of empty facts.
 pub(super) const NOTHING: u32 = 0;
 
-/// Numbers all that was ever said of an item. Nothing at all is [`NOTHING`].
+/// Numbers all distinct facts. Empty facts are [`NOTHING`].
 pub(super) struct FactNumbers {
     pub known: Vec<Facts<String>>,
     index: HashTable<u32>,
@@ -57,7 +56,7 @@ impl Default for FactNumbers {
 }
 
 impl FactNumbers {
-    /// Numbers what was numbered elsewhere.
+    /// Returns the number of facts from another numbering.
     pub fn of(&mut self, facts: &Facts<String>) -> u32 {
         self.number(facts.as_text())
     }
@@ -78,14 +77,14 @@ impl FactNumbers {
     }
 }
 
-/// Numbers what was said of which item, so that an outcome needs one number for both.
+/// Numbers the distinct pairs of item and facts, so that an outcome needs one number for both.
 #[derive(Default)]
 pub(super) struct Told {
     pub facts: FactNumbers,
-    /// The numbers of the item's key and of what is said of it.
+    /// The numbers of the item's key and of its facts.
     pub pairs: Vec<(u32, u32)>,
     numbers: HashMap<(u32, u32), u32>,
-    /// By key: its last pair. A suite's runs say the same of an item, so this guess is nearly always right and spares the hash.
+    /// By key: its last pair. A suite's runs mostly agree about an item, so this guess is nearly always right and saves hashing.
     last: Vec<u32>,
 }
 
@@ -113,27 +112,27 @@ impl Told {
     }
 }
 
-/// The index of an item, and the number of what is said of it.
+/// The index of an item, and the number of its facts.
 type Saying = (u32, u32);
 
-/// What runs say of the items of a matrix.
+/// The facts that runs state about the items of a matrix.
 pub(super) struct Voices<'a> {
     known: &'a [Facts<String>],
-    /// By item: what the first run says that says something.
+    /// By item: the facts of the first run that states any.
     first: Vec<u32>,
-    /// Items of which another says something else.
+    /// Items about which a later run differs.
     contested: BTreeSet<u32>,
-    /// The runs that say the same of the same items, and what that is, by item.
+    /// Sets of runs that agree about the same items, with the facts by item.
     said: Vec<(BTreeSet<usize>, Vec<Saying>)>,
 }
 
 impl<'a> Voices<'a> {
-    /// Nobody has spoken about any of so many items.
+    /// Creates an empty record for a number of items.
     pub fn silent(known: &'a [Facts<String>], items: usize) -> Self {
         Self { known, first: vec![NOTHING; items], contested: BTreeSet::new(), said: Vec::new() }
     }
 
-    /// Hears what some runs say of items: their indices, and the numbers of what is said.
+    /// Adds the facts that some runs state: item indices, and numbers of facts.
     pub fn hear(&mut self, runs: BTreeSet<usize>, said: impl Iterator<Item = (u32, u32)>) {
         let mut said: Vec<(u32, u32)> = said.filter(|(_, facts)| *facts != NOTHING).collect();
         said.sort_unstable();
@@ -148,9 +147,8 @@ impl<'a> Voices<'a> {
         self.said.push((runs, said));
     }
 
-    /// Returns what stands of each item. Whoever says nothing has no vote; each run has one for everything it says. Most votes win, and
-    /// where they are equal the clustering wins that comes first when those of the contested items are sorted as lists, so that two runs'
-    /// ideas are not mixed item by item.
+    /// Returns the facts that count for each item. Each run has one vote per stated fact; most votes win. On a tie, the clustering wins
+    /// that sorts first as a list over the contested items, so that the clusterings of two runs are not mixed item by item.
     pub fn settle(&self) -> Vec<Facts<String>> {
         let mut settled: Vec<Facts<String>> = self.first.iter().map(|facts| self.known[*facts as usize].clone()).collect();
         if self.contested.is_empty() {
@@ -167,7 +165,7 @@ impl<'a> Voices<'a> {
         settled
     }
 
-    /// Returns what stands of each contested item in one respect.
+    /// Returns the winning value of one fact for each contested item.
     fn winners(&self, field: Field) -> BTreeMap<u32, &'a str> {
         let mut votes: BTreeMap<u32, BTreeMap<&'a str, BTreeSet<usize>>> = BTreeMap::new();
         let mut clusterings: Vec<Vec<(u32, &'a str)>> = Vec::with_capacity(self.said.len());
@@ -200,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// What stands when these runs say which cluster each item is in.
+    /// Returns the clusters that count if these runs state each item's cluster.
     fn settled(runs: &[Vec<Option<&str>>]) -> Vec<Option<String>> {
         let mut numbers = FactNumbers::default();
         let said: Vec<Vec<u32>> =

@@ -1,4 +1,4 @@
-//! From the files of a store to a snapshot: what the last one already knows is kept, everything else is parsed in parallel.
+//! From the files of a store to a snapshot: unchanged files are taken from the last snapshot, all others are parsed in parallel.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -22,26 +22,26 @@ use super::snapshot::{Bytes, HeaderUnit, ItemUnit, JudgedFolder, NOTHING_KNOWN, 
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
-/// Large enough that the dictionary of a block repeats, small enough that two cores stay busy and memory small.
+/// Block size: large enough that items repeat within a block, small enough to keep two cores busy with little memory.
 const BLOCK_BYTES: u64 = 16 << 20;
 
-/// More shares than threads even out slow ones; each costs a dictionary.
+/// Several shares per thread even out slow ones; each share costs a dictionary.
 const SHARES_PER_THREAD: u64 = 4;
 
-/// Headers whose memory is asked for at once; together less than what the C library would map apart (128 KiB).
+/// Headers whose memory is allocated at once. Together they stay below the size that the C library maps separately (128 KiB).
 const HEADERS_PER_STEP: usize = 48;
 const HEADER_MEMORY: usize = 2 << 10;
 
-/// What the stores hold now.
+/// The present content of the stores.
 pub(super) struct Ingested {
     pub snapshot: Snapshot,
     /// The item files, in the order of the snapshot's item units.
     pub files: Vec<ItemFile>,
-    /// The snapshot differs from the one before.
+    /// Whether the snapshot differs from the previous one.
     pub changed: bool,
 }
 
-/// Reads what `old` does not know yet.
+/// Reads the files that `old` does not have yet.
 pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Progress) -> Ingested {
     let mut old = old.unwrap_or_default();
     let known_headers = old.headers.len();
@@ -103,12 +103,12 @@ struct HeaderSource<'a> {
     path: &'a Path,
     scores: Option<&'a Path>,
     is_sealed: bool,
-    /// By the name of the run: the folders of its store without a header.
+    /// By run name: the folders of its store without a header.
     headless: &'a HashMap<&'a str, &'a Headless>,
 }
 
 impl HeaderSource<'_> {
-    /// The folders of those runs of a sealed pair that were judged here.
+    /// Returns the folders with judgements of a sealed pair's runs.
     fn judged(&self, runs: &[Arc<Run>]) -> io::Result<Vec<JudgedFolder>> {
         if !self.is_sealed || self.headless.is_empty() {
             return Ok(Vec::new());
@@ -125,7 +125,7 @@ impl HeaderSource<'_> {
     }
 }
 
-/// Reads every header file that changed. The flag says whether it was read now.
+/// Reads every changed header file. The flag is true for files read now.
 fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress) -> Vec<(HeaderUnit, bool)> {
     let headless: Vec<HashMap<&str, &Headless>> =
         contents.iter().map(|contents| contents.headless.iter().map(|one| (one.run(), one)).collect()).collect();
@@ -164,8 +164,8 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
     units
 }
 
-/// Takes and gives back the memory that the next few headers need. The C library grows a thread's heap page by page, each with a system
-/// call that stops all threads; asking for a block first makes that one call for many small texts.
+/// Allocates and frees the memory that the next few headers need. The C library grows a thread's heap page by page, each with a system call
+/// that stops all threads; allocating a block first makes one call for many small texts.
 fn grow_heap() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(HEADERS_PER_STEP * HEADER_MEMORY)));
 }
@@ -199,7 +199,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
         run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
     }
     let mut runs: Vec<Arc<Run>> = runs.into_iter().map(Arc::new).collect();
-    // Before the scores are read, so that what is appended meanwhile is noticed the next time.
+    // List the judgements before reading scores, so that a later change is noticed next time.
     let judged = source.judged(&runs).unwrap_or_else(|error| {
         problems.push(Problem::unread(visible(&path), &error));
         Vec::new()
@@ -213,7 +213,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
     HeaderUnit { path, stamp, scores_stamp, judged, runs, problems }
 }
 
-/// Lists the item files that belong to readable headers.
+/// Lists the item files of readable headers.
 fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit> + Clone) -> Vec<ItemFile> {
     let with_journal: HashSet<String> = contents
         .iter()
@@ -242,7 +242,7 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
             standing: Vec::new(),
         }));
     }
-    // A run that several pairs have is judged once.
+    // A run in several pairs is judged once.
     let mut known = HashSet::new();
     for (unit, judged) in headers.flat_map(|unit| unit.judged.iter().map(move |judged| (unit, judged))) {
         let run = unit.runs.iter().find(|run| run.id.as_str() == judged.run);
@@ -254,7 +254,7 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
     files
 }
 
-/// Returns which revision of each judged evaluator stands, where that is not the first: most runs were judged once or never.
+/// Returns the current revision of each judged evaluator, except those at revision 0, which is most of them.
 fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
     if run.scores.iter().all(|score| score.revision == 0) {
         return Vec::new();
@@ -263,14 +263,14 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
     Evaluator::ALL.into_iter().filter_map(standing).filter(|(_, revision)| *revision > 0).collect()
 }
 
-/// One file's blocks in order, each with the number of its dictionary, and why reading ended early if it did.
+/// One file's blocks in order, each with the number of its dictionary, and the reason if reading ended early.
 #[derive(Default)]
 struct Parsed {
     blocks: Vec<(usize, Block)>,
     failure: Option<Problem>,
 }
 
-/// A range of a file; the lines that begin in it are read together.
+/// A range of a file. The lines that begin in it are read together.
 struct Range {
     file: usize,
     start: u64,
@@ -289,7 +289,7 @@ fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progre
         if item_file.journal_of.is_none() {
             parsed[file] = parse_compressed(&item_file.path, &mut dictionaries, progress);
         } else {
-            // A length that the system does not tell is not zero.
+            // An unknown length is an error, not zero.
             parsed[file].failure = stamp.as_ref().err().map(|error| cut_short(&item_file.path, error));
             let mut start = 0;
             while start < bytes(stamp) {
@@ -327,12 +327,12 @@ fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progre
     (dictionaries, parsed)
 }
 
-/// The length of a file, as far as the system tells it.
+/// Returns the length of a file, or 0 if it is unknown.
 fn bytes(stamp: &io::Result<Stamp>) -> u64 {
     stamp.as_ref().map_or(0, |stamp| stamp.bytes)
 }
 
-/// Splits the ranges into as many runs of neighbours as keep every thread busy: neighbours share a dictionary.
+/// Splits the ranges into enough groups of neighbours to keep every thread busy. Neighbours share a dictionary.
 fn shares(ranges: &[Range]) -> Vec<&[Range]> {
     let bytes: u64 = ranges.iter().map(|range| range.end - range.start).sum();
     let wanted = bytes / (rayon::current_num_threads() as u64 * SHARES_PER_THREAD) + 1;
@@ -352,7 +352,7 @@ fn shares(ranges: &[Range]) -> Vec<&[Range]> {
 fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     let mut file = files::open(path)?;
-    // One byte before the start tells whether a line begins exactly there.
+    // One byte before the start shows whether a line begins exactly there.
     let from = start.saturating_sub(1);
     file.seek(SeekFrom::Start(from))?;
     buffer.reserve(usize::try_from(end - from).unwrap_or(0) + (64 << 10));
@@ -360,7 +360,7 @@ fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Re
     if start > 0 {
         let first = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |place| place + 1);
         if first == buffer.len() && buffer.last() != Some(&b'\n') {
-            // One line covers the whole range: it belongs to the range where it began.
+            // One line covers the whole range; it belongs to the range where it began.
             buffer.clear();
             return Ok(());
         }
@@ -373,7 +373,7 @@ fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// Decompresses blocks of whole lines on this thread and parses a few of them at once.
+/// Decompresses blocks of whole lines on this thread and parses a few of them in parallel.
 fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &Progress) -> Parsed {
     let mut parsed = Parsed::default();
     let mut reader = match SealedReader::items(path) {
@@ -415,7 +415,7 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
     parsed
 }
 
-/// What an error in reading outcomes says: of the file, which is damaged, or of the system, which may let it be read another time.
+/// Describes an error in reading outcomes: either the file is damaged, or the system failed and a later read may succeed.
 fn cut_short(path: &Path, error: &io::Error) -> Problem {
     match error.raw_os_error() {
         Some(_) => Problem::unread(path_shown(path), error),
@@ -427,22 +427,22 @@ fn path_shown(path: &Path) -> String {
     visible(&path_text(path))
 }
 
-/// The numbers in a [`Merge`] of what one dictionary holds.
+/// The numbers in a [`Merge`] of a dictionary's entries.
 struct Numbers {
     runs: Vec<u32>,
     keys: Vec<u32>,
-    /// Of an item and of what is said of it.
+    /// Pairs of item and facts.
     told: Vec<(u32, u32)>,
 }
 
-/// One outcome: numbers of a [`Merge`].
+/// One outcome, with numbers of a [`Merge`].
 #[derive(Clone, Copy)]
 struct Outcome {
     run: u32,
     key: u32,
     attempt: u32,
     revision: u32,
-    /// What the line says of the item beside the outcome.
+    /// The number of the line's facts about the item.
     facts: u32,
     status: ItemStatus,
     score: Mark,
@@ -481,7 +481,7 @@ struct Merge {
     keys: Keys,
     facts: FactNumbers,
     item_sets: Lists,
-    /// The first says nothing: [`NOTHING_KNOWN`].
+    /// The first column has no facts: [`NOTHING_KNOWN`].
     fact_columns: Lists,
 }
 
@@ -504,7 +504,7 @@ impl Merge {
         Self { runs, keys, facts, item_sets: Lists::of(old.item_sets), fact_columns }
     }
 
-    /// Gives everything of a dictionary its number here.
+    /// Returns this merge's numbers of a dictionary's entries.
     fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
         let runs = dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect();
         let keys: Vec<u32> = dictionary.keys.entries.iter().map(|key| self.keys.intern(key.kind, &key.evaluator, &key.item)).collect();
@@ -525,7 +525,7 @@ impl Merge {
             let Numbers { runs, keys, told } = &numbers[dictionary];
             problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
             first_line += block.lines;
-            // The totals are of what was imported.
+            // Totals are of the imported lines, without judgements.
             for (run, block_totals) in block.totals.iter().filter(|_| !file.is_of_judges) {
                 totals.entry(runs[*run as usize]).or_default().merge(block_totals);
             }
@@ -550,7 +550,7 @@ impl Merge {
         ItemUnit { path, stamp, standing, rows: self.rows(outcomes, scores), totals, problems }
     }
 
-    /// Leaves out what a judge said in other revisions than the one that stands.
+    /// Drops judge outcomes of all but the current revision.
     fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, file: &ItemFile) {
         let evaluator = |outcome: &Outcome| self.keys.entries[outcome.key as usize].evaluator.as_str();
         if file.is_of_judges {
@@ -562,9 +562,9 @@ impl Merge {
         outcomes.retain(|outcome| file.may_stand(evaluator(outcome), outcome.revision));
     }
 
-    /// Groups the outcomes by run and attempt; of several revisions one stands.
+    /// Groups the outcomes by run and attempt, with one current revision each.
     fn rows(&mut self, mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<StoredRow> {
-        // Stable: lines of one revision stay in their order.
+        // The sort is stable: lines of one revision keep their order.
         outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
         scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
         let mut rows = Vec::new();
@@ -576,7 +576,7 @@ impl Merge {
                 let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
                 keys.push(newest.key);
                 statuses.push(status_byte(newest.status));
-                // A later revision may say nothing of the item, and takes nothing back.
+                // A later revision without facts leaves earlier ones in force.
                 facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
                 newest_ones.push(newest);
             }
@@ -603,7 +603,8 @@ impl Merge {
     }
 }
 
-/// Returns the scores of one attempt's outcomes. `scores` are those that say more than a status, sorted by what they belong to.
+/// Returns the scores of one attempt's outcomes. `scores` are those that contain more than a status, sorted by run, attempt, key and
+/// revision.
 fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
     let is_judged = |outcome: &&Outcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
     if !outcomes.iter().any(|outcome| outcome.score == Mark::Own) {
@@ -616,7 +617,7 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
         Mark::Image => Some(f64::from(u8::from(outcome.status == ItemStatus::Pass))),
         Mark::Own => {
             let place = (outcome.run, outcome.attempt, outcome.key, outcome.revision);
-            // Of two lines of one revision the later one stands.
+            // Of two lines of one revision the later one counts.
             let end = scores.partition_point(|score| (score.run, score.attempt, score.key, score.revision) <= place);
             end.checked_sub(1).map(|last| scores[last].value)
         }
@@ -624,8 +625,8 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
     RowScores::Own(outcomes.iter().map(score).collect())
 }
 
-/// Reads one file's item lines strictly in order, up to where the file is damaged: whoever opened the store was told of that. Fails where the
-/// system would not let it be read.
+/// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Fails if the system
+/// cannot read the file.
 pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {

@@ -1,4 +1,4 @@
-//! Names to small numbers.
+//! Interning of names as small numbers.
 
 use std::hash::BuildHasher;
 
@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::domain::{ItemKey, ItemKind};
 
-/// Numbers every distinct text in the order of first sight.
+/// Numbers distinct texts in order of first occurrence.
 #[derive(Default)]
 pub(super) struct Texts {
     pub names: Vec<String>,
@@ -28,14 +28,13 @@ impl Texts {
     }
 }
 
-/// Numbers every distinct item key in the order of first sight.
+/// Numbers distinct item keys in order of first occurrence.
 #[derive(Default)]
 pub(super) struct Keys {
     pub entries: Vec<ItemKey>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The key that followed each key last time: item files repeat one order, so this guess is nearly always right and spares the
-    /// hash.
+    /// The key that followed each key last time. Item files repeat one order, so this guess is nearly always right and saves hashing.
     following: Vec<u32>,
     last: u32,
 }
@@ -68,7 +67,7 @@ impl Keys {
     }
 }
 
-/// Dictionaries hold at most `u32::MAX` names: 4 billion would not fit in memory either.
+/// Converts a length to `u32`: a dictionary of more than 4 billion names would not fit in memory.
 pub(super) fn number(length: usize) -> u32 {
     u32::try_from(length).expect("a dictionary of more than four billion names does not fit in memory")
 }

@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 use crate::domain::{RunId, is_asked_again};
 use crate::results::ItemLine;
 
-/// Evaluators that were asked again, by name, each with the revision that stands.
+/// Re-run evaluators, by name, each with its current revision.
 pub(super) type Judges<'a> = &'a [(String, u32)];
 
 /// A file of item lines to read.
 #[derive(Clone, Debug)]
 pub(super) struct ItemFile {
     pub path: PathBuf,
-    /// The run of a journal; none for the items of an import, whose lines name their runs.
+    /// The run of a journal. `None` for the items of an import, whose lines name their runs.
     pub journal_of: Option<RunId>,
-    /// The run was imported: its outcomes lie in a sealed pair, and this file holds what judges said.
+    /// Whether the run was imported, so that its outcomes are in a sealed pair and this file has only judgements.
     pub is_of_judges: bool,
-    /// By evaluator that is asked again: the revision that stands, where it is not the first.
+    /// Current revision per re-run evaluator. Absent if it is revision 0.
     pub standing: Vec<(String, u32)>,
 }
 
 impl ItemFile {
-    /// Says whether outcomes of a revision may stand. Of a judge in a run's own journal it is one revision as a whole; of everybody else, and
-    /// of what was imported, the highest revision of each outcome.
+    /// Returns whether outcomes of a revision may count. For a judge in a run's own journal, one whole revision counts; for all other
+    /// evaluators, and for imported runs, the highest revision of each outcome.
     pub fn may_stand(&self, evaluator: &str, revision: u32) -> bool {
         let standing = || self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision);
         self.journal_of.is_none() || !is_asked_again(evaluator) || revision == standing()
@@ -30,14 +30,13 @@ impl ItemFile {
 }
 
 impl ItemFile {
-    /// Says whether a line of this file can count at all: beside a sealed pair nothing does but what a judge said
-    /// later.
+    /// Returns whether a line of this file can count at all. Beside a sealed pair only later judgements count.
     pub fn takes(&self, line: &[u8]) -> bool {
         !self.is_of_judges || ItemLine::parse(line).is_ok_and(|item| item.revision > 0 && is_asked_again(&item.evaluator))
     }
 }
 
-/// A path as text for the cache; paths that are not UTF-8 are refused by the scan.
+/// Returns a path as text for the cache. The scan refuses paths that are not UTF-8.
 pub(super) fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

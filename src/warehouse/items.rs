@@ -1,4 +1,4 @@
-//! Item lines in columns of numbers: what one block of text gives.
+//! Item lines as columns of numbers, parsed block by block.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::facts::{Facts, Told};
 use super::intern::{Keys, Texts};
 use super::totals::ItemTotals;
 
-/// One outcome: numbers into the dictionary it was parsed with.
+/// One outcome, as numbers of its dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub run: u32,
-    /// The item and what the line says of it: an index into the pairs of [`Told`].
+    /// The item and the line's facts about it: an index into the pairs of [`Told`].
     pub told: u32,
     pub attempt: u32,
     pub revision: u32,
@@ -21,17 +21,17 @@ pub(super) struct Cell {
     pub score: Mark,
 }
 
-/// What score a line has. Nearly all say with it what their status says, and cost nothing beyond this byte.
+/// Kind of score of a line. Nearly all scores only repeat the status and need no more than this byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Absent,
-    /// 1 for passed, 0 for not passed.
+    /// The score is 1 for passed or 0 for not passed.
     Image,
-    /// In [`Block::scores`].
+    /// The score is in [`Block::scores`].
     Own,
 }
 
-/// A score that says more than the status of its line, with what the line is known by.
+/// A score that contains more than the status of its line, with the line's key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Score {
     pub run: u32,
@@ -53,7 +53,7 @@ impl Mark {
     }
 }
 
-/// The names met so far. One dictionary serves many blocks, because the files of a suite repeat the same items.
+/// The names seen so far. One dictionary serves many blocks, because the files of a suite repeat the same items.
 #[derive(Default)]
 pub(super) struct Dictionary {
     pub runs: Texts,
@@ -65,17 +65,17 @@ pub(super) struct Dictionary {
 #[derive(Default)]
 pub(super) struct Block {
     pub cells: Vec<Cell>,
-    /// In the order of the lines.
+    /// In line order.
     pub scores: Vec<Score>,
-    /// By run of the dictionary, in the order of the lines; a run may come again.
+    /// By run of the dictionary, in line order; a run may occur several times.
     pub totals: Vec<(u32, ItemTotals)>,
-    /// Lines seen, blank ones included.
+    /// Number of lines, including blank ones.
     pub lines: usize,
-    /// Line within the block (from 0) and what is wrong with it.
+    /// Line within the block (from 0), and its problem.
     pub problems: Vec<(usize, String)>,
 }
 
-/// A damaged file of millions of lines is told by its first problems and their number.
+/// Maximum number of reported problems. A damaged file may have millions.
 const MAX_PROBLEMS: usize = 1000;
 
 impl Dictionary {
@@ -83,7 +83,7 @@ impl Dictionary {
     pub fn parse(&mut self, bytes: &[u8], journal_of: Option<&RunId>) -> Block {
         let mut block = Block::default();
         let own_run = journal_of.map(|run| self.runs.intern(run.as_str()));
-        // The text of the last run's id: lines of a run follow each other.
+        // The text of the last run's id: consecutive lines mostly have the same run.
         let mut last_run: Option<(&str, u32)> = None;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -97,7 +97,7 @@ impl Dictionary {
                 continue;
             }
             if line.len() >= MAX_LINE_BYTES {
-                // Not parsed: its end may not have been read.
+                // Not parsed, because its end may not have been read.
                 block.problem(index, format!("line is longer than the {MAX_LINE_BYTES} bytes that are read of one"));
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What judges said of imported runs, among the outcomes of their sealed pairs.
+//! Merges judgements of imported runs with the outcomes of their sealed pairs.
 
 use super::item_file::Judges;
 use super::matrix::{MatrixRow, RowScores};
@@ -6,14 +6,14 @@ use super::open::Warehouse;
 use crate::domain::{ItemStatus, RunId};
 
 impl Warehouse {
-    /// Returns the judges whose word takes the place of what a unit says of a run by their name: none but in the sealed pair of a run that
-    /// they judged.
+    /// Returns the judges whose judgements replace a unit's outcomes of a run by the same evaluators. Empty except for the sealed pair of a
+    /// judged run.
     pub(super) fn judges_over(&self, run: &RunId, unit: u32) -> Judges<'_> {
         let judged = self.judged.get(run).and_then(|judged| judged.unit).filter(|judged| *judged != unit);
         judged.and_then(|judged| self.snapshot.items.get(judged as usize)).map_or(&[], |judged| &judged.standing)
     }
 
-    /// Makes one row of those of one attempt of one run, which follow each other: of two outcomes of an item the later row's stands.
+    /// Merges adjacent rows of the same run and attempt into one. Of two outcomes of an item, the later row's counts.
     pub(super) fn one_row_each(&self, rows: Vec<MatrixRow>) -> Vec<MatrixRow> {
         if self.judged.is_empty() {
             return rows;

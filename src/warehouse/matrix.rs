@@ -1,4 +1,4 @@
-//! The outcomes of one suite as plain slices: which run passed which item at which attempt.
+//! The outcomes of one suite as plain slices, by run, attempt and item.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ pub struct MatrixItem {
     pub cluster: Option<String>,
 }
 
-/// One attempt of one run at all the items it has outcomes for.
+/// One attempt of one run at all items that have an outcome.
 #[derive(Clone, Debug)]
 pub struct MatrixRow {
     pub run: RunId,
     /// Counts from 1.
     pub attempt: u32,
-    /// Indices into [`OutcomeMatrix::items`], ascending; shared by the rows that saw the same items.
+    /// Indices into [`OutcomeMatrix::items`], ascending. Rows with the same items share them.
     pub items: Arc<[u32]>,
     /// One status per index, in the same order.
     pub statuses: Vec<ItemStatus>,
@@ -29,16 +29,16 @@ pub struct MatrixRow {
 /// The scores beside one attempt's statuses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RowScores {
-    /// Outcomes that passed or failed have none.
+    /// No passed or failed outcome has a score.
     Absent,
-    /// They say what the statuses say: 1 for passed, 0 for failed.
+    /// Scores repeat the statuses: 1 for passed, 0 for failed.
     Images,
-    /// One per status, in the same order; absent where the source gave none.
+    /// One per status, in the same order. `None` if the source gives none.
     Own(Vec<Option<f64>>),
 }
 
 impl RowScores {
-    /// How many there are room for; nothing where they are not listed.
+    /// Returns the number of listed scores, or `None` if they are not listed.
     pub(super) fn len(&self) -> Option<usize> {
         match self {
             Self::Own(scores) => Some(scores.len()),
@@ -46,7 +46,7 @@ impl RowScores {
         }
     }
 
-    /// Returns those at some places, in their order.
+    /// Returns the scores at some indices, in that order.
     #[must_use]
     pub fn at(&self, places: impl Iterator<Item = usize>) -> Self {
         match self {
@@ -65,7 +65,7 @@ pub struct OutcomeMatrix {
 }
 
 impl MatrixRow {
-    /// Returns the outcome at one item, if there is one.
+    /// Returns the outcome at one item, or `None` if there is none.
     pub fn status(&self, item: u32) -> Option<ItemStatus> {
         self.items.binary_search(&item).ok().map(|place| self.statuses[place])
     }

@@ -1,10 +1,10 @@
-//! Runs and outcomes, ready to be asked. The only module that names polars.
+//! Runs and outcomes, ready for queries. The only module that uses polars.
 //!
-//! Two things of this module lie in the cache beside `results/`, and both can be deleted at any time:
+//! The cache beside `results/` has two kinds of files, which can be deleted at any time:
 //!
-//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that say more. Leaderboards, pairings and
-//!   pages come from it as plain slices; a command reads only the files that changed since.
-//! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
+//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that contain more. Leaderboards, pairings and
+//!   pages use it as plain slices; a command reads only the files that changed since.
+//! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
 
 mod amounts;

@@ -1,4 +1,4 @@
-//! Opening the stores: scan, ingest what is new, merge by id, hide what was retracted.
+//! Opening the stores: scan, ingest new files, merge by id, hide retracted runs.
 
 use std::cell::LazyCell;
 use std::cmp::Ordering;
@@ -24,71 +24,71 @@ use super::progress::Progress;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
 use super::totals::ItemTotals;
 
-/// What to open.
+/// The stores and files to open.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The first is the main one; further ones are read only. Runs of the same id are taken from the first that has them.
+    /// The first store is the main one; others are only read. Of runs with the same id, the first store's counts.
     pub stores: Vec<PathBuf>,
     /// Single result files beside the stores.
     pub files: Vec<PathBuf>,
-    /// Where derived files may be kept; without one nothing is.
+    /// Folder for derived files. With `None`, nothing is cached.
     pub cache: Option<PathBuf>,
     pub aliases: Aliases,
 }
 
-/// A run and what its items add up to.
+/// A run and the totals of its items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Suite, approach and model under their aliases.
+    /// The run, with suite, approach and model under their aliases.
     pub run: Arc<Run>,
-    /// Absent when the run has no item lines.
+    /// `None` if the run has no item lines.
     pub items: Option<ItemTotals>,
 }
 
-/// What judges said of an imported run, beside its sealed pair.
+/// Judgements of an imported run, stored beside its sealed pair.
 pub(super) struct Judged {
     pub folder: PathBuf,
-    /// The item unit of what they decided, where there is any.
+    /// The item unit of the judged outcomes, if there are any.
     pub unit: Option<u32>,
 }
 
-/// A run that a tombstone hides.
+/// A retracted run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
     pub run: Arc<Run>,
     pub reason: String,
 }
 
-/// Everything the stores hold, in memory.
+/// The content of the stores, in memory.
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
     hidden: Vec<Hidden>,
     problems: Vec<Problem>,
-    /// What could be read when the stores were opened, and not when it was needed.
+    /// Files that could be read when the stores were opened, but not later.
     late_problems: Mutex<Vec<Problem>>,
-    /// Why something could not be put into the cache.
+    /// Why something could not be cached.
     cache_trouble: Mutex<Option<String>>,
     unfinished: usize,
     aliases: Aliases,
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
     pub(super) snapshot: Snapshot,
-    /// Where the snapshot goes when it is new.
+    /// The path of the snapshot, if it is new.
     unsaved: Option<PathBuf>,
-    /// Holds the segments when there is no cache.
+    /// Folder of the segments if there is no cache.
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
-    /// By run: the item unit its outcomes come from.
+    /// By run: the item unit of its outcomes.
     pub(super) unit_of: HashMap<RunId, u32>,
-    /// By imported run: what judges said of it.
+    /// By imported run: its judgements.
     pub(super) judged: HashMap<RunId, Judged>,
     run_numbers: HashMap<RunId, u32>,
-    /// What items asked, by the digest of it, as far as anybody wanted to know.
+    /// Texts of items by their digest, filled on demand.
     pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
 }
 
-/// A warehouse that shows no run that was not looked through for what must not be published. Sites are made of no other.
+/// A warehouse whose shown runs were all checked for content that must not be published. Sites are built only from this type.
 ///
-/// Only [`Warehouse::show_published`] gives one, for runs that a [`Redactor`](crate::domain::Redactor) had.
+/// Only [`Warehouse::show_published`] creates one, from runs that a [`Redactor`](crate::domain::Redactor) checked.
 #[derive(Clone)]
 pub struct LookedThrough<'a>(Published<&'a Warehouse>);
 
@@ -101,19 +101,19 @@ impl Deref for LookedThrough<'_> {
 }
 
 impl LookedThrough<'_> {
-    /// Makes something of what was looked through, and of nothing else.
+    /// Computes a publishable value from the checked warehouse alone.
     pub fn make<T>(&self, make: impl FnOnce(&Warehouse) -> T) -> Published<T> {
         self.0.clone().map(make)
     }
 }
 
 impl Warehouse {
-    /// Reads what changed since the last time. What cannot be read is a problem, and the rest goes on; but where tombstones cannot be read,
-    /// nobody knows what may be shown.
+    /// Reads the changes since the last time. Unreadable files are problems and the rest is still read. Unreadable tombstones are an error,
+    /// because it is then unknown what may be shown.
     pub fn open(options: &Options, progress: &Progress) -> Result<Self, Problems> {
         let mut stores: Vec<Store> = Vec::with_capacity(options.stores.len());
         for store in options.stores.iter().map(Store::at) {
-            // A store that is given twice is one store.
+            // A store given twice is opened once.
             if !stores.iter().any(|known| known.root() == store.root()) {
                 stores.push(store);
             }
@@ -181,7 +181,7 @@ impl Warehouse {
         Ok(warehouse)
     }
 
-    /// Fills in the runs: the first of each id stands. In one store a second one is a problem; another store may hold a copy.
+    /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
     fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions) {
         let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
         let mut items_of_header: HashMap<String, String> = HashMap::new();
@@ -190,7 +190,7 @@ impl Warehouse {
             let sealed = contents.sealed.iter().filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
             items_of_header.extend(own.chain(sealed).map(|(header, items)| (path_text(header), path_text(items))));
         }
-        // Asked only where an id comes twice.
+        // Computed only if an id occurs twice.
         let store_of = LazyCell::new(|| -> HashMap<String, usize> {
             let paths = contents.iter().enumerate().flat_map(|(store, contents)| {
                 let own = contents.headers.iter().map(|header| &header.path);
@@ -217,7 +217,7 @@ impl Warehouse {
                 continue;
             }
             first_of.insert(&run.id, unit);
-            // A tombstone may use a run's own names or those it is shown under.
+            // A tombstone may use a run's stored names or its display names.
             let reason_before = retractions.reason(run).map(str::to_owned);
             let run = self.aliases.applied(run);
             let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
@@ -242,7 +242,7 @@ impl Warehouse {
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
-        // Outcomes are read where their run stands, and not again from a copy. Files and units have the same order.
+        // Outcomes are read where their run counts, not again from a copy. Files and units have the same order.
         let judged = self.judged.values().filter_map(|judged| judged.unit);
         let standing: HashSet<u32> = self.unit_of.values().copied().chain(judged).collect();
         let mut units = 0..;
@@ -251,7 +251,7 @@ impl Warehouse {
         self.hidden.sort_by(|left, right| order(&left.run, &right.run));
     }
 
-    /// Returns the runs that no tombstone hides, by suite, time (unknown first) and id.
+    /// Returns the runs that are not retracted, by suite, time (unknown first) and id.
     pub fn runs(&self) -> &[RunRow] {
         &self.runs
     }
@@ -265,19 +265,19 @@ impl Warehouse {
         &self.hidden
     }
 
-    /// Says whether the item files hold lines of runs that are not shown.
+    /// Returns whether the item files have lines of hidden runs.
     pub(super) fn hides_some(&self) -> bool {
         let held: usize = self.snapshot.items.iter().map(|unit| unit.totals.len()).sum();
         !self.hidden.is_empty() || self.unit_of.len() < held
     }
 
-    /// Returns a folder for the life of this value; none where none can be made.
+    /// Returns a folder that lives as long as this value, or `None` if it cannot be created.
     pub(super) fn temporary_folder(&self) -> Option<PathBuf> {
         let made = self.temporary.get_or_init(|| HeldFolder::create().ok());
         made.as_ref().map(|folder| folder.path().to_owned())
     }
 
-    /// Keeps the first reason why nothing was put into the cache.
+    /// Keeps the first reason why nothing was cached.
     pub(super) fn note_cache_trouble(&self, message: String) {
         self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
@@ -286,7 +286,7 @@ impl Warehouse {
         &self.aliases
     }
 
-    /// Returns the name of every item, as it is shown, with the first file that has it.
+    /// Returns the display name of every item, with the first file that has it.
     pub fn item_names(&self) -> BTreeMap<&str, &str> {
         let mut names = BTreeMap::new();
         let mut seen = vec![false; self.snapshot.item_sets.len()];
@@ -305,8 +305,8 @@ impl Warehouse {
         names
     }
 
-    /// From here on shows items under other names, and the runs that were looked through, as `published` gives them; those that it gives
-    /// nothing for are shown no more. No run may get another id. What is stored or kept for the next command does not change.
+    /// Renames the shown items and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
+    /// run may change its id. Stored files and the cache do not change.
     pub fn show_published(
         &mut self,
         items: Published<BTreeMap<String, String>>,
@@ -322,7 +322,7 @@ impl Warehouse {
                 self.aliases.item.entry(name).or_insert(shown);
             }
         });
-        // They go by the items' names.
+        // Texts are keyed by item names.
         self.texts = Mutex::default();
         self.runs.retain_mut(|row| {
             let Some(run) = published(&row.run) else { return false };
@@ -338,7 +338,7 @@ impl Warehouse {
         &self.problems
     }
 
-    /// Returns what could not be read since the stores were opened, each once.
+    /// Returns the files that could not be read since the stores were opened, each once.
     pub fn late_problems(&self) -> Vec<Problem> {
         let mut problems = self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).clone();
         problems.sort();
@@ -346,41 +346,41 @@ impl Warehouse {
         problems
     }
 
-    /// Takes down that a file could not be read where the answer goes on without it.
+    /// Records that a file could not be read although the answer goes on without it.
     pub(super) fn note_unread(&self, path: &Path, error: &io::Error) {
         let problem = Problem::unread(visible(&path_text(path)), error);
         self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
-    /// Returns how many runs have a folder but no header yet.
+    /// Returns the number of runs with a folder but no header.
     pub fn unfinished(&self) -> usize {
         self.unfinished
     }
 
-    /// Returns the unit that a run's outcomes come from, and the run's number in it.
+    /// Returns the unit of a run's outcomes, and the run's number in it.
     pub(super) fn place_of(&self, run: &RunId) -> Option<(u32, u32)> {
         Some((*self.unit_of.get(run)?, *self.run_numbers.get(run)?))
     }
 
-    /// The same, and after it where judges said something of an imported run.
+    /// Returns the place of a run's outcomes, then that of an imported run's judgements.
     fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
         let judged = self.judged.get(run).and_then(|judged| judged.unit).zip(self.run_numbers.get(run).copied());
         self.place_of(run).into_iter().chain(judged)
     }
 
-    /// Returns the folder of what judges said of an imported run; none where nobody did, and for runs with a file of their own.
+    /// Returns the folder with an imported run's judgements, or `None` if it has none. Runs with a file of their own have none.
     pub fn judgements_of(&self, run: &RunId) -> Option<&Path> {
         self.judged.get(run).map(|judged| judged.folder.as_path())
     }
 
-    /// Returns the files with a run's outcomes: that of its own or of its sealed pair, and that of what judges said of an imported one.
+    /// Returns the files with a run's outcomes: its own file or its sealed pair, then the judgements of an imported run.
     pub(super) fn files_of(&self, run: &RunId) -> impl Iterator<Item = &str> {
         let judged = self.judged.get(run).and_then(|judged| judged.unit);
         let units = self.unit_of.get(run).copied().into_iter().chain(judged);
         units.filter_map(|unit| Some(self.snapshot.items.get(unit as usize)?.path.as_str()))
     }
 
-    /// Returns the items of a kind that the given runs have outcomes of, headline or not.
+    /// Returns the items of a kind that have outcomes in the given runs, whether or not the pass rate counts them.
     pub fn items_of_kind<'a>(&self, kind: ItemKind, runs: impl IntoIterator<Item = &'a RunId>) -> BTreeSet<ItemKey> {
         let wanted: HashSet<(u32, u32)> = runs.into_iter().flat_map(|id| self.places_of(id)).collect();
         let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
@@ -395,15 +395,15 @@ impl Warehouse {
         keys.into_iter().filter_map(key).collect()
     }
 
-    /// Returns the outcomes of the given runs at their headline items (questions, else shared tests, else criteria, else checks).
+    /// Returns the outcomes of the given runs at the items of their pass rate (questions, else shared tests, else criteria, else checks).
     ///
-    /// What is known of the items comes from these runs alone. Ask for runs of one version of a suite: items of other versions are other
-    /// items. Where runs contradict each other, what most of them say stands, and of equally many the clustering that sorts first.
+    /// Facts about the items come from these runs alone. Pass runs of one suite version: items of other versions are other items. If runs
+    /// contradict each other, the majority counts; on a tie, the clustering that sorts first.
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
         let mut wanted: Vec<&RunId> = runs.into_iter().collect();
         wanted.sort();
         wanted.dedup();
-        // One pass over each unit's rows, whatever the number of runs in it.
+        // One pass over each unit's rows, for any number of runs.
         let mut by_unit: BTreeMap<u32, HashMap<u32, usize>> = BTreeMap::new();
         for (place, run) in wanted.iter().enumerate() {
             for (unit, number) in self.places_of(run) {
@@ -418,7 +418,7 @@ impl Warehouse {
                 }
             }
         }
-        // Stable: of an imported run, what judges said comes last.
+        // The sort is stable: an imported run's judgements come last.
         found.sort_by_key(|(place, _, row)| (*place, row.attempt));
 
         let mut used = vec![false; self.snapshot.keys.len()];
@@ -443,9 +443,10 @@ impl Warehouse {
                 (ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item }, number)
             })
             .collect();
-        // Keys have their numbers by who came first, which must not show: of two that are shown as one, the first by its own name counts.
+        // Keys are numbered by first occurrence, which must not affect the result. Of two items with one display name, the first by stored
+        // name counts.
         named.sort_by(|(left, one), (right, other)| (left, &keys[*one as usize].item).cmp(&(right, &keys[*other as usize].item)));
-        // Aliases can give two keys one name: they become one item.
+        // Aliases can give two keys one name, which makes them one item.
         let mut index_of = vec![ABSENT; keys.len()];
         let mut order_of = vec![ABSENT; keys.len()];
         let mut merged: Vec<ItemKey> = Vec::with_capacity(named.len());
@@ -458,7 +459,7 @@ impl Warehouse {
         }
         let facts = self.settled_facts(&found, &index_of, merged.len());
         let items = merged.into_iter().zip(facts).map(|(key, facts)| MatrixItem { key, cluster: facts.cluster }).collect();
-        // For each used set: the places to take, in the order of the matrix's items.
+        // For each used item set: the indices to take, in the order of the matrix's items.
         let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
         let rows = found
             .into_iter()
@@ -491,10 +492,10 @@ impl Warehouse {
         OutcomeMatrix { items, rows: self.one_row_each(rows) }
     }
 
-    /// Returns what is known of each item of a matrix from its own rows, which come with the places of their runs, and from nothing else.
+    /// Returns the facts of each matrix item from the matrix's own rows, given with their runs' indices.
     fn settled_facts(&self, found: &[(usize, u32, &StoredRow)], index_of: &[u32], items: usize) -> Vec<Facts<String>> {
         let mut voices = Voices::silent(&self.snapshot.facts, items);
-        // Runs over the same items that say the same of them are heard together.
+        // Runs that agree about the same items are added together.
         let mut alike: BTreeMap<(u32, u32), BTreeSet<usize>> = BTreeMap::new();
         for (place, _, row) in found.iter().filter(|(.., row)| row.facts != NOTHING_KNOWN) {
             alike.entry((row.items, row.facts)).or_default().insert(*place);
@@ -507,7 +508,7 @@ impl Warehouse {
         voices.settle()
     }
 
-    /// Returns a digest of everything that is shown: runs and outcomes, whatever files they came from.
+    /// Returns a digest of all shown runs and outcomes, whatever files they came from.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         for suite in self.runs.chunk_by(|left, right| left.run.suite == right.run.suite) {
@@ -543,8 +544,8 @@ impl Warehouse {
         }
     }
 
-    /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else: this, or what was to be put
-    /// there before, fails with the reason.
+    /// Writes the cache for the next command. A cache that cannot be written only costs time. Fails with the reason of this or an earlier
+    /// failed write.
     pub fn save_cache(&mut self) -> Result<(), String> {
         if let Some(path) = self.unsaved.take() {
             match self.snapshot.save(&path) {
@@ -556,18 +557,18 @@ impl Warehouse {
     }
 }
 
-/// By suite, time (unknown first) and id.
+/// Orders by suite, time (unknown first) and id.
 fn order(left: &Run, right: &Run) -> Ordering {
     (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
 
-/// The items of a row, and their places in the set that it is stored with.
+/// The items of a row, and their indices in its stored item set.
 type TakenPlaces = (Arc<[u32]>, Vec<u32>);
 
-/// No item of the matrix.
+/// Marks a key that is no matrix item.
 const ABSENT: u32 = u32::MAX;
 
-/// Picks the kind of item that the pass rate is about: questions, else shared tests, else criteria, else checks.
+/// Returns the kind of item of the pass rate: questions, else shared tests, else criteria, else checks.
 fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
     let mut best: Option<ItemKind> = None;
     for (kind, evaluator) in present {
@@ -578,12 +579,13 @@ fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<It
     best
 }
 
-/// An approach's own tests and the functional tests are counted apart: they are not what every arm was asked.
+/// Returns whether an outcome counts for the pass rate. An approach's own tests and the functional tests do not, because not every arm has
+/// them.
 fn is_headline(headline: ItemKind, kind: ItemKind, evaluator: &str) -> bool {
     kind == headline && !matches!(evaluator, "own_tests" | "functional_tests")
 }
 
-/// One snapshot per set of stores.
+/// Returns the snapshot's file name: one per set of stores.
 fn snapshot_name(stores: &[PathBuf]) -> String {
     let mut name = String::new();
     for store in stores {

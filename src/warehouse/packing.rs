@@ -7,16 +7,16 @@ use crate::results::{BundleWriter, Extent, Rewriter, StoreError};
 
 use super::records::StoredAt;
 
-/// What a bundle holds.
+/// The content of a written bundle.
 pub struct Packed {
     pub runs: usize,
     pub outcomes: u64,
-    /// Files of outputs that it does not hold.
+    /// Output files that the bundle omits.
     pub left_out: Vec<Problem>,
 }
 
 /// Writes a bundle of the runs at these places, see [`Warehouse::stored_at`](super::Warehouse::stored_at). `rewriter` changes each record
-/// before it is packed. Fails, and leaves nothing behind, if one of the `secrets` would be in it.
+/// before it is packed. Fails, and leaves nothing behind, if the bundle would contain one of the `secrets`.
 pub fn pack<'a>(
     path: &Path,
     places: &[StoredAt],

@@ -1,4 +1,4 @@
-//! Who is told how far a reading is.
+//! Progress reports of long reads.
 
 /// Reports long work. All calls may come from several threads.
 #[derive(Clone, Copy)]

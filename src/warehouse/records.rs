@@ -1,4 +1,4 @@
-//! Records for files that others read: where they are stored, the outcomes that count, run by run, and what was asked.
+//! Records for exported files: where runs are stored, the outcomes that count, run by run, and the texts of items.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -22,12 +22,12 @@ use super::unit::Stamp as FileStamp;
 pub enum StoredAt {
     /// One run, in a file of its own.
     Own(PathBuf),
-    /// Runs of a sealed pair, and the folders of those that were judged.
+    /// A sealed pair, the ids of its selected runs, and the folders of its judged runs.
     Sealed(SealedPair, BTreeSet<RunId>, BTreeMap<RunId, PathBuf>),
 }
 
 impl StoredAt {
-    /// Returns how many of the selected runs are here.
+    /// Returns the number of selected runs stored here.
     pub fn runs(&self) -> usize {
         match self {
             Self::Own(_) => 1,
@@ -37,26 +37,26 @@ impl StoredAt {
 }
 
 impl Warehouse {
-    /// Returns the selected runs under their own names, by id.
+    /// Returns the selected runs with their stored names, by id.
     pub fn stored_runs(&self, filter: &Filter) -> Vec<Arc<Run>> {
         let selected: HashSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
         let mut found: BTreeMap<&RunId, &Arc<Run>> = BTreeMap::new();
         for run in self.snapshot.headers.iter().flat_map(|header| &header.runs) {
             if selected.contains(&run.id) {
-                // Of two of one id the first stands.
+                // Of two runs with one id the first counts.
                 found.entry(&run.id).or_insert(run);
             }
         }
         found.into_values().map(Arc::clone).collect()
     }
 
-    /// Returns where the selected runs are stored: those with a file of their own by id, then sealed pairs by their first id, each with the
-    /// ids of its runs that are selected.
+    /// Returns the places of the selected runs: runs with a file of their own by id, then sealed pairs by their first id, each with the ids
+    /// of its selected runs.
     pub fn stored_at(&self, filter: &Filter) -> Vec<StoredAt> {
         let mut selected: BTreeSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
         let (mut own, mut sealed) = (BTreeMap::new(), BTreeMap::new());
         for header in &self.snapshot.headers {
-            // Of two runs of one id the first stands.
+            // Of two runs with one id the first counts.
             let ids: BTreeSet<RunId> = header.runs.iter().map(|run| &run.id).filter(|id| selected.remove(id)).cloned().collect();
             let Some(first) = ids.first().cloned() else { continue };
             let path = PathBuf::from(&header.path);
@@ -74,9 +74,9 @@ impl Warehouse {
         own.into_values().chain(sealed.into_values()).collect()
     }
 
-    /// Calls `each` with every selected run, as it is shown, and its outcomes that count. Runs that share a file come together.
+    /// Calls `each` with every selected run, under its display names, and its outcomes that count. Runs that share a file come together.
     ///
-    /// Lines wait on disk for their run's turn: a file may hold more of them than memory, in any order.
+    /// Lines are spooled to disk until their run's turn, because a file may have more lines than fit in memory, in any order.
     pub fn each_run<E: From<io::Error>>(
         &self,
         filter: &Filter,
@@ -97,7 +97,7 @@ impl Warehouse {
                 each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, vec![lines]))?;
                 continue;
             };
-            // The first of those that share a file has come with the others.
+            // Runs that share a file came together with the first of them.
             let Some(together) = sharing.remove(&unit) else { continue };
             let file = self.snapshot.items.get(unit as usize).and_then(|unit| files.get(&unit.path));
             let mut spool = match file {
@@ -116,13 +116,13 @@ impl Warehouse {
         Ok(())
     }
 
-    /// The file of what judges said of an imported run, which tells what of all that is said of the run may stand.
+    /// Returns the file with an imported run's judgements, which determines the revisions of the run that may count.
     fn judges_file(&self, run: &RunId) -> Option<&ItemFile> {
         let unit = self.snapshot.items.get(self.judged.get(run)?.unit? as usize)?;
         self.files.iter().find(|file| path_text(&file.path) == unit.path)
     }
 
-    /// The lines of an imported run that judges decided.
+    /// Returns the judged lines of an imported run.
     fn judged_lines(&self, run: &RunId) -> io::Result<RunLines> {
         let Some(file) = self.judges_file(run) else { return Ok(RunLines::default()) };
         let mut lines = Spool::of(file, std::iter::once(run))?.take(run)?;
@@ -130,7 +130,7 @@ impl Warehouse {
         Ok(lines)
     }
 
-    /// Reads what judges decided about an imported run, and why; nothing of others.
+    /// Reads the judged outcomes of an imported run, with reasons. Empty for other runs.
     pub fn judged_items(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
         RunOutcomes::new(run, &self.aliases().item, vec![self.judged_lines(run)?]).each(|outcome, details| {
@@ -140,12 +140,12 @@ impl Warehouse {
         Ok(found)
     }
 
-    /// Returns how the file is that has the run's outcomes; none where it has none.
+    /// Returns the stamp of the file with the run's outcomes, or `None` if it has no items file.
     pub fn outcomes_stamp(&self, run: &RunId) -> Option<FileStamp> {
         Some(self.snapshot.items.get(*self.unit_of.get(run)? as usize)?.stamp)
     }
 
-    /// Reads the outcomes of runs with what else their lines say of each, in the order of the lines. A file that several share is read once.
+    /// Reads the outcomes of runs with all details, in line order. A file that several runs share is read once.
     pub fn detailed(&self, runs: &[Arc<Run>]) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
         self.each_line(runs, |outcome, line| {
@@ -155,8 +155,8 @@ impl Warehouse {
         Ok(found)
     }
 
-    /// Returns, for some runs together and others, what stands for the text of each item: the same where the same was asked, and 0 where no
-    /// hash of it is known. Of runs with equal digests one is read, once, and what has the same digests shares its texts.
+    /// Returns one text id per arm and item. Equal ids mean equal texts; 0 means that no hash is known. Of runs with equal digests only one
+    /// is read, and arms with the same digests share their texts.
     pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Arc<[u64]>> {
         let digest_of = |run: &Run| Some(run.items_digest.as_ref()?.sha256.clone());
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,7 +179,7 @@ impl Warehouse {
         of_digests.iter().map(|digests| Arc::clone(&texts[digests])).collect()
     }
 
-    /// Reads what the items of some runs asked, under their aliases. Nothing is known of items whose lines cannot be read.
+    /// Reads the text hashes of the runs' items, under display names. Items with unreadable lines stay unknown.
     fn read_texts(&self, by_digest: BTreeMap<String, Arc<Run>>) -> BTreeMap<String, ItemTexts> {
         let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
         let mut texts: HashMap<&RunId, ItemTexts> = runs.iter().map(|run| (&run.id, ItemTexts::default())).collect();
@@ -220,7 +220,7 @@ impl Warehouse {
                 if stopped.is_err() {
                     return;
                 }
-                // A line that cannot be read was told when the store was opened.
+                // Unreadable lines were reported when the store was opened.
                 let Ok(item) = ItemLine::parse(line) else { return };
                 let run = match (&file.journal_of, &item.run) {
                     (Some(run), _) => Some(run.clone()),
@@ -240,9 +240,9 @@ impl Warehouse {
         Ok(())
     }
 
-    /// Says whether an outcome is of a revision that may stand, see [`ItemFile::may_stand`].
+    /// Returns whether an outcome's revision may count, see [`ItemFile::may_stand`].
     pub(super) fn stands(&self, outcome: &ItemOutcome) -> bool {
-        // Looking for the file takes longer.
+        // Check the evaluator first, because finding the file takes longer.
         if !is_asked_again(&outcome.evaluator) {
             return true;
         }

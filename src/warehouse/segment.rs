@@ -1,6 +1,6 @@
-//! Item lines as Parquet: one file per group of sources, named by what it was made from.
+//! Item lines as Parquet: one file per group of sources, named after its sources.
 //!
-//! A segment is good exactly when its name and its digest fit; anything else is made again.
+//! A segment is valid only if its name and its digest match; otherwise it is rebuilt.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,16 +18,16 @@ use super::item_file::{ItemFile, path_text};
 use super::sql_error::SqlError;
 use super::unit::Stamp;
 
-/// Changes whenever the columns or their meaning do.
+/// Changes whenever the columns or their meaning change.
 const VERSION: &str = "evalreport segment 2";
-/// Sources are put together until they reach this size, so that many small runs make few files.
+/// Sources are combined up to this size, so that many small runs make few files.
 const GROUP_BYTES: u64 = 64 << 20;
-/// Compressed lines count for about what they were.
+/// Assumed ratio of the size of lines to their compressed size.
 const COMPRESSION_RATIO: u64 = 20;
 /// Rows held in memory at once while a segment is written.
 const ROW_GROUP: usize = 1 << 18;
 
-/// Returns the segments that hold the files' lines, making those that are missing or damaged.
+/// Returns the segments with the files' lines, and writes missing or damaged ones.
 pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>, SqlError> {
     fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
     files::sweep_files(folder);
@@ -84,7 +84,7 @@ fn file_digest(path: &Path) -> io::Result<String> {
 
 fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), SqlError> {
     let cannot = |error: PolarsError| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) };
-    // Parquet is written by the byte.
+    // The Parquet writer writes single bytes.
     let mut buffered = BufWriter::with_capacity(1 << 20, file);
     let writer = ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).batched(empty()?.schema());
     let mut writer = writer.map_err(cannot)?;
@@ -94,7 +94,7 @@ fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), S
     buffered.flush().map_err(|error| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) })
 }
 
-/// Returns the files' lines without a segment, where none can be kept.
+/// Returns the files' lines without segments, if none can be written.
 pub(super) fn in_memory(files: &[ItemFile]) -> Result<LazyFrame, SqlError> {
     let mut all = empty()?;
     each_frame(files.iter(), |frame| {
@@ -104,7 +104,7 @@ pub(super) fn in_memory(files: &[ItemFile]) -> Result<LazyFrame, SqlError> {
     Ok(all.lazy())
 }
 
-/// Calls `each` with the lines of the files, so many at once.
+/// Calls `each` with the lines of the files, one row group at a time.
 fn each_frame<'f>(
     files: impl Iterator<Item = &'f ItemFile>,
     mut each: impl FnMut(DataFrame) -> Result<(), SqlError>,
@@ -115,7 +115,7 @@ fn each_frame<'f>(
         let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { each(rows.take()?) };
         let own_run = source.journal_of.as_ref().map(RunId::as_str);
         let read = each_item_line(source, |line| {
-            // Lines that cannot be read are problems already, from the ingest.
+            // Unreadable lines were already reported by the ingest.
             if let (Ok(item), None) = (ItemLine::parse(line), &failure)
                 && let Some(run) = own_run.or(item.run.as_deref())
             {
@@ -128,13 +128,13 @@ fn each_frame<'f>(
         if let Some(failure) = failure {
             return Err(failure);
         }
-        // What could not be read now must not be kept as if it were empty.
+        // An unreadable file must not be cached as if it were empty.
         read.map_err(|error| SqlError::unread(&source.path, &error))?;
     }
     if rows.len() > 0 { each(rows.take()?) } else { Ok(()) }
 }
 
-/// The columns of `items`, being filled.
+/// Columns of `items` under construction.
 #[derive(Default)]
 struct Rows {
     run_id: Vec<String>,
@@ -175,7 +175,7 @@ impl Rows {
         self.output_tokens.push(item.output_tokens);
     }
 
-    /// Returns the rows so far as a frame and begins anew.
+    /// Returns the rows so far as a frame and starts anew.
     fn take(&mut self) -> PolarsResult<DataFrame> {
         let rows = std::mem::take(self);
         DataFrame::new(

@@ -1,6 +1,7 @@
-//! What the last command learnt, on disk: runs, and one status byte per (run, attempt, item), with the score where that says more than the status.
+//! The cached result of the last command: runs, and one status byte per (run, attempt, item), with a score if it contains more than the
+//! status.
 //!
-//! One zstd frame with a checksum. A snapshot that is missing, damaged or of another version is as good as none.
+//! The file is one zstd frame with a checksum. A snapshot that is missing, damaged or of another version is ignored.
 
 use std::fs::{self};
 use std::io::{self, Read, Write};
@@ -18,7 +19,7 @@ use super::stored_run;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
-/// Changes whenever the meaning of what is stored changes.
+/// Changes whenever the meaning of the stored data changes.
 const VERSION: &str = concat!("evalreport snapshot 10 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
@@ -27,27 +28,27 @@ const COMPRESSION_LEVEL: i32 = 1;
 pub(super) struct HeaderUnit {
     pub path: String,
     pub stamp: Stamp,
-    /// The scores file's, where there is one.
+    /// Stamp of the scores file, if there is one.
     pub scores_stamp: Option<Stamp>,
-    /// Of the runs of a sealed pair: what judges said of some.
+    /// For a sealed pair: the folders with judgements of its runs.
     pub judged: Vec<JudgedFolder>,
     #[serde(with = "stored_run")]
     pub runs: Vec<Arc<Run>>,
     pub problems: Vec<Problem>,
 }
 
-/// The folder of an imported run, which holds what judges said of it.
+/// The folder with an imported run's judgements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JudgedFolder {
     pub run: String,
     pub folder: String,
-    /// `items.jsonl`, where there is one.
+    /// Path of `items.jsonl`, if it exists.
     pub items: Option<String>,
-    /// The scores file's, where there is one.
+    /// Stamp of the scores file, if there is one.
     pub scores_stamp: Option<Stamp>,
 }
 
-/// Stores the files that were read: a passing error of the system must not be remembered as an empty file.
+/// Serializes only files without a read error: a temporary system error must not be cached as an empty file.
 fn only_read<'u, U: Serialize, S: Serializer>(
     units: &'u [U],
     problems: impl Fn(&'u U) -> &'u [Problem],
@@ -66,7 +67,7 @@ fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok,
 }
 
 impl HeaderUnit {
-    /// Returns the run where the file holds just one.
+    /// Returns the run if the file has exactly one.
     pub fn only_run(&self) -> Option<&Run> {
         match self.runs.as_slice() {
             [run] => Some(run),
@@ -80,7 +81,7 @@ impl HeaderUnit {
 pub(super) struct ItemUnit {
     pub path: String,
     pub stamp: Stamp,
-    /// The revisions that stood when it was read, see [`super::item_file::ItemFile`].
+    /// The current revisions when it was read, see [`super::item_file::ItemFile`].
     pub standing: Vec<(String, u32)>,
     pub rows: Vec<StoredRow>,
     /// By run: its index in [`Snapshot::run_ids`] and its totals.
@@ -96,19 +97,19 @@ pub(super) struct StoredRow {
     pub attempt: u32,
     /// Index into [`Snapshot::item_sets`].
     pub items: u32,
-    /// Index into [`Snapshot::fact_columns`]: what this run says of these items.
+    /// Index into [`Snapshot::fact_columns`]: this run's facts about these items.
     pub facts: u32,
     /// One byte per item of the set; see [`status_byte`].
     pub statuses: Bytes,
-    /// Where there are some, one per item of the set.
+    /// Scores, one per item of the set, if there are any.
     pub scores: RowScores,
 }
 
-/// Bytes that are stored as such and not number by number.
+/// Bytes that are serialized as one block, not number by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes(pub Vec<u8>);
 
-/// The column that says nothing of any item.
+/// The column without any facts.
 pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -119,16 +120,16 @@ pub(super) struct Snapshot {
     pub items: Vec<ItemUnit>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,
-    /// Ascending indices into `keys`. Runs over the same items share one set.
+    /// Ascending indices into `keys`. Runs with the same items share one set.
     pub item_sets: Vec<Vec<u32>>,
-    /// What was ever said of an item beside its outcomes; the first is nothing.
+    /// All distinct facts; the first is empty.
     pub facts: Vec<Facts<String>>,
-    /// Indices into `facts`, one per item of a row's set. Runs that say the same share one; the first is empty: nothing is said.
+    /// Indices into `facts`, one per item of a row's set. Runs that agree share a column; the first is empty and has no facts.
     pub fact_columns: Vec<Vec<u32>>,
 }
 
 impl Snapshot {
-    /// Reads the snapshot; nothing when there is none that can be trusted.
+    /// Reads the snapshot, or returns `None` if there is no valid one.
     pub fn load(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
         zstd::Decoder::new(files::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
@@ -137,7 +138,7 @@ impl Snapshot {
         snapshot.is_consistent().then_some(snapshot)
     }
 
-    /// Writes the snapshot beside its place and moves it there.
+    /// Writes the snapshot to a temporary file and moves it into place.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -151,7 +152,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Every index points somewhere: the checksum guards against damage, this against a writer's mistake.
+    /// Checks that every index is in range. The checksum guards against damage, this check against a writer's mistake.
     fn is_consistent(&self) -> bool {
         let in_range = |index: u32, length: usize| (index as usize) < length;
         self.item_sets.iter().flatten().all(|key| in_range(*key, self.keys.len()))

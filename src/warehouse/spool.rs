@@ -1,4 +1,4 @@
-//! The item lines of one file, set down by run: each run's can be read when its turn comes, and as often as needed.
+//! The item lines of one file, copied to disk with an index by run, so that each run's lines can be read when needed, and repeatedly.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -10,7 +10,7 @@ use crate::results::{ItemLine, details_of};
 use super::ingest::each_item_line;
 use super::item_file::ItemFile;
 
-/// Where a line begins, and its length.
+/// The offset of a line, and its length.
 type Place = (u64, usize);
 
 #[derive(Default)]
@@ -20,13 +20,13 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Sets down the lines of these runs.
+    /// Spools the lines of these runs.
     pub fn of<'a>(file: &ItemFile, runs: impl Iterator<Item = &'a RunId>) -> io::Result<Self> {
         let mut places: HashMap<RunId, Vec<Place>> = runs.map(|run| (run.clone(), Vec::new())).collect();
         let mut writer = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
         let (mut at, mut written) = (0_u64, Ok(()));
         each_item_line(file, |line| {
-            // A line that cannot be read was told when the store was opened.
+            // Unreadable lines were reported when the store was opened.
             let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else { return };
             let named = item.run.as_deref().and_then(|run| RunId::parse(run).ok());
             let Some(places) = file.journal_of.clone().or(named).and_then(|run| places.get_mut(&run)) else { return };
@@ -38,7 +38,7 @@ impl Spool {
         Ok(Self { file: Some(writer.into_inner().map_err(io::IntoInnerError::into_error)?), places })
     }
 
-    /// Returns the lines of a run, to be read as long as no other's are.
+    /// Returns the lines of a run. Only one run's lines may be read at a time.
     pub fn take(&mut self, run: &RunId) -> io::Result<RunLines> {
         let reader = self.file.as_ref().map(File::try_clone).transpose()?.map(|file| BufReader::with_capacity(256 << 10, file));
         Ok(RunLines { reader, places: self.places.remove(run).unwrap_or_default() })
@@ -57,7 +57,7 @@ impl RunLines {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         let (mut line, mut at) = (Vec::new(), None);
         for (place, length) in &self.places {
-            // A step within what is buffered costs nothing, and most lines follow each other.
+            // A step within the buffer costs nothing, and most lines are adjacent.
             match at {
                 Some(at) => reader.seek_relative(place.wrapping_sub(at).cast_signed())?,
                 None => _ = reader.seek(SeekFrom::Start(*place))?,
@@ -70,7 +70,7 @@ impl RunLines {
         Ok(())
     }
 
-    /// Keeps the lines that count: one of each outcome.
+    /// Keeps only the lines that count: one of each outcome.
     pub fn keep_standing(&mut self, file: &ItemFile, run: &RunId) -> io::Result<()> {
         let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
         let mut place = 0;
@@ -98,7 +98,7 @@ fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
     (ItemLine { run: None, ..ItemLine::parse(line).ok()? }).to_outcome(run).ok()
 }
 
-/// The outcomes of one run that count, in the order of their lines.
+/// The outcomes of one run that count, in line order.
 pub struct RunOutcomes<'a> {
     run: RunId,
     aliases: &'a BTreeMap<String, String>,
@@ -111,7 +111,7 @@ impl<'a> RunOutcomes<'a> {
         Self { run: run.clone(), aliases, lines }
     }
 
-    /// Calls `each` with every outcome, as it is shown, and what else is known of it.
+    /// Calls `each` with every outcome, under its display names, and its details.
     pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>) -> Result<(), E> {
         let (run, aliases) = (&self.run, self.aliases);
         let mut each = |line: &[u8]| {

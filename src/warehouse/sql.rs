@@ -1,4 +1,4 @@
-//! SQL over the four tables, and nothing else: one SELECT, no table functions, no files.
+//! SQL over the four tables: one SELECT, without table functions or files.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -21,18 +21,18 @@ use super::sql_error::SqlError;
 use super::tables::TABLES;
 use super::threads;
 
-/// Room for the deepest query that is looked at, also where nothing is optimised.
+/// Stack size for the deepest allowed query, even in unoptimised builds.
 const STACK_BYTES: usize = 256 << 20;
-/// Tokens that may nest: a chain of operators is as deep as it is long.
+/// Maximum number of tokens that may nest: a chain of operators is as deep as it is long.
 const MOST_MARKS: usize = 4000;
-/// Levels of an expression. The table engine goes down them on threads of its own, with less room.
+/// Maximum depth of an expression. The table engine recurses on threads of its own, with smaller stacks.
 const MOST_DEPTH: usize = 100;
-/// SELECTs and tables.
+/// Maximum number of SELECTs and tables.
 const MOST_PARTS: usize = 200;
-/// Rows of tables that are joined without a condition.
+/// Maximum number of rows of tables joined without a condition.
 const MOST_CROSSED: u64 = 100_000_000;
 
-/// One value of an answer.
+/// One value of a result.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum SqlValue {
@@ -43,21 +43,21 @@ pub enum SqlValue {
     Text(String),
 }
 
-/// A query's answer.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlTable {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<SqlValue>>,
 }
 
-/// A table that is worked out from the stored ones, where a query names it.
+/// A table computed from the stored ones, if a query names it.
 pub struct Derived<'a> {
     pub name: &'static str,
     pub make: &'a dyn Fn() -> SqlTable,
 }
 
 impl Warehouse {
-    /// Answers one SELECT over `runs`, `items`, `scores`, `usage` and the tables that are derived from them.
+    /// Runs one SELECT over `runs`, `items`, `scores`, `usage` and the derived tables.
     pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
         threads::check()?;
         let tables: Vec<&str> = TABLES.into_iter().chain(derived.iter().map(|table| table.name)).collect();
@@ -81,7 +81,7 @@ impl Warehouse {
         Ok(SqlTable { columns, rows })
     }
 
-    /// Returns how many rows a table has, where that is known before it is made.
+    /// Returns the number of rows of a table, as far as it is known before the table is built.
     fn height(&self, table: &str) -> u64 {
         match table {
             "runs" | "usage" => self.runs.len() as u64,
@@ -91,8 +91,7 @@ impl Warehouse {
         }
     }
 
-    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt: those
-    /// that stand.
+    /// Returns the current outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt.
     pub fn outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
         if runs.is_empty() {
             return Ok(Vec::new());
@@ -107,7 +106,7 @@ impl Warehouse {
     }
 }
 
-/// Does work that goes down as deep as a query nests. What the table engine gives up on with a crash of its thread ends there.
+/// Runs work that recurses as deep as a query nests. A panic of the table engine ends with its thread.
 fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
     thread::scope(|scope| {
         let started = thread::Builder::new().name("query".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
@@ -116,7 +115,7 @@ fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T, SqlError> + Send) -
     })
 }
 
-/// A column holds whole numbers, numbers, truths or text, whichever all of its values are.
+/// Builds a frame. A column has the type of all its values: whole numbers, numbers, booleans or text.
 fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
     let of_column = |(place, name): (usize, &String)| {
         let values = || table.rows.iter().map(|row| &row[place]);
@@ -164,12 +163,12 @@ fn value(value: AnyValue<'_>) -> SqlValue {
     }
 }
 
-/// A number without a value is no number.
+/// Maps NaN and infinities to NULL.
 fn number_value(number: f64) -> SqlValue {
     if number.is_finite() { SqlValue::Number(number) } else { SqlValue::Null }
 }
 
-/// Refuses everything but one SELECT over these tables; returns which of them it names.
+/// Refuses everything but one SELECT over these tables. Returns the tables that it names.
 fn check(query: &str, tables: &[&str], height: &dyn Fn(&str) -> u64) -> Result<BTreeSet<String>, SqlError> {
     let syntax = |error: &dyn Display| SqlError::Syntax(visible(&error.to_string()));
     let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize().map_err(|error| syntax(&error))?;
@@ -196,17 +195,17 @@ fn check(query: &str, tables: &[&str], height: &dyn Fn(&str) -> u64) -> Result<B
     }
 }
 
-/// Collects the tables a query names, and stops at what is not a plain SELECT.
+/// Collects the tables that a query names, and refuses anything but a plain SELECT.
 struct Guard<'a> {
-    /// The names of those that there are, for messages.
+    /// The names of the existing tables, for messages.
     tables: String,
     relations: BTreeSet<String>,
     /// Names given by WITH.
     common: BTreeSet<String>,
     height: &'a dyn Fn(&str) -> u64,
-    /// Of the expression that is looked at.
+    /// Depth of the current expression.
     depth: usize,
-    /// SELECTs and tables so far.
+    /// Number of SELECTs and tables so far.
     parts: usize,
 }
 
@@ -219,7 +218,7 @@ impl Guard<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Returns how many rows come of tables that are joined without a condition.
+    /// Returns the number of rows of tables joined without a condition.
     fn crossed(&self, select: &Select) -> u64 {
         let rows = |factor: &TableFactor| match factor {
             TableFactor::Table { name, .. } => (self.height)(&plain_name(name)).max(1),
@@ -295,7 +294,7 @@ fn plain_name(name: &ObjectName) -> String {
     name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect::<Vec<_>>().join(".")
 }
 
-/// Says whether a token may put what follows, or what was before, one level deeper: all but names, values, commas and space.
+/// Returns whether a token may add a level of nesting: all but names, values, commas and space.
 fn may_nest(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.keyword != Keyword::NoKeyword,

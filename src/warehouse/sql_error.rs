@@ -1,4 +1,4 @@
-//! Why a question to the tables has no answer.
+//! Errors of queries.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::domain::visible;
 
-/// Why a query has no answer; lower case, no final period.
+/// Why a query has no result. In lower case, without a final full stop.
 #[derive(Debug, Error)]
 pub enum SqlError {
     #[error("the query is not SQL: {0}")]

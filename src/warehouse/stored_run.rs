@@ -1,4 +1,4 @@
-//! A run in the snapshot: numbers and names in binary, because a warm start reads every one of them; what few runs have as JSON.
+//! A run in the snapshot: numbers and names in binary, because a warm start reads all of them; rarer fields as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,11 +40,11 @@ struct StoredRun<'a> {
     host: Option<&'a str>,
     tool_version: Option<&'a str>,
     isolation: Option<&'a str>,
-    /// [`Structured`] as JSON; absent where all of it is.
+    /// [`Structured`] as JSON. `None` if all its fields are absent.
     structured: Option<String>,
 }
 
-/// The fields that are records themselves.
+/// The fields that are records.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct Structured {
     usage: Option<Usage>,
@@ -131,7 +131,7 @@ fn store(run: &Run) -> StoredRun<'_> {
     }
 }
 
-/// Fails where the bytes are not what [`store`] wrote; the snapshot is then as good as none.
+/// Fails if the bytes were not written by [`store`]; the snapshot is then ignored.
 fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
     let own = |text: Option<&str>| text.map(str::to_owned);
     let timestamp = match stored.timestamp {

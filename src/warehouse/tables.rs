@@ -13,10 +13,10 @@ use super::segment;
 use super::sql_error::SqlError;
 use super::threads;
 
-/// The tables' names, in the order they are listed.
+/// The tables' names, in display order.
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];
 
-/// The column of a line's place, while the lines are being marked.
+/// The column of line numbers, used while lines are marked.
 const PLACE: &str = "place";
 
 impl Warehouse {
@@ -30,14 +30,14 @@ impl Warehouse {
         }
     }
 
-    /// The item lines, each with whether it counts. Costs a look at the revisions only, where every run was evaluated once.
+    /// Returns the item lines, each with whether it counts. If every run was evaluated once, only the revisions are read.
     fn marked_items(&self) -> Result<LazyFrame, SqlError> {
         let items = self.shown_items()?;
         let again = self.evaluated_again(&items)?;
         let marked = if again.is_empty() {
             items.with_column(lit(true).alias("standing"))
         } else {
-            // By the place of the line: a union of both kinds of runs would lose their order, and polars cannot count one.
+            // Uses line numbers: a union of both kinds of runs would lose their order, and polars cannot count one.
             let placed = items.with_row_index(PLACE, None);
             let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
             let stale = self.stale(placed.clone().filter(col("run_id").is_in(lit(runs).implode(false), false)))?;
@@ -47,7 +47,7 @@ impl Warehouse {
         Ok(self.aliased(marked))
     }
 
-    /// Runs with a line of a later revision than the first, or of which such a one stands.
+    /// Returns the ids of re-evaluated runs: those with a revision above 0, or a current one.
     fn evaluated_again(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
         let later = items.clone().filter(col("revision").gt(lit(0))).select([col("run_id").unique()]).collect()?;
         let later = later.column("run_id")?.str()?;
@@ -55,8 +55,8 @@ impl Warehouse {
         Ok(later.iter().flatten().map(str::to_owned).chain(judged.map(ToString::to_string)).collect())
     }
 
-    /// Returns the places of lines that do not count. Of what a judge may decide again, the revision that stands counts as a whole; of
-    /// everything else, and of what was imported, the highest of each outcome.
+    /// Returns the line numbers of superseded lines. Judged evaluators keep only their whole current revision; all others, and imported
+    /// runs, the highest revision of each outcome.
     fn stale(&self, placed: LazyFrame) -> Result<Series, SqlError> {
         let needed = [PLACE, "run_id", "kind", "evaluator", "item", "attempt", "revision"].map(col);
         let frame = placed.select(needed).collect()?;
@@ -81,19 +81,19 @@ impl Warehouse {
         ))
     }
 
-    /// The item lines of the runs that no tombstone hides, under their aliases.
+    /// Returns the item lines of the runs that are not retracted, under display names.
     pub(super) fn items_table(&self) -> Result<LazyFrame, SqlError> {
         Ok(self.aliased(self.shown_items()?))
     }
 
-    /// The item lines of the runs that no tombstone hides.
+    /// Returns the item lines of the runs that are not retracted.
     fn shown_items(&self) -> Result<LazyFrame, SqlError> {
         let all = self.stored_items()?;
         let shown = Series::new("shown".into(), self.runs.iter().map(|row| row.run.id.as_str()).collect::<Vec<_>>());
         Ok(if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all })
     }
 
-    /// All item lines, out of segments in the cache or in a temporary folder; where neither can be written, out of memory.
+    /// Returns all item lines, from segments in the cache or in a temporary folder; if neither can be written, from memory.
     fn stored_items(&self) -> Result<LazyFrame, SqlError> {
         threads::check()?;
         let in_cache = self.cache.as_ref().map(|cache| cache.join("segments"));
@@ -206,7 +206,7 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     )?)
 }
 
-/// Says of each score of a run whether it counts: of one metric the highest revision, and of equal ones the last.
+/// Returns for each score of a run whether it counts: per metric the highest revision, and of equal ones the last.
 fn standing_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
     let last = |metric: &str| {
         let places = scores.iter().enumerate().filter(|(_, score)| score.metric == metric);

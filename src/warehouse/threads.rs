@@ -1,4 +1,4 @@
-//! Whether the system gives the threads that are wanted. Those who share work, and the table engine, end the program where it does not.
+//! Whether the system can start the required threads. Rayon and the table engine abort the program if it cannot.
 
 use std::num::NonZero;
 use std::sync::{OnceLock, mpsc};
@@ -6,10 +6,10 @@ use std::thread;
 
 use super::sql_error::SqlError;
 
-/// What the table engine starts beside its pools, for reading and waiting.
+/// Threads that the table engine starts beside its pools, for reading and waiting.
 const BESIDE: usize = 6;
 
-/// Says whether so many threads can run at once, and a few more: others of the same user start some, too.
+/// Returns whether this many threads can run at once, and two more, because other programs of the user start some too.
 pub fn threads_are_given(wanted: usize) -> bool {
     let mut running = Vec::with_capacity(wanted + 2);
     for _ in 0..wanted + 2 {
@@ -22,16 +22,16 @@ pub fn threads_are_given(wanted: usize) -> bool {
     let is_given = running.len() == wanted + 2;
     for (end, thread) in running {
         drop(end);
-        // It only waited.
+        // The thread only waited.
         let _ = thread.join();
     }
     is_given
 }
 
-/// Refuses what needs the table engine where the system gives it no threads.
+/// Fails if the system cannot start the table engine's threads.
 pub(super) fn check() -> Result<(), SqlError> {
     static IS_GIVEN: OnceLock<bool> = OnceLock::new();
-    // It has two pools of its own.
+    // The table engine has two pools.
     let wanted = || 2 * thread::available_parallelism().map_or(1, NonZero::get) + BESIDE;
     if *IS_GIVEN.get_or_init(|| threads_are_given(wanted())) {
         return Ok(());

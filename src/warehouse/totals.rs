@@ -1,17 +1,17 @@
-//! What the items of a run add up to.
+//! Totals of a run's items.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ItemStatus;
 use crate::results::ItemLine;
 
-/// Sums over a run's item lines of revision 0. A sum goes with how many lines had the value.
+/// Sums over a run's item lines of revision 0. Each sum comes with the number of lines that had the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemTotals {
     pub lines: u64,
     pub cost_usd: f64,
     pub with_cost: u64,
-    /// Of the squares of the costs, and of the costs of the items that passed.
+    /// Sum of the squared costs; then of the costs of passed items.
     pub cost_squares: f64,
     pub cost_of_passed: f64,
     pub passed: u64,

@@ -1,4 +1,4 @@
-//! A file the warehouse read, and how to see that it is still the same.
+//! A file that the warehouse read, with its stamp to detect changes.
 
 use std::fs::Metadata;
 use std::io;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::nanoseconds;
 
-/// What the file system says about a file's content without reading it.
+/// The state of a file as the file system reports it, without reading the content.
 ///
-/// On Unix the inode and the change time are part of it: a program can set a file's modification time, but not these.
+/// On Unix it includes the inode and the change time: a program can set a file's modification time, but not these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     pub(super) bytes: u64,

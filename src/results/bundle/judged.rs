@@ -1,4 +1,4 @@
-//! What judges said of an imported run, on its way out of a bundle.
+//! Judgements of an imported run, unpacked from a bundle.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -11,14 +11,14 @@ use super::super::{ItemLine, ScoreLine, proof};
 use super::record::{append, parsed};
 use crate::domain::{RunId, ScoreRecord};
 
-/// The beginning of what judges said of an imported run.
+/// The first record of an imported run's judgements.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JudgedRun {
     pub run: String,
 }
 
-/// An imported run of this bundle, as far as its judgements go.
+/// An imported run of this bundle, with the data that its judgements need.
 pub(super) struct ImportedRun {
     pub scores: Vec<ScoreRecord>,
     pub is_sealed: bool,
@@ -26,7 +26,7 @@ pub(super) struct ImportedRun {
 
 pub(super) struct Judged {
     run: RunId,
-    /// The folder of the run's name, unless it is not wanted.
+    /// The run's folder, or `None` if it is not wanted.
     folder: Option<PathBuf>,
     items: Option<BufWriter<File>>,
     scores: Option<BufWriter<File>>,
@@ -41,7 +41,7 @@ impl Judged {
         &self.run
     }
 
-    /// Takes one outcome, as it is: the seals of the scores are about these bytes.
+    /// Takes one outcome unchanged, because the seals of the scores cover its bytes.
     pub fn item(&mut self, record: &[u8], item: &ItemLine<'_>) -> Result<(), String> {
         if item.run.as_ref().is_some_and(|named| named != self.run.as_str()) {
             return Err("is of another run than the lines before it".to_owned());
@@ -54,8 +54,7 @@ impl Judged {
         append(self.folder.as_deref(), "scores.jsonl", &mut self.scores, &line(record))
     }
 
-    /// Ends the files, and compares them with their seals. `of` is the run that they are about, where it is new. Returns the run whose
-    /// folder was written.
+    /// Closes the files and checks their seals. `of` is the imported run, if it is new. Returns the run's id if its folder was written.
     pub fn end(self, of: Option<&ImportedRun>) -> Result<Option<RunId>, String> {
         for file in [self.items, self.scores].into_iter().flatten() {
             let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());

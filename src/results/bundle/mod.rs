@@ -1,28 +1,28 @@
-//! Bundles: some runs with every record that the store has of them in one file, to carry to another store or to a machine without one.
+//! Bundles: selected runs with all their records in one file, to copy them to another store or to a machine without a store.
 //!
 //! ```text
-//! {"format":"evalreport/bundle/2","runs":3}                  how many runs are in it
-//! {"run":{"format":"evalreport/result/1","id":…}}            a run of the store's own, followed by what lies in its folder:
+//! {"format":"evalreport/bundle/2","runs":3}                  the number of runs
+//! {"run":{"format":"evalreport/result/1","id":…}}            an own run, followed by the files in its folder:
 //! {"item":{"item":…}}                                          the lines of items.jsonl,
 //! {"score":{"metric":…}}                                       of scores.jsonl,
 //! {"message":{"entry":…}}                                      of transcript.jsonl,
 //! {"file":{"path":"src/a.py","text":…}}                        and the files of output/
-//! {"source":{"key":…,"runs":2}}                              a sealed pair, or the part of it that was selected:
+//! {"source":{"key":…,"runs":2}}                              a sealed pair, or its selected part:
 //! {"imported":{"format":"evalreport/result/1","id":…}}         its headers,
 //! {"item":{"run":…,"item":…}}                                  and its outcomes
-//! {"judged":{"run":…}}                                       one of these runs, followed by what judges said of it:
+//! {"judged":{"run":…}}                                       one of these runs, followed by its judgements:
 //! {"item":{"item":…}}                                          the lines of items.jsonl,
 //! {"score":{"metric":…}}                                       and of scores.jsonl
-//! {"end":{"lines":9,"items":128}}                            how many lines came before, and outcomes: without it the file is cut off
+//! {"end":{"lines":9,"items":128}}                            the numbers of lines and outcomes before; without it the file is truncated
 //! ```
 //!
-//! Runs of the store's own come first, by id; then sources, by their first id, as they lie in the store. So what is taken into another
-//! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read. A bundle with
-//! judgements of imported runs is of version 3, and any other of version 2, which older programs read.
+//! Own runs come first, by id; then sources, by their first id, unchanged. So runs that are imported into another store and packed again
+//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with judgements of imported
+//! runs has version 3, any other version 2, which older programs can read.
 //!
-//! The folder of a site has a bundle at [`in_site`], a page that holds a whole site has one in base64 in its [`page_element`].
+//! A site's folder has its bundle at [`in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
 //!
-//! Plain where the name ends in `.jsonl`, else in one zstd frame with a checksum. Both are written and read line by line.
+//! The file is plain if its name ends in `.jsonl`, else one zstd frame with a checksum. Both are written and read line by line.
 
 mod judged;
 mod output_file;
@@ -46,19 +46,19 @@ pub(super) use read::{drop_staged, is_half_imported};
 pub use write::{BundleWriter, Rewriter};
 
 const FORMAT: &str = "evalreport/bundle/2";
-/// Of a bundle that holds what judges said of imported runs.
+/// The format of a bundle with judgements of imported runs.
 const FORMAT_WITH_JUDGED: &str = "evalreport/bundle/3";
 const FORMAT_PREFIX: &str = "evalreport/bundle/";
-/// What a bundle begins with, whatever its version.
+/// The beginning of every bundle, whatever its version.
 const OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// How much of a run is meant.
+/// Which records of a run are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every record.
     Whole,
-    /// All but messages and files, which no figure comes from.
+    /// All records except messages and files, which no figure needs.
     Figures,
 }
 
@@ -77,27 +77,27 @@ struct Closing {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Counts {
-    /// Before this one; version 1 does not say.
+    /// Number of lines before this one. Absent in version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lines: Option<u64>,
     items: u64,
 }
 
-/// The beginning of a sealed pair.
+/// The first record of a sealed pair.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Source {
-    /// What the pair is named by.
+    /// The pair's key.
     key: String,
     runs: u64,
 }
 
-/// Says whether a pair may be named so: as the store names its own.
+/// Returns whether a key has the form of the store's own keys.
 fn is_key(key: &str) -> bool {
     key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Names what is not the whole of a pair, so that the whole can still be imported from its source.
+/// Returns a key for a part of a pair, so that the whole pair can still be imported from its source.
 fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
     let mut hasher = Sha256::new();
     hasher.update(key);
@@ -108,7 +108,7 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
     hex(&hasher.finalize())
 }
 
-/// Opens a file as it is, or decompressed; of a page of ours what stands in it.
+/// Opens a file, decompressed if necessary. Of one of our pages it opens the embedded bundle.
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut reader = BufReader::with_capacity(64 << 10, files::open(path)?);
     let head = reader.fill_buf()?;
@@ -121,15 +121,15 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     }
 }
 
-/// Says whether a file begins like a bundle of some version.
+/// Returns whether a file begins like a bundle of any version.
 pub fn is_bundle(path: &Path) -> io::Result<bool> {
     let mut start = Vec::with_capacity(OPENING.len());
-    // What cannot be decompressed is no bundle either.
+    // A file that cannot be decompressed is no bundle.
     let read = open(path)?.take(OPENING.len() as u64).read_to_end(&mut start);
     Ok(read.is_ok() && begins_bundle(&start))
 }
 
-/// Says whether these are the first bytes of a bundle, decompressed.
+/// Returns whether these are the first decompressed bytes of a bundle.
 pub fn begins_bundle(head: &[u8]) -> bool {
     head.starts_with(OPENING)
 }

@@ -1,4 +1,4 @@
-//! A file that an agent made, as lines of a bundle: text as text, anything else in hexadecimal digits, in parts where it is long.
+//! An artefact as lines of a bundle: text as text, other content in hexadecimal, long files in parts.
 
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::domain::hex;
 use crate::files;
 
-/// Bytes in one line; a longer file has several of the same path, one after the other.
+/// Maximum bytes in one line. A longer file has several consecutive lines with one path.
 const PART_BYTES: u64 = 256 << 10;
 
-/// A file, or a part of it.
+/// A file or a part of a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputFile {
@@ -24,18 +24,18 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Calls `each` with the parts of a file. None of them holds more than a part of it in memory.
+    /// Calls `each` with the parts of a file. Holds at most one part in memory.
     pub fn parts<E: From<io::Error>>(path: &str, file: &Path, mut each: impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
         let mut reader = files::open(file)?;
         for number in 0_u64.. {
             let mut bytes = Vec::new();
             (&mut reader).take(PART_BYTES).read_to_end(&mut bytes)?;
-            // An empty file is a file.
+            // An empty file has one empty part.
             if bytes.is_empty() && number > 0 {
                 break;
             }
             let is_last = (bytes.len() as u64) < PART_BYTES;
-            // A part may end within a character: only a file of one part is text.
+            // A part may end inside a character, so only a file of one part is stored as text.
             let text =
                 if number == 0 && is_last { String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes) } else { Err(bytes) };
             let part = match text {
@@ -50,7 +50,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Returns where the file belongs below a folder; paths that lead anywhere else are refused.
+    /// Returns the file's path below a folder. Fails for paths that lead elsewhere.
     pub fn relative(&self) -> Result<PathBuf, String> {
         let path = Path::new(&self.path);
         let is_plain = !self.path.is_empty()

@@ -18,42 +18,42 @@ use super::output_file::OutputFile;
 use super::record::{append, kind_of, parsed};
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
 
-/// What the folders are called that bundles are unpacked in.
+/// Prefix of the folders in which bundles are unpacked.
 const STAGING: &str = ".importing-";
-/// In a run's folder that came from a bundle, until its header is there.
+/// Marker in an imported run's folder until its header exists.
 const MARK: &str = ".importing";
 
-/// What came of a bundle.
+/// The result of unpacking a bundle.
 #[derive(Debug, Default)]
 pub struct Unpacked {
     pub new: Vec<Run>,
-    /// Runs that the store had; theirs were kept.
+    /// Runs that the store already had. Its own versions were kept.
     pub repeated: Vec<Run>,
     /// Outcomes of the new runs.
     pub items: u64,
 }
 
-/// Unpacks what figures come from into a store of its own, whose only content it becomes.
+/// Unpacks the records that figures need into a new store of their own.
 ///
-/// The first thing that is wrong ends it: a bundle was written by a program, so one that is wrong anywhere is damaged.
+/// The first problem ends it: bundles are written by programs, so any error means damage.
 pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
     let unpacked = unpack_extent(path, store, Extent::Figures)?;
     Ok(unpacked.new.into_iter().map(|run| run.id).collect())
 }
 
-/// Unpacks every record into a folder of its own, which is there once all of it is: what is cut off leaves nothing behind.
+/// Unpacks every record into a new folder, which appears only when it is complete. A truncated bundle leaves nothing behind.
 pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     let above = folder.parent().unwrap_or(folder);
     fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(above);
     let staging = staging.map_err(StoreError::io("cannot write in", above)).map_err(in_file)?;
-    // The folder below, because the one above it is removed at the end.
+    // The content goes one folder deeper, because `staging` itself is removed at the end.
     let whole = staging.path().join("store");
     fs::create_dir(&whole).map_err(StoreError::io("cannot create", &whole)).map_err(in_file)?;
     let unpacked = unpack_extent(path, &Store::at(&whole), Extent::Whole)?;
     match fs::rename(&whole, folder) {
-        // Another command was quicker, with the same.
+        // Another command unpacked the same bundle first.
         Err(_) if folder.is_dir() => Ok(unpacked),
         renamed => renamed.map_err(StoreError::io("cannot move it to", folder)).map_err(in_file).map(|()| unpacked),
     }
@@ -69,16 +69,16 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
     Ok(content.into())
 }
 
-/// Takes the runs of a bundle into a store, all but those it has, which are `taken`: runs of one's own as such, with all that is in their
-/// folders, and sealed pairs as sealed pairs.
+/// Imports the runs of a bundle into a store, except the runs that it already has (`taken`). Own runs stay own runs, with everything in
+/// their folders, and sealed pairs stay sealed pairs.
 ///
-/// Nothing is stored of a bundle that is wrong anywhere. An import that is killed leaves whole runs, and what importing the bundle again
+/// Nothing is stored of a bundle with any error. An import that is killed leaves only whole runs, and parts that importing the bundle again
 /// completes.
 pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option<&Signer>) -> Result<Unpacked, Problem> {
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
-    // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
+    // Unpack inside the store, so that the result can be moved into place. A store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
-    // One import at a time: what is unfinished beside it was left by one that was killed.
+    // One import at a time: unfinished folders are then left over from killed imports.
     let _alone = alone(store).map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(store.root());
     let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
@@ -88,12 +88,12 @@ pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option
     Ok(content.into())
 }
 
-/// Reads a bundle as [`adopt`] does, and stores nothing.
+/// Reads a bundle like [`adopt`], but stores nothing.
 pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
     Reading::of(path, None, store, taken, Extent::Whole, None).map(Unpacked::from)
 }
 
-/// Waits until no other import is going on, and removes what killed ones had unpacked.
+/// Waits for other imports to finish, and removes what killed ones unpacked.
 fn alone(store: &Store) -> Result<File, StoreError> {
     let lock = lock_file(store.root()).map_err(StoreError::io("cannot open", store.root()))?;
     lock.lock().map_err(StoreError::io("cannot lock", store.root()))?;
@@ -101,7 +101,7 @@ fn alone(store: &Store) -> Result<File, StoreError> {
     Ok(lock)
 }
 
-/// Removes what killed imports had unpacked; only for who has the lock.
+/// Removes what killed imports unpacked. The caller must have the lock.
 fn clean(store: &Store) -> io::Result<usize> {
     let mut removed = 0;
     for entry in fs::read_dir(store.root())? {
@@ -114,7 +114,7 @@ fn clean(store: &Store) -> io::Result<usize> {
     Ok(removed)
 }
 
-/// Removes what killed imports had unpacked, unless one is going on, and returns how many folders that were.
+/// Removes what killed imports unpacked, unless an import is running. Returns the number of folders.
 pub(in super::super) fn drop_staged(store: &Store) -> usize {
     match lock_file(store.root()) {
         Ok(lock) if lock.try_lock().is_ok() => clean(store).unwrap_or(0),
@@ -122,7 +122,7 @@ pub(in super::super) fn drop_staged(store: &Store) -> usize {
     }
 }
 
-/// The folder itself, where a folder can be locked.
+/// Opens the folder itself as the lock file, on systems where a folder can be locked.
 #[cfg(unix)]
 fn lock_file(root: &Path) -> io::Result<File> {
     files::open(root)
@@ -133,18 +133,18 @@ fn lock_file(root: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(root.join(".import.lock"))
 }
 
-/// Says whether a run's folder was put there by an import that did not come to its header.
+/// Returns whether a run's folder is from an import that was killed before the run's header was written.
 pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
     folder.join(MARK).is_file()
 }
 
-/// Moves what was unpacked to where it belongs: of every run the header last. A folder has a mark until then.
+/// Moves the unpacked files into place, each run's header last. Until then its folder has a marker.
 fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
     let mut lacking = Vec::new();
     for written in &content.own {
         let run = &written.run;
         let there = store.run_dir(&run.id);
-        // An import that this one waited for may have brought it.
+        // An import that this one waited for may have stored the run.
         if store.has(&run.id)? {
             continue;
         }
@@ -177,7 +177,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
         store.save_written(written)?;
     }
-    // Before the pair, which holds their headers.
+    // Move judgements before the pair, which has their runs' headers.
     content.judged.iter().try_for_each(move_marked)?;
     if !content.keys.is_empty() {
         let folder = store.imports_dir();
@@ -189,7 +189,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
     }
-    // Also those that a killed import left behind their headers.
+    // Also remove markers that a killed import left after writing the header.
     let repeated = content.own.iter().map(|written| &written.run).chain(&content.repeated).map(|run| &run.id);
     for run in repeated.chain(&content.judged) {
         let mark = store.run_dir(run).join(MARK);
@@ -198,28 +198,28 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     Ok(())
 }
 
-/// What lines belong to.
+/// The current section of the bundle.
 enum Section {
-    /// Nothing was read yet.
+    /// Before the first line.
     Opening,
     /// Between runs.
     None,
     Own(Box<OwnRun>),
     Pair(Box<Pair>),
-    /// Of an imported run.
+    /// Judgements of an imported run.
     Judged(Box<Judged>),
     Closed,
 }
 
-/// A run of the store's own.
+/// One of the store's own runs.
 struct OwnRun {
     written: WrittenRun,
-    /// The folder of its name, unless it is not wanted.
+    /// The run's folder, or `None` if it is not wanted.
     folder: Option<PathBuf>,
     items: Option<BufWriter<File>>,
     scores: Option<BufWriter<File>>,
     transcript: Option<BufWriter<File>>,
-    /// The file of its output that was written last, which may go on.
+    /// The output file written last, which may have further parts.
     output: Option<(PathBuf, File)>,
     is_new: bool,
 }
@@ -227,31 +227,31 @@ struct OwnRun {
 /// A sealed pair, or a part of one.
 struct Pair {
     key: String,
-    /// So many headers are still to come.
+    /// Number of headers still to come.
     left: u64,
     ids: BTreeSet<RunId>,
     kept: Vec<WrittenRun>,
     kept_ids: BTreeSet<RunId>,
-    /// Those of them whose lines are kept as they are.
+    /// The runs whose lines are kept unchanged because they are sealed.
     sealed_ids: BTreeSet<RunId>,
     writer: Option<SealedWriter>,
 }
 
 struct Reading<'a> {
-    /// Where to write; nothing is written without.
+    /// The store to write to. With `None` nothing is written.
     place: Option<&'a Store>,
-    /// What it is to become a part of.
+    /// The store that will receive the runs.
     target: &'a Store,
     taken: &'a BTreeSet<RunId>,
     extent: Extent,
-    /// Who signed the bundle.
+    /// The signer of the bundle.
     signer: Option<&'a Signer>,
     version: u32,
     section: Section,
     ids: BTreeSet<RunId>,
-    /// The new runs of pairs.
+    /// The new runs of sealed pairs.
     imported: BTreeMap<RunId, ImportedRun>,
-    /// Runs whose judgements began.
+    /// Runs whose judgements were begun.
     judged: BTreeSet<RunId>,
     expected_runs: u64,
     lines: u64,
@@ -260,17 +260,17 @@ struct Reading<'a> {
     line: String,
 }
 
-/// What was read, by how it is stored.
+/// The runs that were read, by kind of storage.
 #[derive(Default)]
 struct Content {
     own: Vec<WrittenRun>,
     imported: Vec<Run>,
     repeated: Vec<Run>,
-    /// Of the pairs that were written.
+    /// Keys of the written pairs.
     keys: Vec<String>,
     /// Imported runs with a folder of judgements.
     judged: Vec<RunId>,
-    /// Outcomes of runs that are not repeated.
+    /// Number of outcomes of runs that are not repeated.
     items: u64,
 }
 
@@ -329,7 +329,7 @@ impl<'a> Reading<'a> {
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
-        // A key cannot be taken out of what another store has sealed.
+        // A secret cannot be removed from a record that another store sealed.
         if let Some(name) = self.target.secrets().first_in(line) {
             return Err(format!("holds the value of ${name}; a secret is not stored, and without that variable it is none"));
         }
@@ -358,7 +358,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Version 1: headers, and then outcomes. They become one pair.
+    /// Reads a line of version 1, which has headers and then outcomes. They become one pair.
     fn take_first_version(&mut self, line: &[u8]) -> Result<(), String> {
         match &self.section {
             Section::Pair(pair) if pair.left > 0 => self.imported(line),
@@ -395,7 +395,7 @@ impl<'a> Reading<'a> {
         if !self.ids.insert(written.run.id.clone()) {
             return Err(format!("holds the run `{}` again", written.run.id));
         }
-        // What another store knew of how the run came there is not this one's word.
+        // Replace the other store's record of how it got the run.
         written.run.carried = self.signer.map(|signer| Carried { signed_by: Some(signer.clone()), ..Carried::default() });
         Ok(written)
     }
@@ -436,7 +436,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// A header of a pair.
+    /// Reads a header of a pair.
     fn imported(&mut self, record: &[u8]) -> Result<(), String> {
         let written = self.header(record)?;
         let Section::Pair(pair) = &mut self.section else { return Err("belongs to no source".to_owned()) };
@@ -507,7 +507,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes what lies beside the outcomes of a run of its own.
+    /// Reads a record of an own run other than its header and outcomes.
     fn beside(&mut self, kind: &str, record: &[u8]) -> Result<(), String> {
         let Section::Own(own) = &mut self.section else { return Err("belongs to no run".to_owned()) };
         let folder = own.folder.as_deref();
@@ -613,7 +613,7 @@ impl<'a> Reading<'a> {
 }
 
 impl OwnRun {
-    /// A line that is kept as it is, for it is sealed.
+    /// Returns a line unchanged if it is sealed.
     fn raw(&self, record: &[u8]) -> Option<String> {
         self.written.sealed.as_ref().map(|_| format!("{}\n", String::from_utf8_lossy(record)))
     }
@@ -632,7 +632,7 @@ impl Pair {
         }
     }
 
-    /// Names what is kept: all of the pair by the pair's own name, unless the target has another of that name.
+    /// Returns the key of the kept runs: the pair's own if all are kept, unless the target has another pair with this key.
     fn kept_key(&self, target: &Store) -> String {
         let is_whole = self.kept.len() == self.ids.len();
         if is_whole && is_key(&self.key) && !SealedWriter::exists(target, &self.key) {
@@ -642,7 +642,7 @@ impl Pair {
         }
     }
 
-    /// Begins the pair when there is something for it, which is after the last header.
+    /// Creates the pair's writer when it is first needed, after the last header.
     fn writer(&mut self, place: &Store, target: &Store) -> Result<&mut SealedWriter, StoreError> {
         if self.writer.is_none() {
             self.writer = Some(SealedWriter::create(place, &self.kept_key(target))?);
@@ -651,7 +651,7 @@ impl Pair {
     }
 }
 
-/// Writes a file below `output/`; the part of a file goes to the end of the part before it.
+/// Writes a file below `output/`. A further part is appended to the previous one.
 fn own_output(folder: &Path, path: &Path, bytes: &[u8], last: &mut Option<(PathBuf, File)>) -> Result<(), String> {
     let written = (|| -> io::Result<()> {
         let target = folder.join("output").join(path);

@@ -1,4 +1,4 @@
-//! One record of a bundle: what it is read as, and the file that it goes to.
+//! One record of a bundle: parsing, and writing to its file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,19 +9,19 @@ use serde::Deserialize;
 use super::super::heap;
 use crate::domain::visible;
 
-/// Splits `{"kind":record}`.
+/// Splits `{"kind":record}` into kind and record.
 pub(super) fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
     let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
     let end = memchr::memchr(b'"', rest)?;
     Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
 }
 
-/// Reads a record; the error says that it is not `what`.
+/// Parses a record. An error is prefixed with `what`.
 pub(super) fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
     heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
 }
 
-/// Appends a line to a file of the folder, which is made when it is needed.
+/// Appends a line to a file of the folder, which is created when first needed.
 pub(super) fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
     let Some(folder) = folder else { return Ok(()) };
     let written = (|| -> io::Result<()> {

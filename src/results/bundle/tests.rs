@@ -29,7 +29,7 @@ fn outcome(run: &str, item: &str) -> ItemOutcome {
 
 const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// A store with a run of its own that has everything, one that has nothing, and a sealed pair whose runs take turns.
+/// A store with a run of its own that has all kinds of records, one that has none, and a sealed pair with alternating runs.
 fn store(folder: &Path) -> Store {
     let store = Store::at(folder);
     let details = ItemDetails { question: Some("why?".to_owned()), expected: vec!["so".to_owned()], ..ItemDetails::default() };
@@ -80,7 +80,7 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
 
 const ALL: [&str; 4] = ["bare", "own", "p", "q"];
 
-/// Every file of a folder with its content, but for locks and the like.
+/// Returns every file of a folder with its content, except locks and the like.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = walkdir::WalkDir::new(folder)
         .into_iter()
@@ -133,7 +133,7 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
     pack(&second, &again, &["p"], Extent::Whole);
     assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"));
 
-    // The rest of the pair beside the part that is there.
+    // Import the rest of the pair beside the stored part.
     let whole = folder.path().join("whole.jsonl");
     pack(&first, &whole, &ALL, Extent::Whole);
     let rest = adopt(&whole, &second, &BTreeSet::from([id("p")]), None).expect("whole");
@@ -202,7 +202,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
     assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 9);
     let whole = files(first.root());
 
-    // Nothing was there, only one of the folders was moved, or only the mark was left.
+    // States: nothing was stored, only one of the folders was moved, or only the marker was left.
     let states: [&dyn Fn(&Store); 3] = [
         &|_| {},
         &|store| {
@@ -232,7 +232,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
     unpack(&path, &figures).expect("whole");
     assert_eq!(figures.judgements(&id("p"), Evaluator::RequirementFulfillment).expect("readable").scores.len(), 2);
 
-    // What lies there already is somebody's.
+    // Existing files are not overwritten.
     let other = Store::at(folder.path().join("other"));
     drop(other.journal(&id("p")).expect("a journal"));
     let before = files(other.root());
@@ -250,9 +250,9 @@ fn every_cut_is_noticed() {
         pack(&first, &path, &ALL, Extent::Whole);
         let whole = std::fs::read(&path).expect("readable");
         let damaged = folder.path().join(format!("damaged-{name}"));
-        // Without its last line break a plain file still says everything.
+        // Without its last line break a plain file is still complete.
         let end = if name == "a.jsonl" { whole.len() - 1 } else { whole.len() };
-        // Every length takes long; these come by every kind of line at every place.
+        // Every length would take too long. Steps of five reach every kind of line at varying positions.
         for length in (0..end).step_by(5) {
             std::fs::write(&damaged, &whole[..length]).expect("writable");
             let store = Store::at(folder.path().join("store"));
@@ -292,7 +292,7 @@ fn version_1_is_read() {
     assert_eq!((unpacked.new.len(), unpacked.items), (2, 2));
     let [pair] = scan(&store).sealed.try_into().expect("one pair");
     assert_eq!(super::super::SealedReader::runs(&pair.runs).0[0].scores.len(), 1);
-    // From now on it is of this version, and stays the same.
+    // From now on it is of this version and does not change.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     pack(&store, &one, &["a", "b"], Extent::Whole);
     let again = Store::at(folder.path().join("again"));

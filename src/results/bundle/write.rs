@@ -17,7 +17,7 @@ use super::judged::JudgedRun;
 use super::output_file::OutputFile;
 use super::{Closing, Counts, Extent, FORMAT, FORMAT_WITH_JUDGED, Opening, Source, is_key, partial_key};
 
-/// Bundles are written once and carried around: smaller is worth a little time.
+/// Bundles are written once and copied often: a smaller size is worth some time.
 const COMPRESSION_LEVEL: i32 = 9;
 
 enum Sink {
@@ -41,7 +41,7 @@ impl Sink {
     }
 }
 
-/// Changes records on their way into a bundle. What was sealed is then no longer what the seal is about, and goes without it.
+/// Changes records on their way into a bundle. A changed record loses its seal, which covered the original.
 pub trait Rewriter {
     fn run(&mut self, run: &mut Run);
     fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails);
@@ -52,7 +52,7 @@ pub trait Rewriter {
 pub struct BundleWriter<'a> {
     path: PathBuf,
     extent: Extent,
-    /// Of this process's environment: a bundle with one of them is refused.
+    /// Secrets of this process's environment. A bundle that contains one is refused.
     secrets: &'a Secrets,
     rewriter: Option<&'a mut dyn Rewriter>,
     sink: Sink,
@@ -63,7 +63,7 @@ pub struct BundleWriter<'a> {
 }
 
 impl<'a> BundleWriter<'a> {
-    /// Begins the file; so many runs are to come, `with_judged` among them imported ones with judgements of their own.
+    /// Creates the file for this number of `runs`. `with_judged` means that some are imported runs with judgements of their own.
     pub fn create(
         path: &Path,
         runs: usize,
@@ -83,7 +83,7 @@ impl<'a> BundleWriter<'a> {
         };
         let mut writer = Self {
             path: path.to_owned(),
-            // What rewrites records knows no messages and files.
+            // A rewriter cannot change messages and files, so they are omitted.
             extent: if rewriter.is_some() { Extent::Figures } else { extent },
             secrets,
             rewriter,
@@ -97,11 +97,10 @@ impl<'a> BundleWriter<'a> {
         Ok(writer)
     }
 
-    /// Packs a run of the store's own: its header and what lies in the folder of its name. Lines that cannot be read are left out: whoever
-    /// opens the store is told of them.
+    /// Packs an own run: its header and the files in its folder. Unreadable lines are skipped; opening the store reports them.
     pub fn own_run(&mut self, header_path: &Path) -> Result<(), StoreError> {
         let written = self.rewritten(WrittenRun::read(header_path).map_err(StoreError::Invalid)?);
-        // What is sealed is carried as it is, byte for byte.
+        // Sealed records are copied byte for byte.
         let (run, is_sealed) = (&written.run, written.sealed.is_some());
         self.record("run", |line| line.push_str(&written.text()))?;
         let folder = header_path.with_extension("");
@@ -127,7 +126,7 @@ impl<'a> BundleWriter<'a> {
         }
     }
 
-    /// Packs those runs of a sealed pair that have these ids.
+    /// Packs the runs of a sealed pair that have these ids.
     pub fn imported(&mut self, pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<(), StoreError> {
         let readable = SealedReader::written(&pair.runs).map_err(StoreError::io("cannot read", &pair.runs))?;
         let all = readable.len();
@@ -157,7 +156,7 @@ impl<'a> BundleWriter<'a> {
         })
     }
 
-    /// Packs what judges said of an imported run, whose pair was packed before: the lines of `folder`, as they are.
+    /// Packs the judgements of an imported run after its pair: the lines of `folder`, unchanged.
     pub fn judged(&mut self, run: &RunId, folder: &Path) -> Result<(), StoreError> {
         self.record("judged", |line| json(line, &JudgedRun { run: run.to_string() }))?;
         self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| match ItemLine::parse(bytes) {
@@ -175,7 +174,7 @@ impl<'a> BundleWriter<'a> {
         written
     }
 
-    /// Packs one outcome: the bytes of its line where they are sealed and nothing rewrites them.
+    /// Packs one outcome. If the line is sealed and nothing rewrites it, its bytes are copied.
     fn item(&mut self, item: &ItemLine<'_>, run: &RunId, bytes: &[u8], is_sealed: bool, with_run: bool) -> Result<(), StoreError> {
         let Ok(mut outcome) = item.to_outcome(run) else { return Ok(()) };
         self.items += 1;
@@ -189,7 +188,7 @@ impl<'a> BundleWriter<'a> {
         self.record("item", |line| item_line::write_detailed_line(&outcome, &details, with_run, line))
     }
 
-    /// Packs what an evaluator said, as [`BundleWriter::item`] does.
+    /// Packs one score, with the same rule as [`BundleWriter::item`].
     fn score(&mut self, bytes: &[u8], is_sealed: bool) -> Result<(), StoreError> {
         let Ok(mut score) = serde_json::from_slice::<ScoreLine>(bytes) else { return Ok(()) };
         if let Some(raw) = raw(is_sealed && self.rewriter.is_none(), bytes) {
@@ -201,7 +200,7 @@ impl<'a> BundleWriter<'a> {
         self.record("score", |line| json(line, &score))
     }
 
-    /// Ends the file and puts it into its place; returns how many outcomes it holds, and which files of outputs it does not.
+    /// Finishes the file and moves it into place. Returns the number of outcomes, and the output files that the bundle omits.
     pub fn commit(mut self) -> Result<(u64, Vec<Problem>), StoreError> {
         let counts = Counts { lines: Some(self.lines), items: self.items };
         self.line(|line| json(line, &Closing { end: counts }))?;
@@ -223,7 +222,7 @@ impl<'a> BundleWriter<'a> {
             let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
             let parts: Option<Vec<&str>> = relative.components().map(|part| part.as_os_str().to_str()).collect();
             let Some(parts) = parts else {
-                // One odd name of an agent's must not keep everything else from being carried.
+                // One odd file name must not prevent packing everything else.
                 let name = visible(&entry.path().display().to_string());
                 self.left_out.push(Problem::in_file(name, "has a name that is not UTF-8, and is left out of the bundle"));
                 continue;
@@ -261,7 +260,7 @@ impl<'a> BundleWriter<'a> {
         read.map_err(StoreError::io("cannot read", path))
     }
 
-    /// Writes one record under the name of its kind. What `write` adds may end in a line break.
+    /// Writes one record with the name of its kind. Text added by `write` may end in a line break.
     fn record(&mut self, kind: &str, write: impl FnOnce(&mut String)) -> Result<(), StoreError> {
         self.line(|line| {
             line.push_str("{\"");
@@ -287,12 +286,12 @@ impl<'a> BundleWriter<'a> {
     }
 }
 
-/// The text of a line that is carried as it is.
+/// Returns the text of a line that is copied unchanged.
 fn raw(is_sealed: bool, bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|_| is_sealed)
 }
 
-/// Which side of packing a file went wrong.
+/// An error in packing a file: in reading it, or in writing the bundle.
 enum Packing {
     Read(io::Error),
     Write(StoreError),
