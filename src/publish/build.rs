@@ -90,16 +90,21 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     // Journals that are read from here on use the redacted names.
     let aliases = warehouse.aliases().clone();
     let stores = Stores { aliases: &aliases, ..stores };
+    let (results, unpacked) = match places.map(|places| results::packed(&places, &texts, &secrets)).transpose()? {
+        Some(Ok(packed)) => (Some(packed), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    options.has_results = results.is_some();
     let overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let (root, cache) = match target {
         Target::File(file) => {
-            let packed = places.map(|places| results::packed(&places, &texts, &secrets)).transpose()?;
-            let (held, note) = packed.as_deref().map_or_else(Default::default, results::for_page);
+            let (held, note) = results.as_deref().map_or_else(Default::default, results::for_page);
             let bytes = single_file(&overview, &plan, &held);
             replace(file, &bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(file))))?;
-            return Ok(Built::File { bytes: bytes.len(), notes: note.into_iter().chain(texts.notes()).collect() });
+            return Ok(Built::File { bytes: bytes.len(), notes: unpacked.into_iter().chain(note).chain(texts.notes()).collect() });
         }
         Target::Folder { folder, cache } => (folder, cache),
     };
@@ -155,8 +160,8 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     if let Some(report) = texts.report() {
         folder.write("redactions.json", &report)?;
     }
-    if let Some(places) = places {
-        folder.write(IN_SITE, &results::packed(&places, &texts, &secrets)?)?;
+    if let Some(results) = &results {
+        folder.write(IN_SITE, results)?;
     }
     let digests = json::document("digests", Digests { files: folder.digests("data/") });
     folder.write("data/digests.json", digests.as_bytes())?;
@@ -165,7 +170,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let (written, kept) = folder.counts();
     let removed = folder.finish()?;
     info!(folder = %root.display(), written, kept, removed, "site written");
-    let notes = transcripts.note().into_iter().chain(texts.notes()).collect();
+    let notes = unpacked.into_iter().chain(transcripts.note()).chain(texts.notes()).collect();
     Ok(Built::Folder { written, kept, removed, notes })
 }
 

@@ -3,7 +3,7 @@
 use crate::domain::{Foreign, ItemDetails, ItemOutcome, Run, Secrets};
 use crate::files;
 use crate::render::format;
-use crate::results::{Extent, Rewriter, ScoreLine, page_element};
+use crate::results::{Extent, Rewriter, ScoreLine, StoreError, page_element};
 use crate::warehouse::{StoredAt, pack};
 
 use super::error::PublishError;
@@ -13,14 +13,19 @@ use super::texts::Texts;
 const MOST_BYTES_IN_PAGE: usize = 16 << 20;
 
 /// Packs the runs at these places without messages and files. Texts are redacted as on the site.
-pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> Result<Vec<u8>, PublishError> {
+///
+/// If a file of theirs cannot be read, the site goes without them, as its pages go without that file: then returns what to say about it.
+pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> Result<Result<Vec<u8>, String>, PublishError> {
     let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("results.bundle");
     let mut shown = Shown(texts);
     let rewriter = texts.takes_out().then_some(&mut shown as &mut dyn Rewriter);
-    pack(&file, places, Extent::Figures, secrets, rewriter)?;
-    files::read(&file).map_err(cannot)
+    match pack(&file, places, Extent::Figures, secrets, rewriter) {
+        Ok(_) => files::read(&file).map(Ok).map_err(cannot),
+        Err(error @ StoreError::Io { .. }) => Ok(Err(format!("warning: the site does not hold the results: {}", error.whole()))),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Returns the element that holds the results in a page. If they are too large, it is empty and a message says so.
