@@ -1,4 +1,4 @@
-//! Reading the address of an API: its host, and the region where the provider serves it.
+//! Parses the addresses of APIs: the host, and the region where the provider serves the model.
 
 /// First words of region names.
 const REGIONS: [&str; 20] = [

@@ -149,7 +149,7 @@ impl Output {
     }
 }
 
-/// Says whether a message announces that a request is sent again.
+/// Returns whether a message announces that a request is repeated.
 fn is_retry(message: &Value) -> bool {
     message["type"] == "system" && message["subtype"] == "api_retry"
 }

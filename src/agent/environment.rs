@@ -22,7 +22,7 @@ pub struct Environment {
     pub retries: Retries,
     /// Time between asking a program to end and killing it.
     pub grace: Duration,
-    /// What programs may access on this machine and are told about it. `None` means no restriction.
+    /// What programs may access on this machine. `None` means no restriction.
     pub confinement: Option<Arc<Confinement>>,
     /// Variables set for programs, in addition to those of this process.
     pub given: BTreeMap<OsString, OsString>,

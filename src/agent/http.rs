@@ -208,7 +208,7 @@ fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static st
     names.iter().find_map(|name| Some((*name, environment.variable(name)?)))
 }
 
-/// Says whether a list such as `example.org,.internal,10.0.0.1:8080` holds the host or a domain above it.
+/// Returns whether a list such as `example.org,.internal,10.0.0.1:8080` contains the host or a domain above it.
 fn is_excepted(host: &str, port: &str, list: &str) -> bool {
     list.split([',', ' ']).map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()).any(|entry| {
         let (name, wanted) = entry.rsplit_once(':').filter(|(name, _)| !name.contains(':')).unwrap_or((&entry, ""));

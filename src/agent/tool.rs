@@ -43,8 +43,8 @@ pub struct Home {
 }
 
 impl Home {
-    /// Returns the folder's path, or `None` if neither its variable nor the home folder is set. Also returns `None` for the home folder
-    /// itself and everything above it: those hold more than the program's own files.
+    /// Returns the folder's path, or `None` if neither its variable nor the home folder is set. Also returns `None` for a relative path,
+    /// and for the home folder and everything above it, because those hold more than the program's own files.
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
         let home = environment.variable("HOME").map(Path::new);
         let path = match environment.variable(self.variable) {

@@ -165,7 +165,7 @@ mod tests {
         for folder in [&above.path().join("made"), &parent, held.path()] {
             assert_eq!(fs::metadata(folder).expect("there").permissions().mode() & 0o777, 0o700, "{}", folder.display());
         }
-        // A folder that others named alike, and one with a mark but another name.
+        // Folders of others: one has our prefix but no mark, the other a mark but another name.
         fs::create_dir_all(parent.join("evalreport-mine/work")).expect("room");
         fs::create_dir_all(parent.join("others")).expect("room");
         fs::write(parent.join("others/.held"), "").expect("room");

@@ -134,7 +134,7 @@ impl Case {
         {
             last.0 = name;
         }
-        // Text of nested elements, such as the trace of a rerun, does not belong to the failure.
+        // The end of a nested element, such as the trace of a rerun, does not end the text of the enclosing one.
         self.open = match (self.open, name) {
             (Some(Open::Own), b"failure" | b"error" | b"skipped")
             | (Some(Open::Other), b"flakyFailure" | b"flakyError" | b"rerunFailure" | b"rerunError")

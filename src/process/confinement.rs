@@ -1,8 +1,8 @@
 //! Confinement: which files a program may read and write, where it may connect, and which processes it may signal.
 //!
 //! Linux enforces it (landlock(7)) for the program and everything it starts, for any user. It needs no privilege, and the program cannot
-//! gain any. Landlock can only grant: to hide a folder, grant everything around it ([`all_but`]). File names can always be listed, but not
-//! the contents read. Other systems enforce nothing; [`Support`] tells.
+//! gain any. Landlock can only grant: to hide a folder, grant everything around it ([`all_but`]). File names can always be listed, but the
+//! contents of hidden files cannot be read. Other systems enforce nothing; [`Support`] tells what is enforced.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -255,7 +255,7 @@ mod inside {
         Ok(())
     }
 
-    /// Receives the namespaces. Returns none if the other process has ended.
+    /// Receives the namespaces. Returns an empty list if the other process has ended.
     pub fn receive(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SPACES))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);

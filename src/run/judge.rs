@@ -107,7 +107,7 @@ pub struct Judgement {
     pub evaluator: Evaluator,
     pub before: Option<Standing>,
     pub after: Standing,
-    /// The revision that it was stored as. `None` if it decides less than the current one.
+    /// The revision that it was stored as. `None` if it was not stored, because it adds nothing to the current judgement.
     pub revision: Option<u32>,
     /// Number of criteria kept from earlier, which were not asked again.
     pub kept: usize,
