@@ -1,4 +1,4 @@
-//! Glue: hands the arguments to the library and exits with its code.
+//! Passes the arguments to the library and exits with its code.
 
 use std::process::ExitCode;
 

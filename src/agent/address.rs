@@ -1,6 +1,6 @@
-//! What the address of an API says: its host, and where the provider serves it.
+//! Parses the addresses of APIs: the host, and the region where the provider serves the model.
 
-/// With what the names of regions begin.
+/// First words of region names.
 const REGIONS: [&str; 20] = [
     "af",
     "ap",
@@ -24,7 +24,7 @@ const REGIONS: [&str; 20] = [
     "westus",
 ];
 
-/// The host of an address, without its port and without who signs in.
+/// Returns the host of an address, without port, user name and password.
 pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn host(url: &str) -> &str {
     }
 }
 
-/// The region in the name of a host, such as `bedrock-runtime.us-east-1.amazonaws.com`.
+/// Returns the region named in a host, such as `us-east-1` in `bedrock-runtime.us-east-1.amazonaws.com`.
 pub fn region_in(url: &str) -> Option<String> {
     let labels = host(url).split('.').map(|label| label.strip_suffix("-aiplatform").unwrap_or(label));
     let mut regions = labels.filter(|label| {

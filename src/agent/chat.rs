@@ -1,4 +1,4 @@
-//! A chat API over HTTP, asked until it answers or there is no more sense or time in asking.
+//! A chat API over HTTP. A prompt is repeated until the API answers, the time runs out, or another try is pointless.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ use crate::config;
 use crate::domain::{Repeated, visible};
 use crate::process::Stop;
 
-/// How long one request may take where the configuration sets no `timeout`: models that think answer late.
+/// Time limit of one request if the configuration sets no `timeout`. Models that think answer late.
 const DEFAULT_REQUEST_TIME: Duration = Duration::from_mins(5);
-/// How long all requests for one prompt may take together where no budget says.
+/// Time limit of all requests for one prompt if no budget sets one.
 const DEFAULT_TIME: Duration = Duration::from_mins(15);
 
 #[derive(Clone)]
@@ -37,14 +37,14 @@ pub struct Chat {
     retries: Retries,
 }
 
-/// What a try came to.
+/// The result of one try.
 enum Outcome {
     Answered(Box<Answer>),
-    /// It may work the next time, perhaps not before a wait that the service asks for.
+    /// The next try may work, perhaps only after the wait that the service asks for.
     Again {
         reason: String,
         after: Option<Duration>,
-        /// The service had too much to do.
+        /// The service was overloaded.
         is_throttled: bool,
     },
     Over(FailureKind, String),
@@ -94,7 +94,7 @@ impl Chat {
     pub fn ask(&self, prompt: &Prompt, time: Option<Duration>, stop: &Stop) -> Result<Reply, Failure> {
         let started = Instant::now();
         let time = time.unwrap_or_else(|| DEFAULT_TIME.max(self.request_time));
-        // What one reply may use at most is also bounded by what the whole prompt may use.
+        // The budget of the whole prompt also bounds a single reply.
         let max_tokens = [self.max_tokens, prompt.limits.max_tokens].into_iter().flatten().min();
         let request = Request { model: &self.model, temperature: self.temperature, max_tokens, is_original: self.is_original };
         let body = self.dialect.body(&request, prompt).to_string().into_bytes();
@@ -104,7 +104,7 @@ impl Chat {
         let mut repeated = Repeated { waited_seconds: Some(0.0), ..Repeated::default() };
         measured.repeated = Some(repeated);
         let mut failed = 0;
-        // The time ran out on a service that was failing: not the model's fault.
+        // If the time runs out on a failing service, the model is not at fault.
         let mut last_failure: Option<String> = None;
         loop {
             let left = time.saturating_sub(started.elapsed());
@@ -182,7 +182,7 @@ impl Chat {
         let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
         let reason = with(&format!("HTTP status {status}"), &said);
         match status {
-            // Waiting does not fill an account.
+            // Waiting does not refill an account.
             429 if has(&["insufficient_quota", "exceeded your current quota", "credit balance", "billing"]) => {
                 Outcome::Over(FailureKind::Infra, reason)
             }
@@ -195,7 +195,7 @@ impl Chat {
                     Some(name) => format!("the key in the environment variable `{name}` was refused"),
                     None => "a key was asked for; name the environment variable that holds it as `api_key_env`".to_owned(),
                 };
-                // Some services say 403 to a prompt that they do not like.
+                // Some services answer 403 if they reject the prompt's content.
                 let outlook = if status == 401 { Outlook::Hopeless } else { Outlook::Doubtful };
                 Outcome::Refused(outlook, format!("{key} ({reason})"))
             }
@@ -220,7 +220,8 @@ impl fmt::Debug for Chat {
     }
 }
 
-/// Where the key is found. A server of one's own gets no key unless one is named: the key of another service is not for it.
+/// Returns the variable that holds the key. A server with its own `base_url` gets no key unless the configuration names one: the default
+/// key belongs to another service.
 pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
     let default = || agent.base_url.is_none().then(|| dialect.default_key_variable().to_owned());
     agent.api_key_env.clone().or_else(default)

@@ -6,7 +6,7 @@ use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said};
 use super::tool::{Asked, Choice, Home, Line, Tool};
 
-/// A success this short may be a usage limit all the same: the program has reported those as answers.
+/// Longest answer that may be a usage limit in disguise: the program has reported usage limits as successful answers.
 const LONGEST_LIMIT_MESSAGE: usize = 120;
 
 pub const TOOL: Tool = Tool {
@@ -51,7 +51,7 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["-p", "--print"], &["-p"]);
     if !line.says(&["--output-format"]) {
-        // Tells tool calls and, after a time-out, the tokens used until then, which plain `json` does not.
+        // This format reports tool calls and, after a time-out, the tokens used so far. Plain `json` does not.
         line.add(&["--output-format", "stream-json"]);
         line.add_unless(&["--verbose"], &["--verbose"]);
     }

@@ -1,4 +1,4 @@
-//! What Claude's command line program prints: one JSON object, a list, or a line for each message, with other text around it at times.
+//! Output of Claude's command line program: one JSON object, a list, or one line per message, sometimes with other text around it.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::transcript::{Messages, as_amount, as_count, find_cost, find_count, fi
 
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// The last report of how it ended.
+    /// The last result message.
     result: Option<Value>,
-    /// Everything else, in order.
+    /// All other messages, in order.
     messages: Vec<Value>,
 }
 
@@ -21,7 +21,7 @@ impl Output {
     pub fn parse(stdout: &str) -> Self {
         let objects = objects(stdout);
         let is_result = |value: &Value| value["type"] == "result";
-        // Older programs and wrappers name no type.
+        // Older programs and wrappers write no `type`.
         let untyped = || objects.iter().rposition(|value| value.get("type").is_none());
         let Some(place) = objects.iter().rposition(is_result).or_else(untyped) else { return Self { result: None, messages: objects } };
         let mut messages = objects;
@@ -33,19 +33,19 @@ impl Output {
         self.result.is_some()
     }
 
-    /// The status with which the service refused the last request, as the result says.
+    /// Returns the HTTP status with which the service refused the last request, if the result has it.
     pub fn status(&self) -> Option<u64> {
         as_count(self.result.as_ref()?.get("api_error_status")?)
     }
 
-    /// Why the service did not answer, if the program was about to ask it again when it fell silent.
+    /// Returns why the service did not answer, if the last message announces another try.
     pub fn awaited(&self) -> Option<String> {
         let last = self.messages.last().filter(|message| self.result.is_none() && is_retry(message))?;
         let status = last.get("error_status").and_then(as_count).map(|status| format!("status {status}"));
         Some([status.as_deref(), last["error"].as_str()].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
-    /// What kind of failure was reported.
+    /// Returns the kind of the reported failure, or `None` if none was reported.
     pub fn failure(&self) -> Option<String> {
         let result = self.result.as_ref()?;
         match result.get("subtype").and_then(Value::as_str) {
@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    /// The last message: of the result, else what the model said last.
+    /// Returns the result's message, or else the model's last text.
     pub fn text(&self) -> Option<String> {
         if let Some(result) = &self.result {
             if let Some(text) = ["result", "error", "message"].iter().find_map(|name| result.get(*name)?.as_str()) {
@@ -77,7 +77,7 @@ impl Output {
         self.spoken().map(texts).rfind(|text| !text.is_empty())
     }
 
-    /// Adds what was measured: from the result, else from the messages until then.
+    /// Adds the measurements: from the result, or else from the messages.
     pub fn fill(&self, measured: &mut Measured) {
         let result = self.result.as_ref();
         let mut messages = Messages::default();
@@ -86,7 +86,7 @@ impl Output {
         let by_model = self.by_model();
         let all = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
         if all.total() > measured.usage.total() {
-            // The usage beside the answer leaves out what the program asks on the side, such as a title; the cost does not.
+            // The result's own usage leaves out side requests, such as one for a title. Its cost includes them.
             measured.usage = all;
             if by_model.len() > 1 {
                 measured.by_model = by_model;
@@ -109,7 +109,7 @@ impl Output {
         self.messages.iter().filter(|message| message["type"] == "assistant")
     }
 
-    /// Tokens of every request of the session, by model.
+    /// Returns the tokens of all requests of the session, by model.
     fn by_model(&self) -> BTreeMap<String, Usage> {
         let models = self.result.as_ref().and_then(|result| result.get("modelUsage")?.as_object());
         let usage = |model: &Value| {
@@ -130,17 +130,17 @@ impl Output {
             let waited_seconds = message.get("retry_delay_ms").and_then(as_amount).map(|milliseconds| milliseconds / 1000.0);
             Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds }
         };
-        // A try that is announced last was not made, nor was its pause over.
+        // If the last message announces a try, neither the try nor the pause before it happened.
         let made = self.messages.len() - usize::from(self.awaited().is_some());
         self.messages[..made].iter().filter(|message| is_retry(message)).map(one).reduce(|sum, one| sum.plus(&one))
     }
 
     fn model(&self) -> Option<String> {
-        // What the program says in the model's place, such as an error, has a name in angle brackets.
+        // Messages that the program writes itself, such as errors, have a model name in angle brackets.
         let is_model = |name: &&str| !name.starts_with('<');
         let said = self.spoken().filter_map(|message| message["message"]["model"].as_str()).rfind(is_model);
         let started = || self.messages.iter().find_map(|message| message.get("model")?.as_str());
-        // Smaller models that only help are listed beside the one that answers, so several say nothing.
+        // Small helper models are listed beside the answering model, so a list of several does not tell which one answered.
         let only = || {
             let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
             models.keys().next().filter(|_| models.len() == 1).map(String::as_str)
@@ -149,7 +149,7 @@ impl Output {
     }
 }
 
-/// Says whether a message announces that a request is sent again.
+/// Returns whether a message announces that a request is repeated.
 fn is_retry(message: &Value) -> bool {
     message["type"] == "system" && message["subtype"] == "api_retry"
 }

@@ -1,17 +1,17 @@
 //! OpenAI's Codex: `codex exec --json`.
 //!
-//! Events, one JSON object a line, as `codex-rs/exec/src/exec_events.rs` of openai/codex defines them:
+//! The output is one JSON object per event and line, as defined in `codex-rs/exec/src/exec_events.rs` of openai/codex:
 //!
-//! | `type` | holds |
+//! | `type` | fields |
 //! | --- | --- |
-//! | `thread.started`, `turn.started` | nothing that is measured |
-//! | `item.started`, `item.updated`, `item.completed` | `item`: `id`, `type`, and what the type has; an `error` item is a warning |
-//! | `turn.completed` | `usage` of the thread until then: `input_tokens`, of which `cached_input_tokens` and `cache_write_input_tokens`, and `output_tokens`, of which `reasoning_output_tokens` |
+//! | `thread.started`, `turn.started` | nothing measured |
+//! | `item.started`, `item.updated`, `item.completed` | `item` with `id`, `type` and fields of that type; an `error` item is a warning |
+//! | `turn.completed` | `usage` of the thread so far: `input_tokens`, of which `cached_input_tokens` and `cache_write_input_tokens`, and `output_tokens`, of which `reasoning_output_tokens` |
 //! | `turn.failed` | `error.message` |
-//! | `error` | `message`; also before each new try to reach the service, so that it ends nothing by itself |
+//! | `error` | `message`; also sent before each new try to reach the service, so an `error` alone does not end the turn |
 //!
-//! The files of its sessions (`~/.codex/sessions`) and its older releases say the same in another form, an event within `payload` or `msg`,
-//! and tell the model as well. Money is in neither.
+//! Session files (`~/.codex/sessions`) and the output of older releases hold the same events inside `payload` or `msg`, and also name the
+//! model. No form holds the cost.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub const TOOL: Tool = Tool {
                 "default_permissions",
             ],
             words: &["--sandbox", "workspace-write"],
-            // Its sandbox needs to mount, which no confined program may: with it every command would fail.
+            // Its own sandbox needs to mount, which confined programs may not do: every command would fail.
             confined: &["--sandbox", "danger-full-access"],
         },
     ],
@@ -52,7 +52,7 @@ pub const TOOL: Tool = Tool {
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["exec", "e"], &["exec"]);
     line.add_unless(&["--json", "--experimental-json"], &["--json"]);
-    // A workspace is no repository, and the folder of a run is nobody's to trust.
+    // A workspace is not a git repository, and nobody has marked the run's folder as trusted.
     line.add_unless(&["--skip-git-repo-check"], &["--skip-git-repo-check"]);
     line.add_model(&["--model", "-m"], asked.model);
 }
@@ -85,7 +85,7 @@ impl Session {
             Some("turn.failed") => self.ending = failure(text(line, "/error/message").unwrap_or("that the turn failed")),
             Some("error") if text(line, "/message").is_some_and(is_new_try) => {}
             Some("error") => {
-                // The last word only where nothing better comes.
+                // An `error` event counts only if the turn does not complete or fail.
                 if !matches!(self.ending, Ending::Success) {
                     self.ending = failure(text(line, "/message").unwrap_or("an error"));
                 }
@@ -153,7 +153,7 @@ mod tests {
 {"type":"item.completed","item":{"id":"item_2","type":"mcp_tool_call","server":"docs","tool":"find","arguments":{"input_tokens":9},"status":"completed"}}
 {"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"<answer>Blue</answer>"}}
 {"type":"turn.completed","usage":{"input_tokens":24763,"cached_input_tokens":24448,"output_tokens":122,"reasoning_output_tokens":64}}"#;
-    /// The shape of a session's file, in which the model changes.
+    /// A session file in which the model changes.
     const SESSION: &str = r#"{"timestamp":"2026-05-13T09:00:00.000Z","type":"turn_context","payload":{"model":"one"}}
 {"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3},"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}}}
 {"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3},"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}}}

@@ -1,4 +1,4 @@
-//! Any program: the prompt on its input, the answer on its output.
+//! Any program: it reads the prompt from standard input and writes the answer to standard output.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -57,7 +57,7 @@ impl Command {
     }
 }
 
-/// Fills the placeholders in; what is filled in is not looked at again.
+/// Fills in the placeholders. Placeholders inside the inserted text stay as they are.
 fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
     let fill = |argument: &String| {
         let parts: Vec<String> = argument.split(MODEL_PLACE).map(|part| part.replace("{prompt_file}", prompt_file)).collect();
@@ -66,7 +66,7 @@ fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
     argv.iter().map(fill).collect()
 }
 
-/// Plain text is the answer itself. One JSON object with a text `answer` tells more.
+/// Reads the answer: plain text, or a JSON object with a text `answer` and optional measurements.
 fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
     let object = Some(stdout.trim()).filter(|text| text.starts_with('{')).and_then(|text| serde_json::from_str::<Value>(text).ok());
     let Some((object, answer)) = object.and_then(|object| {
@@ -91,7 +91,7 @@ fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
     Reply { text: answer, measured }
 }
 
-/// The transcript of one question and one answer.
+/// Returns the transcript of a single prompt and its answer.
 pub fn exchange(prompt: &Prompt, answer: &str) -> Vec<Value> {
     let system = prompt.system.map(|system| json!({"role": "system", "content": system}));
     let messages = [json!({"role": "user", "content": prompt.text}), json!({"role": "assistant", "content": answer})];

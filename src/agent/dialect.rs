@@ -1,4 +1,4 @@
-//! The two chat interfaces: how each is asked, and how its answers and errors read.
+//! The two chat interfaces: their requests, answers and errors.
 
 use serde_json::{Map, Value, json};
 
@@ -8,19 +8,19 @@ use crate::transcript::find_usage;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's chat completions, which many servers speak.
+    /// OpenAI's chat completions API, which many other servers offer.
     Openai,
 }
 
-/// What goes into each request.
+/// The parameters of a request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub model: &'a str,
     pub temperature: Option<f64>,
     pub max_tokens: Option<u64>,
-    /// Whether it goes to the service that the dialect is named after.
+    /// Whether the request goes to the service that the dialect is named after.
     pub is_original: bool,
 }
 
@@ -38,13 +38,13 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerEnd {
     Whole,
-    /// The reply reached the most tokens it may have.
+    /// The reply reached its token limit.
     Truncated,
-    /// The service took the rest away.
+    /// The service filtered the reply.
     Filtered,
 }
 
-/// Messages needs a bound; this one leaves room to explain.
+/// The Messages API requires a limit. This one leaves room for an explanation.
 const DEFAULT_MAX_TOKENS: u64 = 4096;
 
 impl Dialect {
@@ -62,7 +62,7 @@ impl Dialect {
         }
     }
 
-    /// The address to post to; a base that holds it, or a part of it, is completed.
+    /// Returns the URL to post to. Appends the endpoint's path, or the part of it that `base` lacks.
     pub fn url(self, base: &str) -> String {
         let (whole, versioned) = match self {
             Self::Anthropic => ("/v1/messages", "/messages"),
@@ -101,7 +101,7 @@ impl Dialect {
             }
             Self::Openai => {
                 if let Some(most) = request.max_tokens {
-                    // The service has given the bound a new name, which servers that follow it need not know.
+                    // OpenAI has renamed this parameter. Compatible servers may only know the old name.
                     let name = if request.is_original { "max_completion_tokens" } else { "max_tokens" };
                     body.insert(name.to_owned(), json!(most));
                 }
@@ -115,7 +115,7 @@ impl Dialect {
         Value::Object(body)
     }
 
-    /// Reads an answer; none if it has another form.
+    /// Reads an answer, or returns `None` if its shape is unknown.
     pub fn read(self, body: &Value) -> Option<Answer> {
         let (content, end) = match self {
             Self::Anthropic => (body.get("content")?.clone(), body["stop_reason"].as_str()),
@@ -143,7 +143,7 @@ impl Dialect {
     }
 }
 
-/// What an error response says: its kinds and its message.
+/// Returns the kinds and the message of an error response.
 pub fn error_text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let Ok(value) = serde_json::from_str::<Value>(&text) else { return text.chars().take(300).collect::<String>().trim().to_owned() };

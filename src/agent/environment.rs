@@ -1,4 +1,4 @@
-//! What an agent needs from outside, passed in as values: variables, the project's folder, the day, how to retry.
+//! The environment of agents, passed in as values: variables, the project's folder, the day, the retry rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,38 +10,38 @@ use std::time::Duration;
 use crate::domain::{Secrets, is_secret};
 use crate::process::Confinement;
 
-/// The surroundings in which agents are built. The variables hold keys, so `Debug` shows their names only.
+/// The environment in which agents are built. The variables hold keys, so `Debug` shows only their names.
 #[derive(Clone)]
 pub struct Environment {
     /// The variables of the process: keys, proxies, `SSL_CERT_FILE`, `TMPDIR`.
     pub variables: BTreeMap<String, String>,
-    /// Those that the configuration names as keys, of whatever agent.
+    /// Names of the variables that the configuration declares as keys, for any agent.
     pub keys: BTreeSet<String>,
-    /// The folder of `evalreport.yaml`, where programs start and relative paths begin.
+    /// The folder of `evalreport.yaml`: programs start in it, and relative paths begin there.
     pub root: PathBuf,
     pub retries: Retries,
-    /// From asking a program to end until its end is forced.
+    /// Time between asking a program to end and killing it.
     pub grace: Duration,
-    /// What programs may reach of this machine, and what they are told of it; everything without.
+    /// What programs may access on this machine. `None` means no restriction.
     pub confinement: Option<Arc<Confinement>>,
-    /// Set for programs, over what this process has.
+    /// Variables set for programs, in addition to those of this process.
     pub given: BTreeMap<OsString, OsString>,
-    /// What all agents that are built in these surroundings, or in a copy of them, know of their programs.
+    /// Versions of programs, shared by all agents built from this environment or a clone of it.
     pub versions: Versions,
 }
 
-/// Versions of programs, by their first word: each program is asked once.
+/// Versions of programs, by the first word of the command. Each program is asked once.
 #[derive(Clone, Debug, Default)]
 pub struct Versions(Arc<Mutex<BTreeMap<String, Version>>>);
 
-/// What a program says of its version; empty until it was asked.
+/// The version that a program reports; empty until it is asked.
 type Version = Arc<OnceLock<Option<String>>>;
 
 impl Versions {
-    /// The version of a program, for which `ask` asks if nobody has; none where the program said none.
+    /// Returns the version of a program. Calls `ask` if the version is not yet known; `None` if the program reports none.
     pub(super) fn of(&self, program: &str, ask: impl FnOnce() -> Option<String>) -> Option<String> {
         let version = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(program.to_owned()).or_default());
-        // Who asks for another program does not wait.
+        // The lock is released here, so callers for other programs do not wait.
         version.get_or_init(ask).clone()
     }
 }
@@ -65,11 +65,11 @@ impl Default for Environment {
 /// How HTTP requests are repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// Tries of one prompt, the first included.
+    /// Maximum tries per prompt, including the first.
     pub attempts: u32,
-    /// The first pause; each further one may be twice as long.
+    /// The first pause. Each further pause may be twice as long.
     pub first_pause: Duration,
-    /// No pause of our own choosing is longer; a service may ask for more.
+    /// Longest pause that we choose ourselves. A service may ask for a longer one.
     pub longest_pause: Duration,
 }
 
@@ -80,29 +80,29 @@ impl Default for Retries {
 }
 
 impl Environment {
-    /// Returns a variable's value; set to nothing is not set.
+    /// Returns a variable's value. An empty variable counts as unset.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// Returns all secrets, with those of one more variable.
+    /// Returns all secrets, including the variable `named`.
     pub fn secrets(&self, named: Option<&str>) -> Secrets {
         Secrets::of(&self.variables, &self.keys.iter().cloned().chain(named.map(str::to_owned)).collect())
     }
 
-    /// Returns the names of the variables that hold secrets, which no program gets unless it is granted them.
+    /// Returns the names of the variables that hold secrets. No program gets them unless they are granted.
     pub fn secret_names(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().filter(|(name, value)| self.keys.contains(*name) || is_secret(name, value)).map(|(name, _)| name)
     }
 
-    /// Returns the secrets that a program does not get which is granted these variables: names, or beginnings of names before a `*`.
+    /// Returns the secrets withheld from a program. `granted` lists variable names; an entry may be a prefix followed by `*`.
     pub fn withheld<'a>(&'a self, granted: &'a [String]) -> impl Iterator<Item = &'a String> {
         let is_granted =
             |name: &String| granted.iter().any(|grant| grant.strip_suffix('*').map_or(grant == name, |begin| name.starts_with(begin)));
         self.secret_names().filter(move |name| !is_granted(name))
     }
 
-    /// Returns the variables to set and to remove for such a program.
+    /// Returns the variables to set (`Some`) and to remove (`None`) for a program with these grants.
     pub fn for_program(&self, granted: &[String]) -> BTreeMap<OsString, Option<OsString>> {
         let withheld = self.withheld(granted).map(|name| (OsString::from(name), None));
         withheld.chain(self.given.iter().map(|(name, value)| (name.clone(), Some(value.clone())))).collect()

@@ -1,17 +1,18 @@
-//! Google's Gemini CLI: `gemini --output-format stream-json`, or `json` where the configuration says so.
+//! Google's Gemini CLI: `gemini --output-format stream-json`, or `json` if the configuration asks for it.
 //!
-//! Events, one JSON object a line, as `packages/core/src/output/types.ts` of google-gemini/gemini-cli defines them:
+//! The output is one JSON object per event and line, as defined in `packages/core/src/output/types.ts` of google-gemini/gemini-cli:
 //!
-//! | `type` | holds |
+//! | `type` | fields |
 //! | --- | --- |
-//! | `init` | `model`, as it was asked for: an alias stands for several |
-//! | `message` | `role`, `content`; the assistant's comes in pieces |
+//! | `init` | `model` as requested; an alias stands for several models |
+//! | `message` | `role`, `content`; the assistant's messages come in pieces |
 //! | `tool_use`, `tool_result` | `tool_id`; `tool_name`; `status` |
-//! | `error` | `severity`, `message`; none ends the session by itself |
-//! | `result` | `status`, `error`, and `stats` with tokens by model: `input_tokens`, of which `cached`; `output_tokens` without thoughts, which only `total_tokens` holds |
+//! | `error` | `severity`, `message`; an `error` alone does not end the session |
+//! | `result` | `status`, `error`, and `stats` with tokens by model: `input_tokens`, of which `cached`; `output_tokens` without thoughts, which are counted only in `total_tokens` |
 //!
-//! The one object of `json` has `response`, `error` and, in `stats.models`, requests and all tokens apart
-//! (`packages/core/src/telemetry/uiTelemetry.ts`). Exit codes are those of `packages/core/src/utils/errors.ts`. Money is in neither.
+//! With `json`, the single object has `response`, `error` and `stats.models`, which lists the requests and each kind of token
+//! (`packages/core/src/telemetry/uiTelemetry.ts`). Exit codes are those of `packages/core/src/utils/errors.ts`. Neither form holds the
+//! cost.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use crate::transcript::as_count;
 pub const TOOL: Tool = Tool {
     program: "gemini",
     keys: &["GEMINI_*", "GOOGLE_*"],
-    // Without it newer releases refuse to work in a folder that nobody has said to trust.
+    // Without it, newer releases refuse to work in a folder that is not marked as trusted.
     variables: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
     homes: &[Home { variable: "GEMINI_CLI_HOME", then: ".gemini", place: ".gemini" }],
     writing: &[Choice {
@@ -41,13 +42,13 @@ pub const TOOL: Tool = Tool {
     read: reply,
 };
 
-/// Most turns reached, by exit code.
+/// Exit code if the limit of turns is reached.
 const TURNS: i32 = 53;
-/// Sign-in, input, sandbox, configuration and trust: faults of the set-up, by exit code.
+/// Exit codes of setup faults: sign-in, input, sandbox, configuration and trust.
 const SET_UP: [i32; 5] = [41, 42, 44, 52, 55];
 
 fn complete(line: &mut Line, asked: &Asked<'_>) {
-    // Tells tool calls as they come, which plain `json` does not.
+    // This format reports each tool call as it happens. Plain `json` does not.
     line.add_unless(&["--output-format", "-o"], &["--output-format", "stream-json"]);
     line.add_model(&["--model", "-m"], asked.model);
 }
@@ -60,8 +61,8 @@ fn reply(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
     })
 }
 
-/// Takes lines such as `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`. Which request they are of they do not say:
-/// the last one may only be of that which is not answered if the model is to speak next.
+/// Reads retry messages such as `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`. They do not name their
+/// request. The last one can be about an unanswered request only if it is the model's turn, so only then is it returned.
 fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
     let is_attempt = |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
     let attempts: Vec<&str> = stderr.lines().filter(is_attempt).collect();
@@ -118,7 +119,7 @@ fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
             Some("init") => (asked_model, is_stream) = (text(line, "/model"), true),
             Some("message") if is_assistant || line["role"] == "user" => {
                 turns += u64::from(is_assistant && !speaks);
-                // What comes after the results of tools is a message of its own.
+                // Text after tool results starts a new message.
                 let before = if speaks { said.text.take().unwrap_or_default() } else { String::new() };
                 if is_assistant {
                     said.text = Some(before + line["content"].as_str().unwrap_or_default());
@@ -176,7 +177,8 @@ fn failure(kind: Option<&str>, message: &str) -> Ending {
     Ending::Failure(failure, [kind, Some(message)].into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
-/// Adds the tokens of all models. The model is the one that wrote something; of several the one that was asked for, if it is among them.
+/// Adds the tokens of all models. Sets the model to the only one with output or, if several have output, to the requested one if it is
+/// among them.
 fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
     let Some(models) = stats["models"].as_object() else { return };
     let by_model: BTreeMap<String, Usage> = models.iter().map(|(name, model)| (name.clone(), usage(model))).collect();
@@ -201,7 +203,8 @@ fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
     }
 }
 
-/// The prompt holds what was cached, so that this is taken out; thoughts are output, as they are billed.
+/// Reads one model's tokens. Cached tokens are subtracted from the prompt, which includes them. Thoughts count as output, as they are
+/// billed.
 fn usage(model: &Value) -> Usage {
     if let Some(tokens) = model.get("tokens") {
         let count = |name: &str| tokens.get(name).and_then(as_count);

@@ -1,4 +1,4 @@
-//! One HTTP request: bounded in time and size, ended by a stop, through the proxy and with the trust that the environment names.
+//! HTTP requests: limited in time and size, ended by a stop, with the proxy and certificates that the environment names.
 
 use std::fmt;
 use std::io::Read;
@@ -13,14 +13,14 @@ use super::retry::retry_after;
 use crate::files;
 use crate::process::Stop;
 
-/// The longest response body.
+/// Maximum size of a response body.
 pub const MOST_BODY_BYTES: u64 = 16 << 20;
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 const LONGEST_CONNECT: Duration = Duration::from_secs(20);
-/// By which services say where they are.
+/// Response headers in which services name their region.
 const REGION_HEADERS: [&str; 2] = ["x-ms-region", "x-region"];
 const MOST_REGION_CHARACTERS: usize = 80;
-/// How soon a stop is heard.
+/// Interval between checks for a stop.
 const STOP_CHECK: Duration = Duration::from_millis(25);
 
 #[derive(Clone)]
@@ -28,12 +28,12 @@ pub struct Client {
     agent: ureq::Agent,
 }
 
-/// An answer of whatever status.
+/// A response with any status.
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
     pub retry_after: Option<Duration>,
-    /// Where it comes from, if it says so.
+    /// The region named in the response, if any.
     pub region: Option<String>,
     pub body: Vec<u8>,
 }
@@ -41,20 +41,24 @@ pub struct Response {
 /// Why there was no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The connection could not be made, or broke: it may work the next time.
+    /// The connection failed or broke. The next try may work.
     Connection(String),
-    /// There was a connection, and no answer in time.
+    /// A connection was made, but the answer did not come in time.
     TimedOut,
-    /// It will not work the next time either.
+    /// Another try will fail as well.
     Hopeless(String),
     Stopped,
 }
 
 impl Client {
-    /// Prepares requests to `url`. An error says what in the environment is wrong.
+    /// Prepares requests to `url`.
+    ///
+    /// # Errors
+    ///
+    /// Names the environment variable with an unusable value.
     pub fn new(url: &str, environment: &Environment) -> Result<Self, String> {
         let proxy = match proxy_for(url, environment) {
-            // The message names the variable only: the value may hold a password.
+            // The message names only the variable: its value may hold a password.
             Some((name, value)) => Some(ureq::Proxy::new(value).map_err(|_| format!("`{name}` is no address of a proxy"))?),
             None => None,
         };
@@ -71,7 +75,7 @@ impl Client {
         Ok(Self { agent: config.build().new_agent() })
     }
 
-    /// Sends JSON and waits for the answer, for a stop, or for the time to be up.
+    /// Sends JSON and waits for the answer, a stop or the end of `wait`.
     pub fn post(
         &self,
         url: &str,
@@ -86,10 +90,10 @@ impl Client {
         }
         let request = request.config().timeout_global(Some(wait)).build();
         let (sender, receiver) = mpsc::channel();
-        // A thread of its own, since nothing else ends a read before its time. One that is left behind ends with its time-out.
+        // A separate thread, because a blocking read ends only at its time-out. After a stop, the thread lives on until then.
         let started = thread::Builder::new().spawn(move || {
             let answer = request.send(&body[..]).map_err(|error| trouble(&error)).and_then(receive);
-            // Nobody listens after a stop.
+            // After a stop nobody receives this.
             let _ = sender.send(answer);
         });
         started.map_err(|error| Trouble::Hopeless(format!("no thread can be started for the request: {error}")))?;
@@ -114,7 +118,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Waits without missing a stop. Returns false if there was one.
+/// Waits for `pause`, or until a stop. Returns whether the whole pause has passed.
 pub fn sleep(pause: Duration, stop: &Stop) -> bool {
     let until = Instant::now() + pause;
     while !stop.is_stopped() {
@@ -153,12 +157,12 @@ fn trouble(error: &ureq::Error) -> Trouble {
         ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) | ureq::Error::Protocol(_) | ureq::Error::BodyStalled => {
             Trouble::Connection(error.to_string())
         }
-        // Foreign, open to additions: what is not known to pass is not tried again.
+        // The foreign enum may gain variants. Only errors known to be temporary are retried.
         _ => Trouble::Hopeless(error.to_string()),
     }
 }
 
-/// The certificates to trust: those of `SSL_CERT_FILE` if set, else the system's, else Mozilla's.
+/// Returns the certificates to trust: those of `SSL_CERT_FILE` if set, else the system's, else Mozilla's.
 fn roots(environment: &Environment) -> Result<RootCerts, String> {
     let certificates: Vec<Certificate<'static>> = match environment.variable("SSL_CERT_FILE") {
         Some(path) => {
@@ -167,7 +171,7 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
             let certificates: Vec<_> = ureq::tls::parse_pem(&text)
                 .filter_map(|item| match item {
                     Ok(PemItem::Certificate(certificate)) => Some(certificate),
-                    // Bundles hold comments, keys and oddities.
+                    // Bundles also hold comments, keys and other blocks.
                     Ok(_) | Err(_) => None,
                 })
                 .collect();
@@ -181,7 +185,7 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
     Ok(if certificates.is_empty() { RootCerts::WebPki } else { RootCerts::new_with_certs(&certificates) })
 }
 
-/// The variable that names the proxy of an address, and its value. This machine is never behind a proxy.
+/// Returns the variable that names the proxy for `url`, and its value. Local addresses never use a proxy.
 fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static str, &'a str)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -204,7 +208,7 @@ fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static st
     names.iter().find_map(|name| Some((*name, environment.variable(name)?)))
 }
 
-/// Says whether a list such as `example.org,.internal,10.0.0.1:8080` holds the host or a domain above it.
+/// Returns whether a list such as `example.org,.internal,10.0.0.1:8080` contains the host or a domain above it.
 fn is_excepted(host: &str, port: &str, list: &str) -> bool {
     list.split([',', ' ']).map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()).any(|entry| {
         let (name, wanted) = entry.rsplit_once(':').filter(|(name, _)| !name.contains(':')).unwrap_or((&entry, ""));

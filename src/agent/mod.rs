@@ -1,10 +1,10 @@
-//! Agents: how a prompt becomes an answer.
+//! Agents: they turn a prompt into an answer.
 //!
-//! An agent is a program, a coding agent's command line program, a chat API or a file of recorded answers. However it is reached, asking it gives
-//! either a [`Reply`] or a [`Failure`] that says whose fault it was, and both carry what was measured. Nothing an agent does can crash the
-//! caller, fill its memory or outlast its limit of time, and no key of the environment passes into what is returned.
+//! An agent is a coding agent's command line program, any other program, a chat API, or a file of recorded answers. Asking any of them
+//! returns a [`Reply`], or a [`Failure`] that says whose fault it was. Both carry the measurements. An agent cannot crash the caller, fill
+//! its memory or exceed its time limit, and results hold no key of the environment.
 //!
-//! The statuses, and which agent gives which when, stand in `docs/agents.md`.
+//! `docs/agents.md` lists the statuses, and when each agent returns which.
 
 mod address;
 mod chat;
@@ -53,21 +53,21 @@ use program::Program;
 use replay::Replay;
 use tool::{Tool, ToolProgram, writing_line};
 
-/// How long a program may take to answer where neither its `timeout` nor a budget says.
+/// Time limit of a program if neither its `timeout` nor a budget sets one.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
 
-/// Something that answers prompts. Asking it changes nothing in it, so that many threads may ask at once.
+/// An agent that answers prompts. Asking does not change it, so several threads may ask at once.
 #[derive(Clone, Debug)]
 pub struct Agent {
     pub id: String,
     pub kind: AgentKind,
-    /// The model it is asked to use.
+    /// The requested model.
     pub model: Option<String>,
     reach: Reach,
     timeout: Option<Duration>,
     max_steps: Option<u64>,
     prices: Prices,
-    /// Who serves the model, where the configuration says it.
+    /// The model's provider, if the configuration names it.
     provider: Option<String>,
     secrets: Secrets,
 }
@@ -80,7 +80,7 @@ enum Reach {
     Replay(Replay),
 }
 
-/// The coding agent of this type; none where the type is no program with a command line of its own.
+/// Returns the coding agent of this type, or `None` if the type has no command line program of its own.
 fn tool_of(kind: AgentKind) -> Option<&'static Tool> {
     match kind {
         AgentKind::Claude => Some(&claude::TOOL),
@@ -91,22 +91,23 @@ fn tool_of(kind: AgentKind) -> Option<&'static Tool> {
     }
 }
 
-/// The variables with keys of the program that is asked in this way.
+/// Returns the variables that hold keys for the program of this type.
 pub fn own_keys(kind: AgentKind) -> Vec<String> {
     tool_of(kind).map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
 }
 
-/// The name of the program that an agent of this type starts unless its `command` says otherwise.
+/// Returns the program that an agent of this type starts unless its `command` names another.
 pub fn own_program(kind: AgentKind) -> Option<&'static str> {
     tool_of(kind).map(|tool| tool.program)
 }
 
-/// The program that an agent starts: that of its command, or that of its type.
+/// Returns the program that an agent starts: from its command, or else the default of its type.
 pub fn program_of(agent: &config::Agent) -> Option<&str> {
     agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind))
 }
 
-/// The command with which an agent writes files and asks nobody: its own words, the options of its type that they leave unsaid, and `more`.
+/// Returns the command with which an agent writes files without asking for permission: its own words, the default options of its type that
+/// they do not set, and `more`.
 pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool) -> Vec<String> {
     match tool_of(agent.kind) {
         Some(tool) => writing_line(tool, &agent.command, more, is_confined),
@@ -114,13 +115,13 @@ pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool
     }
 }
 
-/// The folders in which an agent of this type keeps its sign-in, settings and sessions.
+/// Returns the folders in which an agent of this type keeps its sign-in, settings and sessions.
 pub fn own_folders(kind: AgentKind, environment: &Environment) -> Vec<PathBuf> {
     tool_of(kind).map(|tool| tool.homes.iter().filter_map(|home| home.path(environment)).collect()).unwrap_or_default()
 }
 
 impl Agent {
-    /// Prepares an agent of the configuration. `model` replaces its own.
+    /// Prepares an agent from the configuration. `model` overrides the configured model.
     pub fn new(agent: &config::Agent, model: Option<&str>, environment: &Environment, prices: &Prices) -> Result<Self, SetupError> {
         let model = model.or(agent.model.as_deref());
         if holds_model(&agent.command) && model.is_none() {
@@ -163,7 +164,7 @@ impl Agent {
         })
     }
 
-    /// The program that is started for an answer; none where a service or a recording answers.
+    /// Returns the program started for an answer, or `None` for chat APIs and recordings.
     pub fn program(&self) -> Option<&str> {
         match &self.reach {
             Reach::Command(command) => command.program(),
@@ -172,7 +173,7 @@ impl Agent {
         }
     }
 
-    /// Asks, and waits for the answer, the limit or the stop. What was used is priced and held against the budget.
+    /// Asks, and waits for the answer, the time limit or a stop. Then computes the cost and checks the budget.
     pub fn ask(&self, prompt: &Prompt, stop: &Stop) -> Result<Reply, Failure> {
         let budget = prompt.limits.max_seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
         let wall = [self.timeout, budget].into_iter().flatten().min().unwrap_or(DEFAULT_PROGRAM_TIME);
@@ -198,12 +199,12 @@ impl Agent {
         }
     }
 
-    /// Says whether it tells what its requests had to repeat.
+    /// Returns whether the agent reports repeated requests.
     pub fn tells_repeats(&self) -> bool {
         matches!(self.reach, Reach::Chat(_))
     }
 
-    /// Adds the price and who serves, and takes secrets out.
+    /// Adds the cost and the provider, and removes secrets.
     fn complete(&self, mut measured: Measured) -> Measured {
         if measured.cost.usd.is_none() {
             measured.cost = self.prices.cost_of(&measured, self.model.as_deref());
@@ -224,7 +225,7 @@ impl Agent {
         measured
     }
 
-    /// Says which budget an answer went over. What was not measured cannot be held against it.
+    /// Returns how an answer exceeded its budget. An unmeasured value exceeds nothing.
     fn excess(&self, prompt: &Prompt, measured: &Measured) -> Option<String> {
         let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
         let over = |what: &str, used: Option<u64>, most: Option<u64>| {

@@ -1,19 +1,19 @@
 //! OpenCode: `opencode run --format json`.
 //!
-//! Events, one JSON object a line, as `packages/opencode/src/cli/cmd/run.ts` of sst/opencode (now anomalyco/opencode) prints them. `part`
-//! holds what each tells:
+//! The output is one JSON object per event and line, as printed by `packages/opencode/src/cli/cmd/run.ts` of sst/opencode (now
+//! anomalyco/opencode). Each event's details are in `part`:
 //!
 //! | `type` | `part` |
 //! | --- | --- |
-//! | `step_start`, `step_finish` | a turn of the model; its end has `reason`, `cost` in dollars and `tokens` |
-//! | `text`, `reasoning` | `text` of the message `messageID`; reasoning only if it is asked for |
-//! | `tool_use` | a call that is over: `tool`, `callID`, `state` with `status` |
-//! | `error` | nothing; beside it `error` with `name` and `data.message` |
-//! | `done` | nothing; only newer releases say it |
+//! | `step_start`, `step_finish` | a turn of the model; `step_finish` has `reason`, `cost` in dollars and `tokens` |
+//! | `text`, `reasoning` | `text` of the message `messageID`; reasoning only if requested |
+//! | `tool_use` | a finished call: `tool`, `callID`, `state` with `status` |
+//! | `error` | absent; the event itself has `error` with `name` and `data.message` |
+//! | `done` | absent; only newer releases send it |
 //!
-//! `tokens` has `input` without the cache, `cache.read`, `cache.write`, `output` and `reasoning`. Older releases count reasoning within the
-//! output as well, which their `total` shows. The cost is OpenCode's own sum by its table of prices; 0 stands for no price. The model is
-//! not told.
+//! `tokens` has `input` without the cache, `cache.read`, `cache.write`, `output` and `reasoning`. Older releases also count reasoning as
+//! output, which shows in their `total`. OpenCode computes the cost from its own price table; 0 means that it has no price. The output does
+//! not name the model.
 
 use std::collections::BTreeMap;
 
@@ -44,9 +44,9 @@ pub const TOOL: Tool = Tool {
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["run"], &["run"]);
     line.add_unless(&["--format"], &["--format", "json"]);
-    // Without one it asks a model for a title, whose tokens it does not tell.
+    // Without a title, OpenCode asks a model for one and does not report those tokens.
     line.add_unless(&["--title", "--continue", "-c", "--session", "-s"], &["--title", "evalreport"]);
-    // Only in its log it tells of requests that it sends again.
+    // Only the log mentions repeated requests.
     line.add_unless(&["--print-logs"], &["--print-logs"]);
     line.add_unless(&["--log-level"], &["--log-level", "ERROR"]);
     line.add_model(&["--model", "-m"], asked.model);
@@ -68,7 +68,7 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
                 steps += 1;
                 usage = usage.plus(&tokens(&part["tokens"]));
                 usd = part.get("cost").and_then(as_amount).map(|cost| cost + usd.unwrap_or(0.0)).or(usd);
-                // A step that ends well takes back what was complained of before.
+                // A step that ends well overrides earlier errors.
                 (reason, error) = (text(part, "/reason"), None);
             }
             Some("error") => error = Some(failure(&line["error"])),
@@ -87,13 +87,13 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
     Said { text: said, ending, awaited: None }
 }
 
-/// Takes lines of its log such as `timestamp=… level=ERROR … message="stream error" … error.error="AI_APICallError: Too many requests."`.
-/// What comes after its last event is of the request that is not answered.
+/// Reads log lines such as `timestamp=… level=ERROR … message="stream error" … error.error="AI_APICallError: Too many requests."`. A line
+/// newer than the last event is about an unanswered request, so it is returned.
 fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
     let refused: Vec<&str> = stderr.lines().filter(|line| line.contains("message=\"stream error\"")).collect();
     let last = refused.last()?;
     let event = measured.transcript.last();
-    // A request that failed for good is not sent again.
+    // The request that finally failed was not repeated.
     let retries = (refused.len() as u64).saturating_sub(u64::from(event.is_some_and(|event| event["type"] == "error")));
     if retries > 0 {
         let is_throttled = |line: &&&str| {
@@ -114,7 +114,7 @@ fn ending(reason: Option<&str>) -> Ending {
         Some("length") => Ending::Failure(FailureKind::Limit, "a reply that was cut at its most tokens".to_owned()),
         Some("content-filter") => Ending::Failure(FailureKind::Error, "a reply that the service filtered".to_owned()),
         Some("error") => Ending::Failure(FailureKind::Error, "a step that ended in an error".to_owned()),
-        // Providers of many kinds name their ends as they like.
+        // Providers name their stop reasons freely.
         Some(_) => Ending::Success,
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     fn steps_add_up_and_reasoning_is_counted_once() {
         let (said, measured) = measured(STREAM);
         assert_eq!(said, Said { text: Some("<answer>Blue</answer>\nBye.".to_owned()), ending: Ending::Success, awaited: None });
-        // In the first step reasoning stands beside the output, in the second within it.
+        // The first step reports reasoning beside the output, the second within it.
         let expected = Usage { input: Some(8349), cache_write: Some(0), cache_read: Some(7700), output: Some(75) };
         assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(2), None));
         assert_eq!((measured.cost.usd, measured.cost.source), (Some(0.75), CostSource::Reported));

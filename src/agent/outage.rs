@@ -1,6 +1,6 @@
-//! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
+//! Recognises failures of the service behind a program, not of the program: outages, used-up quotas, refused keys.
 
-/// Phrases, in lower case, by which services and their programs say so.
+/// Lower-case phrases with which services and their programs report an outage or a used-up quota.
 const PHRASES: [&str; 32] = [
     "usage limit reached",
     "reached your usage limit",
@@ -35,7 +35,7 @@ const PHRASES: [&str; 32] = [
     "exhausted your capacity",
     "please set an auth method",
 ];
-/// Phrases, in lower case, of services that will not answer the next prompt either: the key, the account or the model is refused.
+/// Lower-case phrases that mean the next prompt will fail too: the service refuses the key, the account or the model.
 const REFUSALS: [&str; 19] = [
     "invalid api key",
     "invalid_api_key",
@@ -57,21 +57,21 @@ const REFUSALS: [&str; 19] = [
     "is not found for api version",
     "requested entity was not found",
 ];
-/// The message stands at the end of what a program printed; further up, a model may have talked about limits.
+/// Only the end of the output is searched. Earlier in it, the model may have written about limits.
 const TAIL_BYTES: usize = 4096;
 
-/// Says whether the end of what a *failed* program or request said speaks of its service, refusals included. An answer that succeeded is
-/// never asked: it may be about rate limits.
+/// Returns whether the end of a *failed* program's or request's output reports a service failure, including refusals. Never call it on a
+/// successful answer: the answer may discuss rate limits.
 pub fn is_outage(text: &str) -> bool {
     holds(text, &PHRASES) || is_refusal(text)
 }
 
-/// Says whether an HTTP status, with which a service refused a program's request, speaks of the service, the account or the model.
+/// Returns whether an HTTP status means that the service, the account or the model failed.
 pub fn is_outage_status(status: u64) -> bool {
     matches!(status, 401..=404 | 408 | 429 | 500..=599)
 }
 
-/// Says whether the end of what a failed program or request said tells that the next prompt will fare no better.
+/// Returns whether the end of a failed program's or request's output means that the next prompt will fail too.
 pub fn is_refusal(text: &str) -> bool {
     holds(text, &REFUSALS)
 }

@@ -1,11 +1,11 @@
-//! What tokens cost where the agent does not say.
+//! The cost of tokens, for agents that do not report it.
 
 use chrono::NaiveDate;
 
 use super::reply::{Cost, Measured};
 use crate::domain::{Price, PriceTable, Usage};
 
-/// The price table of a configuration, as it stands on the day of the run.
+/// The configuration's price table, as of the day of the run.
 #[derive(Clone, Debug)]
 pub struct Prices {
     table: PriceTable,
@@ -17,7 +17,8 @@ impl Prices {
         Self { table: PriceTable::new(prices), day }
     }
 
-    /// Prices what was measured. Tokens of several models are priced apart, and unknown together where one of them is.
+    /// Computes the cost of the measured tokens. With several models, each is priced on its own; the sum is unknown if one price is
+    /// unknown.
     pub fn cost_of(&self, measured: &Measured, asked: Option<&str>) -> Cost {
         if measured.by_model.len() < 2 {
             let models: Vec<&str> = measured.model.as_deref().into_iter().chain(asked).collect();

@@ -1,4 +1,4 @@
-//! Agents that are programs: how one is started, and how its end is read.
+//! Agents that are programs: starting them, and reading how they ended.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,27 +12,27 @@ use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prom
 use crate::domain::visible;
 use crate::process::{self, Command, Confinement, End, Finished, Limits, StartError, Stop};
 
-/// Tells programs the model.
+/// Environment variable that tells programs the model.
 pub const MODEL_VARIABLE: &str = "EVAL_MODEL";
-/// Stands for the model in the words of a command.
+/// Placeholder for the model in a command.
 pub const MODEL_PLACE: &str = "{model}";
 
-/// Says whether the words of a command hold the model's place, so that a model has to be named.
+/// Returns whether a command contains the model's placeholder and so requires a model.
 pub fn holds_model(words: &[String]) -> bool {
     words.iter().any(|word| word.contains(MODEL_PLACE))
 }
 
-/// A program that takes longer to say its version is not waited for.
+/// Time limit for reporting a version.
 const VERSION_WALL: Duration = Duration::from_secs(10);
-/// No version is longer.
+/// Longest text that counts as a version.
 const MOST_VERSION_BYTES: usize = 60;
 
-/// What is kept of a program's output.
+/// Maximum bytes kept of a program's output.
 pub const MOST_OUTPUT_BYTES: u64 = 16 << 20;
-/// How much of what a program said last goes into a reason.
+/// Number of final output lines quoted in a reason.
 const REASON_LINES: usize = 5;
 
-/// How programs are started, the same for every prompt.
+/// How programs are started. The same for every prompt.
 #[derive(Clone, Debug)]
 pub struct Program {
     root: PathBuf,
@@ -40,13 +40,14 @@ pub struct Program {
     model: Option<String>,
     confinement: Option<Arc<Confinement>>,
     variables: BTreeMap<OsString, Option<OsString>>,
-    /// Secrets that it does not get, for who wonders why it fails.
+    /// Names of the withheld secrets, for the messages of failures.
     withheld: Vec<String>,
     versions: Versions,
 }
 
 impl Program {
-    /// `granted` are the secrets that it may know; `defaults` are variables that it gets unless the environment sets them.
+    /// Creates a starter of programs. `granted` names the secrets that they may have; `defaults` are variables that they get unless the
+    /// environment sets them.
     pub fn new(environment: &Environment, model: Option<String>, granted: &[String], defaults: &[(&str, &str)]) -> Self {
         let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
         let withheld = environment.withheld(granted).cloned().collect();
@@ -61,7 +62,7 @@ impl Program {
         self.model.as_deref()
     }
 
-    /// Adds to a failure of the program what it was not given.
+    /// Adds the withheld secrets to the reason of a failure.
     pub fn explain(&self, failure: Failure) -> Failure {
         match failure.kind {
             FailureKind::Error | FailureKind::Infra => Failure { reason: with_withheld(failure.reason, &self.withheld), ..failure },
@@ -69,7 +70,7 @@ impl Program {
         }
     }
 
-    /// Starts in `folder`, or in the project's.
+    /// Returns a command that starts in `folder`, or else in the project's folder.
     fn command(&self, argv: Vec<String>, folder: Option<&Path>, wall: Duration) -> Command {
         Command {
             argv: argv.into_iter().map(OsString::from).collect(),
@@ -81,14 +82,15 @@ impl Program {
         }
     }
 
-    /// The version of a program, which is asked for it once: the first word with a dot that begins with a digit. None where it says none.
+    /// Returns the version of a program: the first word with a dot and a leading digit. Each program is asked once; `None` if it reports
+    /// none.
     pub fn version(&self, program: &str, stop: &Stop) -> Option<String> {
         self.versions.of(program, || self.said_version(program, stop))
     }
 
     fn said_version(&self, program: &str, stop: &Stop) -> Option<String> {
         let argv = vec![program.to_owned(), "--version".to_owned()];
-        // Not in a workspace, which holds nothing but what the agent made.
+        // Not started in a workspace: it holds only the agent's own files.
         let finished = process::run(&self.command(argv, None, VERSION_WALL), stop).ok()?;
         let said = finished.stdout.text();
         let is_version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
@@ -96,7 +98,7 @@ impl Program {
         (finished.end == End::Exited(0) && version.len() <= MOST_VERSION_BYTES).then(|| version.to_owned())
     }
 
-    /// Runs a program with the prompt as its input. A program that cannot be started is our fault, not the agent's.
+    /// Runs a program with the prompt as its input. A program that cannot be started is an `Infra` failure, not the agent's fault.
     pub fn run(&self, argv: Vec<String>, input: String, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Finished, Failure> {
         let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
         let mut env = self.variables.clone();
@@ -112,10 +114,10 @@ impl Program {
     }
 }
 
-/// How many variables a reason names.
+/// Maximum number of variables named in a reason.
 const MOST_NAMED: usize = 4;
 
-/// Adds to the reason of a failure which secrets the program was not given: it may have needed one.
+/// Adds to a failure's reason the secrets that the program was not given: it may have needed one of them.
 pub fn with_withheld(reason: String, withheld: &[String]) -> String {
     let named = withheld.iter().take(MOST_NAMED).map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     match withheld.len() {
@@ -125,7 +127,7 @@ pub fn with_withheld(reason: String, withheld: &[String]) -> String {
     }
 }
 
-/// The prompt as one text, for programs that know no system prompt.
+/// Joins system prompt and prompt, for programs without a system prompt.
 pub fn joined(prompt: &Prompt) -> String {
     match prompt.system {
         Some(system) => format!("{system}\n\n{}", prompt.text),
@@ -133,7 +135,7 @@ pub fn joined(prompt: &Prompt) -> String {
     }
 }
 
-/// A file with the prompt, which lives as long as the value.
+/// Writes the prompt to a temporary file, which is deleted when the value is dropped.
 pub fn prompt_file(text: &str) -> Result<tempfile::NamedTempFile, Failure> {
     let write = || {
         let mut file = tempfile::Builder::new().prefix("prompt-").suffix(".txt").tempfile()?;
@@ -147,12 +149,12 @@ pub fn prompt_file(text: &str) -> Result<tempfile::NamedTempFile, Failure> {
     })
 }
 
-/// What is known of any program that has ended.
+/// Returns the measurements that every ended program has.
 pub fn measure(finished: &Finished) -> Measured {
     Measured { duration: finished.wall, raw: shorten(&finished.stdout.text(), MOST_RAW_BYTES), ..Measured::default() }
 }
 
-/// How a program ended that was not left to end by itself; none if it was.
+/// Describes the end of a program that was stopped from outside, or returns `None` if it ended by itself.
 pub fn interrupted(end: End, wall: Duration) -> Option<(FailureKind, String)> {
     match end {
         End::TimedOut => Some((FailureKind::Limit, format!("stopped after {} s, its limit of time", wall.as_secs_f64()))),
@@ -161,7 +163,7 @@ pub fn interrupted(end: End, wall: Duration) -> Option<(FailureKind, String)> {
     }
 }
 
-/// How a program's own end reads, and the last lines that it said.
+/// Describes how a program ended, with its last lines of output.
 pub fn crash(finished: &Finished) -> String {
     let end = match finished.end {
         End::Exited(code) => format!("ended with exit status {code}"),

@@ -1,4 +1,4 @@
-//! Answers recorded earlier, given again without asking anybody.
+//! Recorded answers, replayed without asking an agent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::domain::{Problem, Problems, hex, visible};
 use crate::files;
 use crate::transcript::{as_amount, as_count, find_usage};
 
-/// A larger file is some other file.
+/// Maximum file size. A larger file is probably no recording.
 const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     file: String,
     records: Vec<Record>,
-    /// Hash of a prompt, or `item:` and an item's id → places in `records`, in the order of the file.
+    /// Positions in `records`, in file order, by the prompt's hash or by `item:` and an item's id.
     places: BTreeMap<String, Vec<usize>>,
 }
 
@@ -47,7 +47,7 @@ impl Replay {
         }
     }
 
-    /// Reads a JSON list of records, or a record on each line.
+    /// Parses a JSON list of records, or one record per line.
     fn parse(file: &str, text: &str) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let mut replay = Self { file: file.to_owned(), ..Self::default() };
@@ -116,7 +116,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Of several answers to one prompt, the seed chooses; the prompt's own words go before the item's id.
+    /// Returns a recorded answer, looked up by the prompt's text, then by its item. If there are several, the seed selects one.
     pub fn ask(&self, prompt: &Prompt) -> Result<Reply, Failure> {
         let by_item = || self.places.get(&item_key(prompt.item?));
         let Some(places) = self.places.get(&prompt_hash(prompt.text)).or_else(by_item) else {
@@ -139,7 +139,7 @@ impl Replay {
     }
 }
 
-/// The hash by which a recording names a prompt: SHA-256 of its text in UTF-8, in hexadecimal. The system prompt is no part of it.
+/// Returns the hash that identifies a prompt in a recording: the hexadecimal SHA-256 of its UTF-8 text, without the system prompt.
 pub fn prompt_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }

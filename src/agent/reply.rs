@@ -1,4 +1,4 @@
-//! What is asked, and what comes back.
+//! Prompts to agents, and their replies or failures.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,72 +11,72 @@ use super::outage::is_refusal;
 use crate::config::Budget;
 use crate::domain::{CostSource, ItemStatus, Repeated, Usage, visible};
 
-/// The longest raw text that is kept.
+/// Maximum bytes of raw text kept.
 pub const MOST_RAW_BYTES: usize = 256 * 1024;
-/// The longest reason of a failure.
+/// Maximum length of a failure's reason.
 const MOST_REASON_CHARACTERS: usize = 2000;
 
-/// One thing to ask an agent.
+/// One prompt to an agent.
 #[derive(Clone, Debug)]
 pub struct Prompt<'a> {
     pub text: &'a str,
     pub system: Option<&'a str>,
-    /// Which item it is, for answers recorded by item.
+    /// The item's id, for answers recorded by item.
     pub item: Option<&'a str>,
-    /// Given to programs as `EVAL_SEED`; also decides the jitter of retries.
+    /// Passed to programs as `EVAL_SEED`. Also determines the jitter of retries.
     pub seed: u64,
     pub limits: Budget,
-    /// Where a program starts, instead of in the project's folder.
+    /// Where a program starts, if not in the project's folder.
     pub folder: Option<&'a Path>,
 }
 
 /// An answer within its limits.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The agent's last message, untouched but for secrets.
+    /// The agent's last message, unchanged except for removed secrets.
     pub text: String,
     pub measured: Measured,
 }
 
-/// What asking took. Absent is not measured.
+/// The measurements of one prompt. Absent means not measured.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     pub usage: Usage,
-    /// The same tokens by the model that used them, where the agent tells of more than one.
+    /// The tokens by model, if the agent reports more than one model.
     pub by_model: BTreeMap<String, Usage>,
     pub cost: Cost,
-    /// How often the agent was called, where it is more than this once or its program says so.
+    /// Number of agent calls, if there was more than one or the program reports it.
     pub calls: Option<u64>,
     /// Turns of the agent.
     pub steps: Option<u64>,
-    /// Tool calls by name; absent where the agent does not tell, empty where it used none.
+    /// Tool calls by name: absent if the agent does not report them, empty if it made none.
     pub tools: Option<BTreeMap<String, u64>>,
     pub duration: Duration,
     /// Messages and tool calls in order, in the agent's own form.
     pub transcript: Vec<Value>,
-    /// What the agent sent, shortened in the middle.
+    /// The agent's raw output, with the middle cut out if it is long.
     pub raw: String,
-    /// The model that answered, as the agent calls it.
+    /// The answering model, as the agent names it.
     pub model: Option<String>,
     pub served: Served,
-    /// What had to be repeated; absent where nobody tells.
+    /// Repeated requests; absent if not reported.
     pub repeated: Option<Repeated>,
-    /// Something odd that changed nothing.
+    /// A remark about something unusual that did not affect the result.
     pub note: Option<String>,
 }
 
-/// By what an answer was made, as far as it is known.
+/// What produced an answer, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// The version of the agent's program, as it says.
+    /// The version that the agent's program reports.
     pub version: Option<String>,
-    /// Who serves the model: as the configuration says, else the API's host.
+    /// The model's provider: from the configuration, or else the API's host.
     pub provider: Option<String>,
-    /// Where, as the API's address or its answers say.
+    /// The region, from the API's address or its responses.
     pub region: Option<String>,
 }
 
-/// Money, and who says so.
+/// A cost and its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     pub usd: Option<f64>,
@@ -94,20 +94,20 @@ impl Cost {
         Self { usd: Some(usd), source: CostSource::Reported }
     }
 
-    /// By a price table; unknown where that has no price.
+    /// A cost from a price table; unknown if the table has no price.
     pub fn priced(usd: Option<f64>) -> Self {
         usd.map_or_else(Self::default, |usd| Self { usd: Some(usd), source: CostSource::Priced })
     }
 }
 
-/// No answer, or none within the limits.
+/// A failure to answer, or to answer within the limits.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: FailureKind,
     pub outlook: Outlook,
-    /// Lower case, no final period, safe to show, bounded, without secrets.
+    /// Starts in lower case, has no final period and no secrets, and is short and safe to show.
     pub reason: String,
-    /// What was measured until then.
+    /// The measurements up to the failure.
     pub measured: Box<Measured>,
 }
 
@@ -118,25 +118,25 @@ pub enum FailureKind {
     Error,
     /// Time or budget ran out.
     Limit,
-    /// A service outage, a usage limit or a fault of this harness: says nothing about the agent.
+    /// A service outage, a usage limit or a fault of this harness. It tells nothing about the agent.
     Infra,
-    /// The user stopped it: there is nothing to record.
+    /// The user stopped it. Nothing is recorded.
     Stopped,
 }
 
-/// What a failure lets expect of the next prompt to the same agent.
+/// What a failure implies for the next prompt to the same agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outlook {
-    /// Nothing: it may well be answered.
+    /// Nothing: the next prompt may well be answered.
     Open,
-    /// The same failure, unless the agent has answered before: then it may be about this prompt.
+    /// The same failure, unless the agent has answered before: then only this prompt may be at fault.
     Doubtful,
     /// The same failure.
     Hopeless,
 }
 
 impl FailureKind {
-    /// The status of an item that ended so; none where it has not ended.
+    /// Returns the status of the item, or `None` if the user stopped it.
     pub fn item_status(self) -> Option<ItemStatus> {
         match self {
             Self::Error => Some(ItemStatus::Error),
@@ -168,9 +168,9 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Keeps the beginning and the end of a long text, which is where errors and results stand.
+/// Shortens a long text to its beginning and its end, where errors and results are.
 ///
-/// A word that would be cut is left out whole, unless that were most of the text: half a key is found by nobody who looks for keys.
+/// Drops a word at the cut, unless it is more than half of its part: filters for secrets would not find half a key.
 pub fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

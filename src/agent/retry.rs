@@ -1,4 +1,4 @@
-//! How long to wait before asking a service again.
+//! The waiting time before a service is asked again.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::environment::Retries;
 
-/// Returns the pause after `failed` tries: twice as long each time, between half and all of it by the seed, so that many askers do not
-/// come back together.
+/// Returns the pause after `failed` tries. It doubles with each failure, and the seed picks a value between half and all of it, so that
+/// many clients do not return at the same moment.
 pub fn pause(retries: &Retries, seed: u64, failed: u32) -> Duration {
     let doubled = retries.first_pause.saturating_mul(1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX));
     let most = doubled.min(retries.longest_pause);
@@ -19,7 +19,7 @@ pub fn pause(retries: &Retries, seed: u64, failed: u32) -> Duration {
     most.mul_f64(0.5 + share / 2.0)
 }
 
-/// Reads `Retry-After`: seconds, or a date, which counts from the response's own `Date`; no clock of ours has to agree with theirs.
+/// Parses `Retry-After`: seconds, or a date. A date is relative to the response's own `Date`, so clocks need not agree.
 pub fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {

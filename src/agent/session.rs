@@ -1,4 +1,4 @@
-//! What a coding agent's program printed, line by line, and how the end of its session counts.
+//! A coding agent's output, line by line, and how its session ended.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use super::program::{crash, interrupted, measure};
 use super::reply::{Failure, FailureKind, Measured, Reply};
 use crate::process::{End, Finished};
 
-/// What a program said, besides what it used.
+/// What a program's output says, apart from the measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     /// The agent's last message.
     pub text: Option<String>,
     pub ending: Ending,
-    /// Why its service did not answer the last request, where the program was about to try again when it fell silent.
+    /// Why the service did not answer, if the output breaks off while the program was about to try again.
     pub awaited: Option<String>,
 }
 
-/// What a program said of its own end.
+/// How a program reports its own end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
-    /// Nothing: it was cut off, or it died.
+    /// Not reported: the program was cut off, or it crashed.
     #[default]
     Unsaid,
     Success,
-    /// What went wrong, in the program's words.
+    /// The failure, in the program's words.
     Failure(FailureKind, String),
 }
 
-/// Takes every line that is a JSON object, or the whole text where that is one value; half a line is none.
+/// Returns every JSON object of the output: one per line, or the whole text if it is a single JSON value. Skips incomplete lines.
 pub fn objects(stdout: &str) -> Vec<Value> {
     let parsed = match serde_json::from_str::<Value>(stdout.trim()) {
         Ok(Value::Array(values)) => values,
@@ -40,13 +40,13 @@ pub fn objects(stdout: &str) -> Vec<Value> {
     parsed.into_iter().filter(Value::is_object).collect()
 }
 
-/// Turns what a program left behind into an answer or a failure. `read` takes the text of its output, and adds what was measured.
+/// Turns an ended program into a reply or a failure. `read` parses the output and adds the measurements.
 pub fn reply(finished: &Finished, wall: Duration, read: fn(&str, &mut Measured) -> Said) -> Result<Reply, Failure> {
     reply_with_complaints(finished, wall, read, |_, _| None)
 }
 
-/// The same of a program that tells only on its error stream what its service refuses: `complaints` takes that stream's text after all else
-/// was measured, and returns what [`Said::awaited`] holds.
+/// Like [`reply`], for programs that report refused requests only on standard error. `complaints` runs last on that stream and returns a
+/// value for [`Said::awaited`].
 pub fn reply_with_complaints(
     finished: &Finished,
     wall: Duration,
@@ -63,7 +63,7 @@ fn judge(said: Said, finished: &Finished, wall: Duration, mut measured: Measured
     let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
     if let Some((kind, reason)) = interrupted(finished.end, wall) {
         return match (kind, said.awaited) {
-            // The agent had nothing to do.
+            // The agent was waiting for its service, so the time-out is not its fault.
             (FailureKind::Limit, Some(why)) => {
                 fail(FailureKind::Infra, &format!("{reason}, while its service did not answer: {why}"), measured)
             }
@@ -93,7 +93,7 @@ fn judge(said: Said, finished: &Finished, wall: Duration, mut measured: Measured
     }
 }
 
-/// Adds something odd to what is already noted.
+/// Adds a note to the existing ones.
 pub fn add_note(measured: &mut Measured, note: &str) {
     measured.note = Some(match measured.note.take() {
         Some(before) => format!("{before}; {note}"),
@@ -101,18 +101,18 @@ pub fn add_note(measured: &mut Measured, note: &str) {
     });
 }
 
-/// The text of a field, if it has any.
+/// Returns the text at a JSON pointer, or `None` if it is empty or absent.
 pub fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     value.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
 pub mod testing {
-    //! Checks that the tools share.
+    //! Helpers for the tests of all tools.
 
     use super::*;
 
-    /// Returns what a tool reads from the output of a session.
+    /// Parses the output of a session with `read`, and returns what it says and the measurements.
     pub fn measured(read: fn(&str, &mut Measured) -> Said, stdout: &str) -> (Said, Measured) {
         let mut measured = Measured::default();
         (read(stdout, &mut measured), measured)

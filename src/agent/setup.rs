@@ -1,4 +1,4 @@
-//! Why an agent cannot be used at all, found before anything is asked.
+//! Errors that make an agent unusable, found before the first prompt.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use crate::domain::Problems;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetupError {
-    /// The configuration and the environment do not fit together.
+    /// Configuration and environment do not match.
     Refused { agent: String, message: String, hint: String },
-    /// The file of recorded answers is wrong.
+    /// The file of recorded answers is invalid.
     Recording(Problems),
 }
 

@@ -1,6 +1,6 @@
-//! Coding agents with a command line program of their own: how each is started, and who reads what it prints.
+//! Coding agents with their own command line program: how each is started, and how its output is read.
 //!
-//! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
+//! To add one, write a [`Tool`] in a file of its own and add a line to [`super::tool_of`].
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -10,45 +10,45 @@ use super::program::{MODEL_PLACE, Program, holds_model, joined};
 use super::reply::{Failure, Measured, Prompt, Reply};
 use crate::process::{Finished, Stop};
 
-/// What sets one type of agent apart from the others.
+/// The properties of one type of agent.
 #[derive(Debug)]
 pub struct Tool {
-    /// The name under which it is installed.
+    /// The name of the installed program.
     pub program: &'static str,
-    /// The variables that hold its own keys: names, or beginnings of names before a `*`.
+    /// The variables that hold its own keys: names, or prefixes followed by `*`.
     pub keys: &'static [&'static str],
     /// Variables that it gets unless the environment sets them.
     pub variables: &'static [(&'static str, &'static str)],
-    /// Where it keeps its sign-in, settings and sessions. It makes these folders itself where it may.
+    /// Folders for its sign-in, settings and sessions. If it has permission, the program creates them itself.
     pub homes: &'static [Home],
-    /// The options with which it changes the files of its folder without a person who agrees.
+    /// The options that let it change files without asking for permission.
     pub writing: &'static [Choice],
-    /// Whether a system prompt can be told apart from the prompt.
+    /// Whether it takes a system prompt separately.
     pub takes_system: bool,
-    /// Adds the options of a run without a person.
+    /// Adds the options for a run without a user.
     pub complete: fn(&mut Line, &Asked<'_>),
-    /// Reads what the program left behind; the time is the limit that it had.
+    /// Reads an ended program's output. The duration is its time limit.
     pub read: fn(&Finished, Duration) -> Result<Reply, Failure>,
 }
 
-/// A folder of a program.
+/// A folder that belongs to a program.
 #[derive(Debug)]
 pub struct Home {
-    /// The variable that holds its place.
+    /// The environment variable that holds the folder's path.
     pub variable: &'static str,
-    /// What comes after the variable's value.
+    /// Path appended to the variable's value.
     pub then: &'static str,
-    /// Its place below the home folder where the variable is not set.
+    /// Path below the home folder, if the variable is not set.
     pub place: &'static str,
 }
 
 impl Home {
-    /// Its path; none where neither its variable nor the home folder is known, and where it would hold more than what is the program's: the
-    /// home folder, one above that, or everything.
+    /// Returns the folder's path, or `None` if neither its variable nor the home folder is set. Also returns `None` for a relative path,
+    /// and for the home folder and everything above it, because those hold more than the program's own files.
     pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
         let home = environment.variable("HOME").map(Path::new);
         let path = match environment.variable(self.variable) {
-            // An empty end would leave a slash behind.
+            // Joining an empty path would append a slash.
             Some(set) if self.then.is_empty() => PathBuf::from(set),
             Some(set) => Path::new(set).join(self.then),
             None => home?.join(self.place),
@@ -57,7 +57,7 @@ impl Home {
     }
 }
 
-/// Says whether a folder can be a program's own. What is in it may be read and changed by the program, however far it is confined.
+/// Returns whether a folder can be a program's own. A program may read and change its own folder even when confined.
 fn is_own(folder: &Path, home: Option<&Path>) -> bool {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = place(folder);
@@ -65,17 +65,17 @@ fn is_own(folder: &Path, home: Option<&Path>) -> bool {
     !goes_up && folder.components().count() > 1 && !home.is_some_and(|home| place(home).starts_with(&folder))
 }
 
-/// Words of a command line that stand there unless the configuration says the same or otherwise.
+/// Default words of a command line, left out if the configuration sets the same option.
 #[derive(Debug)]
 pub struct Choice {
-    /// The options that say the same or otherwise.
+    /// The options that replace these words.
     pub names: &'static [&'static str],
     pub words: &'static [&'static str],
-    /// What stands in place of the words where this program confines the other one, which then cannot confine itself.
+    /// The words used instead if evalreport confines the program, because its own sandbox then cannot work.
     pub confined: &'static [&'static str],
 }
 
-/// What the options of a program depend on.
+/// Settings that the options of a program depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
     pub model: Option<&'a str>,
@@ -83,7 +83,7 @@ pub struct Asked<'a> {
     pub system: Option<&'a str>,
 }
 
-/// A command line that begins with the configuration's words. What those say themselves is not said twice.
+/// A command line that begins with the configured words. Options that they set are not added again.
 #[derive(Clone, Debug)]
 pub struct Line {
     own: Vec<String>,
@@ -97,7 +97,7 @@ impl Line {
         Self { own: own.to_vec(), words, has_model: holds_model(own) }
     }
 
-    /// Says whether the configuration gives one of these options, or a word that stands alone.
+    /// Returns whether the configured words contain one of these options or words.
     pub fn says(&self, names: &[&str]) -> bool {
         let is_named =
             |word: &str| names.iter().any(|name| word == *name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
@@ -115,7 +115,7 @@ impl Line {
         }
     }
 
-    /// Names the model, unless the configuration's words hold its place or name one.
+    /// Adds the model, unless the configured words name one or contain its placeholder.
     pub fn add_model(&mut self, names: &[&str], model: Option<&str>) {
         if let Some(model) = model
             && !self.has_model
@@ -125,7 +125,7 @@ impl Line {
     }
 }
 
-/// The words with which a tool writes files: the configuration's, what they leave unsaid, and more words of the configuration.
+/// Returns the command with which a tool writes files: the configured words, the default options that they do not set, and `more`.
 pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> Vec<String> {
     let program = [tool.program.to_owned()];
     let mut words = if own.is_empty() { program.to_vec() } else { own.to_vec() };
@@ -138,19 +138,19 @@ pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: b
     words
 }
 
-/// The words that start a tool.
+/// Returns the command that starts a tool.
 pub fn command_line(tool: &Tool, own: &[String], asked: &Asked<'_>) -> Vec<String> {
     let mut line = Line::new(own, asked.model);
     (tool.complete)(&mut line, asked);
     line.words
 }
 
-/// A tool as the configuration wants it.
+/// A configured tool.
 #[derive(Clone, Debug)]
 pub struct ToolProgram {
     tool: &'static Tool,
     program: Program,
-    /// The program and the arguments that come first.
+    /// The program and its first arguments.
     argv: Vec<String>,
     max_steps: Option<u64>,
 }
@@ -182,7 +182,7 @@ impl ToolProgram {
         }
     }
 
-    /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
+    /// Adds the program's version if its session does not report it. A launcher such as `npx` is not asked: it has its own version.
     fn add_version(&self, measured: &mut Measured, stop: &Stop) {
         let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
         else {
@@ -264,11 +264,11 @@ mod tests {
 
 #[cfg(test)]
 pub mod testing {
-    //! Checks that the tools share.
+    //! Helpers for the tests of all tools.
 
     use super::{Asked, Tool, command_line};
 
-    /// Returns the words that start a tool whose configured words are `own`, as one line.
+    /// Returns, as one line, the command of a tool whose configured words are `own`.
     pub fn command_words(tool: &Tool, own: &str, asked: &Asked<'_>) -> String {
         let own: Vec<String> = own.split(' ').map(str::to_owned).collect();
         command_line(tool, &own, asked).join(" ")

@@ -1,4 +1,4 @@
-//! Agents: what answers a prompt.
+//! Agents, which answer prompts.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::domain::Problem;
 pub struct Agent {
     pub id: String,
     pub kind: AgentKind,
-    /// Who serves the model, in words for pages.
+    /// The model's provider, as pages show it.
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// The program and its arguments; empty unless `kind` is `command`, or a coding agent's with a program of its own.
+    /// The program and its arguments. Only for `command` and for coding agents with their own program; empty otherwise.
     pub command: Vec<String>,
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; never the key.
+    /// The environment variable that holds the key, never the key itself.
     pub api_key_env: Option<String>,
-    /// The secrets among the variables that its program gets: names, or beginnings of names before a `*`.
+    /// The secrets that its program gets as environment variables: names, or prefixes followed by `*`.
     pub env: Vec<String>,
-    /// The recorded answers of `replay`.
+    /// The file with recorded answers, for `replay`.
     pub file: Option<String>,
     pub max_steps: Option<u64>,
     pub max_tokens: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Agent {
     pub timeout: Option<Duration>,
 }
 
-/// How an agent is reached.
+/// The type of an agent: how it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentKind {
     /// Any program.
@@ -44,7 +44,7 @@ pub enum AgentKind {
     Opencode,
     /// Anthropic's Messages API.
     Anthropic,
-    /// An API like OpenAI's chat completions.
+    /// An API compatible with OpenAI's chat completions.
     Openai,
     /// Answers recorded in a file.
     Replay,
@@ -67,12 +67,12 @@ impl AgentKind {
         }
     }
 
-    /// Says whether it is a program, which can write files.
+    /// Returns whether the agent is a program, which can write files.
     pub fn is_program(self) -> bool {
         self.own_keys().contains(&"command")
     }
 
-    /// The keys, of those that belong to a way of being reached, that this one uses.
+    /// Returns the type-specific keys that this type uses.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
             Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
@@ -81,7 +81,7 @@ impl AgentKind {
         }
     }
 
-    /// The key without which there is nothing to reach.
+    /// Returns the key that this type requires, if any.
     fn required_key(self) -> Option<&'static str> {
         match self {
             Self::Command => Some("command"),
@@ -147,14 +147,14 @@ fn refuse_key(fields: &mut Fields) {
     if fields.child("api_key").is_none() {
         return;
     }
-    // The line stands in the message: a place would show the line itself, and with it the key.
+    // The message names the line. A problem's place would print the line itself, and with it the key.
     let message = format!("{} on line {} must not be in a file", quote(&fields.path_of("api_key")), fields.line_of("api_key"));
     let hint = "keys come from the environment: name the variable in `api_key_env`, and replace the key that was written here";
     let problem = Problem::in_file(fields.file(), message).with_hint(hint);
     fields.problems().push(problem);
 }
 
-/// Refuses keys that the agent's type would silently ignore, and asks for the one it needs.
+/// Rejects keys that the agent's type would ignore, and reports a missing required key.
 fn check_keys(fields: &mut Fields, kind: AgentKind) {
     for key in ["command", "env", "base_url", "api_key_env", "file"] {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {

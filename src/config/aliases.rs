@@ -1,4 +1,4 @@
-//! Names that mean the same: what a record calls it, and what pages call it.
+//! Aliases: names in records, and the names that pages show instead.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn read(fields: &mut Fields) -> Aliases {
     aliases
 }
 
-/// Reads one map of names. An alias is followed once, so a chain would end halfway and is refused.
+/// Reads a map of names. An alias is resolved only once, so chains are rejected.
 fn read_names(fields: &mut Fields, key: &str) -> BTreeMap<String, String> {
     let names = fields.text_map(key);
     let path = fields.path_of(key);

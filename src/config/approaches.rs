@@ -1,4 +1,4 @@
-//! Approaches: how a suite's requirements become a result.
+//! Approaches: they turn a suite's requirements into a result.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use crate::document::{Fields, nearest_hint, quote};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approach {
     pub id: String,
-    /// The words pages show instead of the id.
+    /// The name that pages show instead of the id.
     pub name: Option<String>,
-    /// The program and its arguments, which may hold [`PLACEHOLDERS`]; empty only for a built-in approach.
+    /// The program and its arguments, which may hold [`PLACEHOLDERS`]. Empty only for a built-in approach.
     pub command: Vec<String>,
     pub timeout: Option<Duration>,
-    /// The id of the agent that an approach without a command asks; of `oneshot` the default agent, or Claude's program, if absent.
+    /// The id of the agent for an approach without a command. For `oneshot`, absent means the default agent, or Claude's program.
     pub agent: Option<String>,
-    /// Arguments that its agent's program gets after those of its own.
+    /// Arguments added to those of its agent's program.
     pub args: Vec<String>,
-    /// The file with what its agent is told before the requirements.
+    /// The file with the agent's instructions, which precede the requirements.
     pub prompt: Option<String>,
-    /// The folder whose files are laid into the workspace before it begins.
+    /// The folder whose files are added to the workspace before it starts.
     pub files: Option<String>,
-    /// A sandbox's program and its arguments, which starts the command; empty for none.
+    /// A sandbox's program and arguments, which start the command. Empty for none.
     pub wrap: Vec<String>,
-    /// Files and folders that it may change beside its workspace; `~` is the home folder.
+    /// Files and folders outside its workspace that it may change. `~` is the home folder.
     pub writes: Vec<String>,
-    /// The secrets among the variables that it gets: names, or beginnings of names before a `*`.
+    /// The secrets that it gets as environment variables: names, or prefixes followed by `*`.
     pub env: Vec<String>,
 }
 
-/// What a command's arguments may hold in braces, filled in for each run.
+/// Placeholders in a command's arguments, written in braces and filled in for each run.
 pub const PLACEHOLDERS: [&str; 6] = ["model", "requirements", "output_dir", "prompt_file", "suite", "root"];
 
 /// Approaches that need no command of their own.
@@ -76,7 +76,7 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     Some(Approach { id: id?, name, command, timeout, agent, args, prompt, files, wrap, writes, env })
 }
 
-/// Finds `{word}`. Braces around anything else, such as JSON, are just text.
+/// Finds placeholders such as `{word}`. Braces around anything else, such as JSON, are plain text.
 fn placeholders(argument: &str) -> impl Iterator<Item = &str> {
     let is_word = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     argument.split('{').skip(1).filter_map(|after| after.split_once('}')).map(|(name, _)| name).filter(move |name| is_word(name))

@@ -1,11 +1,11 @@
-//! Programs with their arguments. There is no shell: each argument reaches the program as it is.
+//! Programs with their arguments. No shell is involved: each argument reaches the program unchanged.
 
 use crate::document::{Fields, Value, quote};
 
-/// Characters that mean something to a shell. In text they say that the writer expects one.
+/// Shell metacharacters. Their use in plain text suggests that the writer expects a shell.
 const SHELL: &[char] = &['\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')'];
 
-/// Reads a list of arguments, or text that is split at spaces. Empty if absent.
+/// Reads a list of arguments, or a text split at spaces. Returns an empty list if the key is absent.
 pub(super) fn read(fields: &mut Fields, key: &str) -> Vec<String> {
     let Some(node) = fields.child(key) else { return Vec::new() };
     let path = quote(&fields.path_of(key));

@@ -1,10 +1,10 @@
-//! What was independently repeated in a suite, where it does not follow from the kind of its items.
+//! The sampling unit of a suite, if it differs from the default for its kind of items.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Fields, quote};
 
-/// The unit that verdicts about a suite are counted in.
+/// The sampling unit of a suite: what was independently repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuiteDesign {
     /// Independent items: the suite is a sample of questions.

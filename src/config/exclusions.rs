@@ -1,14 +1,14 @@
-//! `exclusions.yaml`: items that are known to be broken.
+//! `exclusions.yaml`: items known to be broken.
 
 use std::path::Path;
 
 use crate::document::{self, Fields, quote};
 use crate::domain::{Exclusion, Problem, visible};
 
-/// The file's name, beside `evalreport.yaml`.
+/// The file's name, next to `evalreport.yaml`.
 pub const EXCLUSIONS_FILE: &str = "exclusions.yaml";
 
-/// Reads the file; a missing one excludes nothing.
+/// Reads the file. A missing file excludes nothing.
 pub fn load_exclusions(path: &Path) -> Result<Vec<Exclusion>, Vec<Problem>> {
     if !path.exists() {
         return Ok(Vec::new());
@@ -18,7 +18,7 @@ pub fn load_exclusions(path: &Path) -> Result<Vec<Exclusion>, Vec<Problem>> {
     parse_exclusions(&file, &text)
 }
 
-/// Reads `text`, which came from `file`. All problems come back together.
+/// Parses the `text` of `file`. Returns all problems together.
 pub fn parse_exclusions(file: &str, text: &str) -> Result<Vec<Exclusion>, Vec<Problem>> {
     let root = document::parse(file, text)?;
     let mut problems = Vec::new();

@@ -1,20 +1,20 @@
-//! Gates: what must not get worse.
+//! Gates: limits on regressions.
 
 use crate::document::{Fields, ScalarKind, Value, quote};
 use crate::domain::{Bound, Mark};
 
-/// One rule; it holds for every suite and approach unless it names them.
+/// One rule. It applies to every suite and approach unless it names some.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     pub metric: Option<String>,
     pub suite: Option<String>,
     pub approach: Option<String>,
-    /// The largest fall and rise allowed, in the metric's unit; for time, tokens and money relative, 0.1 for a tenth.
+    /// The largest fall and rise allowed, in the metric's unit. Relative for time, tokens and cost: 0.1 means 10%.
     pub max_drop: Option<Bound>,
     pub max_rise: Option<Bound>,
     /// Items that must pass.
     pub must_pass: Vec<String>,
-    /// No item that always passed in the baseline fails now.
+    /// Whether an item that always passed in the baseline must not fail now.
     pub no_new_failures: bool,
 }
 

@@ -1,12 +1,12 @@
-//! Ids that name things within the file, and references to them.
+//! Ids defined in the file, and references to them.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Fields, nearest_hint, quote};
 
-/// The ids of one list, such as `agents`, in order of their names, with the line each is on.
+/// The ids of one list, such as `agents`, with their lines.
 pub(super) struct Ids {
-    /// What the ids name, in messages: `agent`.
+    /// The noun for the ids in messages, such as `agent`.
     noun: &'static str,
     lines: BTreeMap<String, usize>,
 }
@@ -16,11 +16,12 @@ impl Ids {
         Self { noun, lines: BTreeMap::new() }
     }
 
-    /// Takes the required `id` of an entry: one word, used once. An id stands even if the rest of its entry is wrong, so that one
+    /// Takes the required `id` of an entry: one word, used once. An id counts even if the rest of its entry is invalid, so that one error
+    /// does not invalidate every reference to it.
     /// mistake does not make every reference to it another.
     pub(super) fn take(&mut self, fields: &mut Fields) -> Option<String> {
         let id = fields.required_text("id")?;
-        // `@` parts task and agent in a selector.
+        // `@` separates task and agent in a selector.
         if id.chars().any(|character| character.is_whitespace() || character.is_control() || character == '@') {
             let message = format!("{} must be one word without `@`, not {}", quote(&fields.path_of("id")), quote(&id));
             fields.reject("id", message, None);
@@ -36,7 +37,7 @@ impl Ids {
         Some(id)
     }
 
-    /// Reads a key that names one of these ids.
+    /// Reads a key whose value must be one of these ids.
     pub(super) fn reference(&self, fields: &mut Fields, key: &str) -> Option<String> {
         let id = fields.text(key)?;
         if self.lines.contains_key(&id) {

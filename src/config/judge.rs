@@ -10,11 +10,11 @@ use crate::document::{Fields, quote};
 pub struct Judge {
     /// The id of a declared agent.
     pub agent: String,
-    /// Instead of the agent's own.
+    /// Overrides the agent's own model.
     pub model: Option<String>,
-    /// How often each criterion is asked; the majority decides. At least 1.
+    /// Number of votes per criterion; the majority decides. At least 1.
     pub votes: Option<u64>,
-    /// Whether a reply that cannot be read fails the criteria instead of leaving them unevaluated.
+    /// Whether an unreadable reply fails the criteria. Otherwise they stay unevaluated.
     pub strict: bool,
     pub timeout: Option<Duration>,
 }

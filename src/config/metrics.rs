@@ -1,4 +1,4 @@
-//! What the project says about its metrics: words, unit, direction.
+//! The project's settings for its metrics: label, unit, direction.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::gates::bound;
 const KINDS: [(&str, MetricKind); 4] =
     [("rate", MetricKind::Rate), ("amount", MetricKind::Amount), ("score", MetricKind::Score), ("count", MetricKind::Count)];
 
-/// Reads what is said about metrics, and which evaluators are switched on: under `evaluators`, or as `metrics.NAME: true`.
+/// Reads the metrics' settings, and the enabled evaluators: from `evaluators`, or from `metrics.NAME: true`.
 pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BTreeMap<Evaluator, Setting>) {
     let mut metrics = BTreeMap::new();
     let mut evaluators = BTreeMap::new();
@@ -29,7 +29,7 @@ pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BT
     (metrics, evaluators)
 }
 
-/// Gives the margin of a metric that goes by another name to its key too, under which it is looked for; one given there stands.
+/// Copies a margin given under an alternative name of a metric to the metric's key. Keeps a margin given under the key itself.
 fn share_margins(metrics: &mut BTreeMap<String, MetricSettings>) {
     let others = metrics.iter().filter_map(|(name, settings)| Some((metric_key(name), settings.margin?)));
     let others: Vec<(String, f64)> = others.map(|(key, margin)| (key.to_owned(), margin)).collect();
@@ -51,12 +51,12 @@ fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
     settings
 }
 
-/// Reads a margin, checked against what is known of the metric before any run is read.
+/// Reads a margin, and checks it against the metric's known unit and kind.
 fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<f64> {
     let bound = bound(fields, "margin")?;
     let (unit, kind) = built_in(metric_key(name)).map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
     let kind = settings.kind.or(kind).unwrap_or(MetricKind::Score);
-    // Without a word on its unit, a score with a mark is taken for a share, and one without for a plain number.
+    // Without a known unit, a score with a percent mark counts as a fraction, and one without as a plain number.
     let of_mark = || if bound.mark == Mark::None { Unit::Number } else { Unit::Fraction };
     let unit = settings.unit.or(unit).unwrap_or_else(of_mark);
     bound

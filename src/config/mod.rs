@@ -1,8 +1,8 @@
-//! `evalreport.yaml` into typed settings.
+//! Reads `evalreport.yaml` into typed settings.
 //!
-//! A file is read whole and judged whole: every problem comes back at once, with its line, column and key. Nothing here runs a program,
-//! opens another file or looks at the environment; settings of commands to come are read and checked all the same, so that a file that
-//! is accepted today means what it says.
+//! The whole file is read and checked: all problems are reported at once, with line, column and key. This module runs no program, opens no
+//! other file and does not use the environment. Settings of future commands are checked too, so that a file accepted today keeps its
+//! meaning.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,44 +38,44 @@ pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
 const VERSION: i64 = 1;
-/// Far more than a person writes; a larger file is some other file.
+/// Far more than a person writes. A larger file is probably no configuration.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The settings of a project. Without a file, everything is empty.
+/// The settings of a project. Empty if there is no file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// The folder of the file, which relative paths in it start from; empty without a file.
+    /// The folder of the file, from which its relative paths start. Empty without a file.
     pub folder: PathBuf,
     pub agents: Vec<Agent>,
-    /// The id of one of `agents`.
+    /// The id of an entry in `agents`.
     pub default_agent: Option<String>,
     pub approaches: Vec<Approach>,
     pub tasks: Vec<Task>,
     pub judge: Option<Judge>,
     pub metrics: BTreeMap<String, MetricSettings>,
-    /// What turns finished workspaces into scores, for every suite that does not say otherwise.
+    /// The evaluators of finished workspaces, unless a suite has its own settings.
     pub evaluators: BTreeMap<Evaluator, Setting>,
-    /// Overrides of what verification would choose, as written: verification reads it.
+    /// Overrides of verification's choices, as written. Verification parses them.
     pub verification: Option<Node>,
-    /// The file as messages name it; empty without one.
+    /// The file's name in messages. Empty without a file.
     pub file: String,
-    /// By suite.
+    /// Sampling units by suite.
     pub designs: BTreeMap<String, SuiteDesign>,
-    /// By suite: the key of the metric that decides, where that is not the pass rate.
+    /// Keys of the deciding metrics by suite, if not the pass rate.
     pub primaries: BTreeMap<String, String>,
-    /// Sorted by model and date.
+    /// Prices sorted by model and date.
     pub prices: Vec<Price>,
     pub gate: Vec<Gate>,
     pub site: Site,
     pub aliases: Aliases,
 }
 
-/// Walks up from the folder `start` to the nearest configuration.
+/// Finds the nearest configuration in `start` or a parent folder.
 pub fn find(start: &Path) -> Option<PathBuf> {
     start.ancestors().find_map(|folder| CONFIGURATION_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
 }
 
-/// What is no file is found too, to be refused: it was meant.
+/// Returns whether the path exists and is no folder. Other special files count too: loading them reports the problem.
 fn is_there(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
 }
@@ -87,7 +87,7 @@ pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
     Ok(Config { folder, ..parse(&file, &text)? })
 }
 
-/// Reads `text`, which came from `file`; `file` decides between YAML and JSON and names the place of each problem.
+/// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.
 pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
     let root = document::parse(file, text)?;
     let mut problems = Vec::new();
@@ -95,7 +95,7 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
     match config {
         Some(config) if problems.is_empty() => Ok(config),
         Some(_) | None => {
-            // In the order of the file, whatever order the keys were asked for in.
+            // In file order, not in the order in which the keys were read.
             problems.sort();
             Err(problems)
         }

@@ -1,4 +1,4 @@
-//! What a model's tokens cost, from a date on.
+//! Token prices of models, each valid from a date.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! The metric that decides in a suite, where that is not the pass rate.
+//! The metric that decides in a suite, if it is not the pass rate.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Fields, quote};
 use crate::domain::metric_key;
 
-/// Reads the keys of metrics by suite.
+/// Reads the metric keys by suite.
 pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, String> {
     let mut primaries = BTreeMap::new();
     for (suite, metric) in fields.text_map("primary") {

@@ -1,4 +1,4 @@
-//! What the site says about itself.
+//! The site's settings.
 
 use crate::document::{Fields, quote};
 use crate::domain::OwnPattern;
@@ -6,15 +6,15 @@ use crate::domain::OwnPattern;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     pub title: Option<String>,
-    /// Where the site will be served, for addresses that must be absolute. Ends in no slash.
+    /// The site's address, for links that must be absolute. Has no trailing slash.
     pub base_url: Option<String>,
     /// The suite that the overview shows first.
     pub default_suite: Option<String>,
-    /// The approach that others are compared to.
+    /// The approach that all others are compared with.
     pub baseline: Option<String>,
-    /// Whether pages ask search engines to leave them out.
+    /// Whether pages ask search engines not to index them.
     pub noindex: bool,
-    /// What `--redact` takes out beside the usual.
+    /// Patterns that `--redact` removes in addition to the built-in ones.
     pub redact: Vec<OwnPattern>,
 }
 
@@ -46,7 +46,7 @@ fn read_pattern(mut fields: Fields) -> Option<OwnPattern> {
     parsed
 }
 
-/// Reads an address that the pages' paths can follow.
+/// Reads an address to which the pages' paths can be appended.
 fn read_base_url(fields: &mut Fields) -> Option<String> {
     let url = read_url(fields, "base_url")?;
     if url.contains(['?', '#']) {
@@ -57,7 +57,7 @@ fn read_base_url(fields: &mut Fields) -> Option<String> {
     Some(url)
 }
 
-/// Reads an absolute web address, without the slashes at its end.
+/// Reads an absolute web address, without trailing slashes.
 pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
     let text = fields.text(key)?;
     if !is_web_address(&text) {
@@ -68,7 +68,7 @@ pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
     Some(text.trim_end_matches('/').to_owned())
 }
 
-/// Returns the address of a folder, without the slashes at its end; nothing where it is none.
+/// Returns the address of a folder without trailing slashes, or `None` if the text is no such address.
 pub fn folder_address(text: &str) -> Option<&str> {
     (is_web_address(text) && !text.contains(['?', '#'])).then(|| text.trim_end_matches('/'))
 }

@@ -1,26 +1,26 @@
-//! Tasks: questions to be put to an agent, under a name.
+//! Configured tasks: named sets of questions for an agent.
 
 use super::ids::Ids;
 use crate::document::{Fields, quote};
 
-/// A question evaluation, the only type of task there is.
+/// A question evaluation, the only type of configured task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     pub id: String,
-    /// The id of a declared agent; the default agent if absent.
+    /// The id of an agent. `None` means the default agent.
     pub agent: Option<String>,
-    /// Instead of the agent's own.
+    /// Overrides the agent's own model.
     pub model: Option<String>,
-    /// Relative to the configuration's folder.
+    /// Path relative to the configuration's folder.
     pub questions_file: String,
-    /// The suite that results are filed under.
+    /// The suite under which results are stored.
     pub suite: Option<String>,
     pub budget: Budget,
-    /// How many questions are asked at the same time; at least 1.
+    /// Number of questions asked in parallel; at least 1.
     pub concurrency: Option<u64>,
 }
 
-/// What one question may use.
+/// The limits of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
     pub max_tokens: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Task> {
 fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
     let id = ids.take(&mut fields);
     if !check_type(&mut fields) {
-        // The other keys belong to a type that is not known here, so none of them can be judged.
+        // The other keys belong to an unknown type, so they cannot be checked.
         return None;
     }
     let agent = agents.reference(&mut fields, "agent");
@@ -53,7 +53,7 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
     Some(Task { id: id?, agent, model, questions_file: questions_file?, suite, budget, concurrency })
 }
 
-/// Says whether the rest of the task can be judged as a question evaluation.
+/// Returns whether the rest of the task can be checked as a question evaluation.
 fn check_type(fields: &mut Fields) -> bool {
     const QUESTIONS: &str = "question_eval";
     let path = quote(&fields.path_of("type"));

@@ -10,7 +10,7 @@ fn example() -> &'static str {
     after.split_once("```").expect("the example ends").0
 }
 
-/// Checks the problems of a file that is right but for `text`, each with its hint in brackets.
+/// Checks the problems of a file that is valid except for `text`. Each problem has its hint in brackets.
 #[track_caller]
 fn refused(text: &str, expected: &[&str]) {
     let problems = parse("c.yaml", &format!("version: 1\n{text}")).expect_err("the text is wrong");

@@ -1,4 +1,4 @@
-//! Lengths of time as a person writes them: `90s`, `30m`, `1h30m`.
+//! Durations in human notation: `90s`, `30m`, `1h30m`.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use super::{Fields, Scalar, ScalarKind, Value, quote};
 
 const FORM: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
 
-/// Reads whole hours, minutes and seconds, each at most once and in this order. Zero is refused: a limit of nothing is a mistake.
+/// Parses whole hours, minutes and seconds, each at most once and in this order. Rejects zero, which is no sensible limit.
 ///
-/// The error says what is wrong with the text in words that follow its key's name.
+/// The error is worded to follow the key's name.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("must be a duration, not {}", quote(text));
     let mut rest = text.trim();
@@ -31,7 +31,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// Reads a key that holds a duration; a bare number is a problem, because it does not say of what.
+/// Reads a key that holds a duration. Rejects a bare number, which has no unit.
 pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
     let node = fields.child(key)?;
     let path = quote(&fields.path_of(key));

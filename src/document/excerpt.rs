@@ -1,4 +1,4 @@
-//! One problem as lines of plain text, with the line of the source it is about.
+//! Formats a problem as plain text, with its source line.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::domain::{Problem, visible};
 
-/// Most characters of a source line that are shown, and how many of them stand before the place.
+/// Maximum number of characters shown of a source line, and how many of them precede the problem's column.
 const WINDOW: usize = 120;
 const BEFORE: usize = 60;
 
-/// Returns the problem with its place, the source line with a caret below the column, and the hint. Without colour, ending in a newline.
+/// Returns the problem with its place, the source line with a caret below the column, and the hint. Has no colours and ends in a newline.
 pub fn render(problem: &Problem, source: &str) -> String {
     let mut text = format!("{}: {}\n", visible(&problem.place()), problem.message);
     if let Some(number) = problem.line
@@ -23,7 +23,7 @@ pub fn render(problem: &Problem, source: &str) -> String {
         let after: String = window.by_ref().take(WINDOW - (column - start)).collect();
         let opening = if start > 0 { "…" } else { "" };
         let closing = if window.next().is_some() { "…" } else { "" };
-        // A tab is a space here, so that the caret stands where the column is whatever the terminal's tab stops.
+        // Tabs become spaces, so that the caret is in the right column for any tab width.
         let before = format!("{opening}{}", visible(&before.replace('\t', " ")));
         let after = format!("{}{closing}", visible(&after.replace('\t', " ")));
         let gutter = " ".repeat(number.to_string().len());

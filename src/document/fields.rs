@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use super::{Key, Node, Scalar, ScalarKind, Value, nearest_hint, quote, quote::clip};
 use crate::domain::Problem;
 
-/// The keys of one map. Each method takes one key; `null` counts as absent; [`Fields::finish`] reports the keys nobody asked for.
+/// The keys of a map. Each method takes one key; `null` counts as absent. [`Fields::finish`] reports the keys that no method asked for.
 ///
-/// A method that cannot give what was asked adds a problem and returns nothing, so a loader asks for all keys first and looks at the
-/// problems at the end.
+/// A method that cannot return a value adds a problem and returns `None` or an empty value. So a loader can ask for all keys first and
+/// check the problems at the end.
 pub struct Fields<'d, 'p> {
     file: &'d str,
-    /// Where the map is in the file: empty at the top, `agents[0]` further down.
+    /// The map's path in the file: empty at the top, such as `agents[0]` further down.
     path: String,
     line: usize,
     column: usize,
     entries: &'d [(Key, Node)],
-    /// The keys that were asked for: those a map may have.
+    /// The keys asked for so far, which are the map's valid keys.
     known: Vec<String>,
     problems: &'p mut Vec<Problem>,
 }
 
 impl<'d, 'p> Fields<'d, 'p> {
-    /// Opens `node`, found at `path` in the file; a problem unless it is a map.
+    /// Opens `node`, which is at `path` in the file. Adds a problem and returns `None` if it is not a map.
     pub fn new(file: &'d str, node: &'d Node, path: impl Into<String>, problems: &'p mut Vec<Problem>) -> Option<Self> {
         let path = path.into();
         let Value::Map(entries) = &node.value else {
@@ -42,19 +42,19 @@ impl<'d, 'p> Fields<'d, 'p> {
         if self.path.is_empty() { clip(key) } else { format!("{}.{}", self.path, clip(key)) }
     }
 
-    /// The problems found so far, for checks of the caller's own.
+    /// Returns the problems found so far, so that callers can add their own.
     pub fn problems(&mut self) -> &mut Vec<Problem> {
         self.problems
     }
 
-    /// Counts `key` as one that this map may have.
+    /// Marks `key` as valid for this map.
     pub fn mark_used(&mut self, key: &str) {
         if !self.known.iter().any(|known| known == key) {
             self.known.push(key.to_owned());
         }
     }
 
-    /// Returns the key's value unless it is absent or null.
+    /// Returns the key's value, or `None` if it is absent or null.
     pub fn child(&mut self, key: &str) -> Option<&'d Node> {
         self.mark_used(key);
         self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node).filter(|node| !node.is_null())
@@ -85,13 +85,13 @@ impl<'d, 'p> Fields<'d, 'p> {
         push(self.problems, Problem::at(self.file, self.line, self.column, message), None);
     }
 
-    /// Text; a number or boolean is a problem whose hint shows the quoted form.
+    /// Reads text. A number or boolean is a problem, whose hint shows the quoted form.
     pub fn text(&mut self, key: &str) -> Option<String> {
         let node = self.child(key)?;
         self.text_of(node, &self.path_of(key))
     }
 
-    /// Text that must be there and not be blank.
+    /// Reads text that must be present and not blank.
     pub fn required_text(&mut self, key: &str) -> Option<String> {
         if self.child(key).is_none() {
             self.reject_missing(key);
@@ -105,7 +105,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         Some(text)
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub fn integer(&mut self, key: &str) -> Option<i64> {
         let (scalar, path) = self.number_scalar(key, "a whole number")?;
         match scalar.kind {
@@ -117,7 +117,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// A whole number of at least 0.
+    /// Reads a whole number of at least 0.
     pub fn unsigned(&mut self, key: &str) -> Option<u64> {
         let integer = self.integer(key)?;
         if integer < 0 {
@@ -126,7 +126,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         u64::try_from(integer).ok()
     }
 
-    /// A finite number.
+    /// Reads a finite number.
     pub fn number(&mut self, key: &str) -> Option<f64> {
         let (scalar, path) = self.number_scalar(key, "a number")?;
         let number = match scalar.kind {
@@ -141,7 +141,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         Some(number)
     }
 
-    /// A finite number of at least 0.
+    /// Reads a finite number of at least 0.
     pub fn amount(&mut self, key: &str) -> Option<f64> {
         let number = self.number(key)?;
         if number < 0.0 {
@@ -169,7 +169,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         None
     }
 
-    /// One of the given names, as what it stands for.
+    /// Reads one of the given names, and returns its value.
     pub fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.text(key)?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
@@ -181,7 +181,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         None
     }
 
-    /// The items of a list, or nothing.
+    /// Returns the items of a list.
     pub fn list(&mut self, key: &str) -> Option<&'d [Node]> {
         let node = self.child(key)?;
         match &node.value {
@@ -193,14 +193,14 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// A list of text; empty if absent. An item that is no text is a problem and left out.
+    /// Reads a list of texts; empty if absent. An item that is not text is a problem and is left out.
     pub fn texts(&mut self, key: &str) -> Vec<String> {
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
         items.iter().enumerate().filter_map(|(index, item)| self.text_of(item, &format!("{path}[{index}]"))).collect()
     }
 
-    /// A map of free names to text; empty if absent.
+    /// Reads a map of free names to texts; empty if absent.
     pub fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
         let entries = self.entries_of(key);
         let path = self.path_of(key);
@@ -211,13 +211,13 @@ impl<'d, 'p> Fields<'d, 'p> {
         entries.iter().filter_map(text_of).collect()
     }
 
-    /// The fields of a map below `key`.
+    /// Opens the map at `key`.
     pub fn fields(&mut self, key: &str) -> Option<Fields<'d, '_>> {
         let node = self.child(key)?;
         Fields::new(self.file, node, self.path_of(key), self.problems)
     }
 
-    /// Reads each item of a list of maps; items that are no map, or that `read` refuses, are left out.
+    /// Reads each item of a list of maps. Leaves out items that are not maps or that `read` rejects.
     pub fn each<T>(&mut self, key: &str, mut read: impl FnMut(Fields<'d, '_>) -> Option<T>) -> Vec<T> {
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
@@ -228,7 +228,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         items.iter().enumerate().filter_map(item).collect()
     }
 
-    /// Reads each map in a map of free names, in the order of the names.
+    /// Reads each map in a map of free names, sorted by name.
     pub fn each_named<T>(&mut self, key: &str, mut read: impl FnMut(&'d Key, Fields<'d, '_>) -> Option<T>) -> BTreeMap<String, T> {
         let entries = self.entries_of(key);
         let path = self.path_of(key);
@@ -239,7 +239,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         entries.iter().filter_map(entry).collect()
     }
 
-    /// The entries of a map of free names below `key`; empty if absent.
+    /// Returns the entries of a map of free names at `key`; empty if absent.
     pub fn entries_of(&mut self, key: &str) -> &'d [(Key, Node)] {
         let Some(node) = self.child(key) else { return &[] };
         match &node.value {
@@ -251,7 +251,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Text at `path`, for values that are not directly below this map.
+    /// Reads text from the node at `path`, which need not be directly in this map.
     pub fn text_of(&mut self, node: &'d Node, path: &str) -> Option<String> {
         match &node.value {
             Value::Scalar(Scalar { text, kind: ScalarKind::Text }) => Some(text.clone()),
@@ -267,7 +267,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Reports each key that nobody asked for, with the nearest key that this map may have.
+    /// Reports each key that no method asked for, with the nearest valid key.
     pub fn finish(self) {
         for (key, _) in self.entries.iter().filter(|(key, _)| !self.known.contains(&key.text)) {
             let known = self.known.iter().map(String::as_str);
@@ -281,7 +281,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Returns the scalar of a key that must be a number, with its path.
+    /// Returns the scalar of a key that must be a number, and its path.
     fn number_scalar(&mut self, key: &str, wanted: &str) -> Option<(&'d Scalar, String)> {
         let node = self.child(key)?;
         let path = self.path_of(key);
@@ -314,7 +314,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// Reads `text` as the fields of `a.yaml` and returns the result with all problems, each with its hint in brackets.
+    /// Reads `text` as the fields of `a.yaml`. Returns the result and all problems, each with its hint in brackets.
     fn read<T>(text: &str, read: impl FnOnce(&mut Fields) -> T) -> (T, Vec<String>) {
         let node = parse("a.yaml", text).expect("valid YAML");
         let mut problems = Vec::new();

@@ -1,7 +1,7 @@
-//! JSON text into a [`Node`] tree.
+//! Parses JSON text into a [`Node`] tree.
 //!
-//! `serde_json` judges the grammar and decodes strings, because a YAML reader accepts more than JSON and reads some escapes differently.
-//! What is here walks text that is known to be valid, to add lines and columns.
+//! `serde_json` checks the grammar and decodes strings, because a YAML parser accepts more than JSON and reads some escapes differently.
+//! The code here walks text that is known to be valid, to add lines and columns.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        // Columns of `serde_json` count bytes.
+        // `serde_json` counts columns in bytes.
         let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
         let column = line.char_indices().filter(|(index, _)| *index < error.column()).count().max(1);
         return Err(vec![Problem::at(file, error.line(), column, format!("not valid JSON: {}", visible(message)))]);
@@ -31,7 +31,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     }
 }
 
-/// A cursor over valid JSON. Line and column belong to `position` and are counted on the way, once per character.
+/// A cursor over valid JSON. Line and column of `position` are updated on the way, once per character.
 struct Walker<'t> {
     file: &'t str,
     text: &'t str,
@@ -86,7 +86,7 @@ impl<'t> Walker<'t> {
         Ok(entries)
     }
 
-    /// Steps over space and a comma to the next item, or over the closing bracket.
+    /// Skips space and a comma before the next item. Returns true after skipping the closing bracket.
     fn closes(&mut self, bracket: u8) -> bool {
         self.skip_space();
         if self.peek() == b',' {
@@ -115,7 +115,7 @@ impl<'t> Walker<'t> {
         Ok(string)
     }
 
-    /// Takes a number, `true`, `false` or `null`.
+    /// Reads a number, `true`, `false` or `null`.
     fn word(&mut self) -> &'t str {
         let rest = self.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')).count();
@@ -128,7 +128,7 @@ impl<'t> Walker<'t> {
         self.advance(length);
     }
 
-    /// Returns 0 at the end.
+    /// Returns the next byte, or 0 at the end.
     fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.position).copied().unwrap_or(0)
     }

@@ -1,9 +1,9 @@
-//! What is wrong with a document whatever language it is in.
+//! Problems of documents in any language.
 
 use super::{Key, quote};
 use crate::domain::Problem;
 
-/// How deep lists and maps may nest.
+/// Maximum nesting depth of lists and maps.
 pub(super) const DEEPEST: usize = 100;
 
 pub(super) fn empty(file: &str) -> Problem {

@@ -1,10 +1,10 @@
-//! YAML and JSON text into a tree that knows lines and columns.
+//! Parses YAML and JSON text into a tree with lines and columns.
 //!
-//! Every file that a person writes goes through here, so that each mistake in it is named with its file, line, column and key, all of
-//! them at once. [`parse`] gives the tree, [`Fields`] the typed access that collects problems, [`render`] shows one with its line.
+//! Every file that a person writes goes through this module, so that all its errors are reported at once, each with file, line, column and
+//! key. [`parse`] returns the tree, [`Fields`] gives typed access and collects problems, and [`render`] shows a problem with its line.
 //!
-//! What is deliberately narrower than YAML allows: one document per file, keys are scalars and appear once, no custom tags, and no merge
-//! keys (YAML 1.2 has none). Input is hostile until proven otherwise: depth and the expansion of aliases are bounded.
+//! Deliberately narrower than YAML: a file has one document, keys are scalars and unique, and there are no custom tags and no merge keys
+//! (YAML 1.2 has none). Input may be hostile, so depth and alias expansion are limited.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub use setting::Setting;
 use mistake::empty;
 use yaml::Repeats;
 
-/// Reads the one document in `text`: JSON and nothing else where `file` ends in `.json`, YAML 1.2 otherwise.
+/// Parses the single document in `text`: as JSON only if `file` ends in `.json`, and as YAML 1.2 otherwise.
 pub fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -41,7 +41,7 @@ pub fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     if is_json { json::parse(file, text) } else { yaml::parse(file, text, Repeats::Refused) }
 }
 
-/// Reads YAML that nobody here wrote: a key may appear twice in a map, and both are kept. Whether that matters is for the caller to say.
+/// Parses YAML from another tool: a key may appear twice in a map, and both entries are kept for the caller to judge.
 pub fn parse_table(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() { Err(vec![empty(file)]) } else { yaml::parse(file, text, Repeats::Kept) }

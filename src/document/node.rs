@@ -1,8 +1,8 @@
-//! A document as a tree that knows its lines and columns.
+//! A document as a tree with lines and columns.
 
 use super::{Scalar, ScalarKind};
 
-/// A value and where it starts, counted from 1 in lines and characters.
+/// A value and its start. Lines and characters count from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub line: usize,
@@ -14,11 +14,11 @@ pub struct Node {
 pub enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
-    /// In the order of the file; no key appears twice, except in what [`parse_table`](super::parse_table) gives.
+    /// In file order. Keys are unique, except in results of [`parse_table`](super::parse_table).
     Map(Vec<(Key, Node)>),
 }
 
-/// A map's key as written, without its quotes. A plain `007` or `true` is the key of that text.
+/// A map's key as written, without its quotes. A plain `007` or `true` is a key with that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub text: String,
@@ -31,7 +31,7 @@ impl Node {
         matches!(&self.value, Value::Scalar(Scalar { kind: ScalarKind::Null, .. }))
     }
 
-    /// Returns the value of `key` if this is a map that has it.
+    /// Returns the value of `key`, or `None` if this is no map or lacks the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node),
@@ -39,7 +39,7 @@ impl Node {
         }
     }
 
-    /// Names what this is, for "must be text, not a list".
+    /// Returns the node's kind for messages such as "must be text, not a list".
     pub fn noun(&self) -> &'static str {
         match &self.value {
             Value::List(_) => "a list",

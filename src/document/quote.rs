@@ -1,17 +1,17 @@
-//! Foreign text inside messages: quoted, visible, short.
+//! Quotes foreign text for messages: visible and short.
 
 use crate::domain::{nearest, visible};
 
 const LONGEST: usize = 80;
 
-/// Returns `text` in backticks, with control characters made visible and long text clipped.
+/// Returns `text` in backticks, with control characters made visible and long text cut.
 pub fn quote(text: &str) -> String {
     format!("`{}`", clip(text))
 }
 
 /// Returns the hint "did you mean `…`?" if a candidate is near enough.
 pub fn nearest_hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Edit distance costs the product of the lengths, and a long name is no slip of the finger.
+    // Edit distance takes time proportional to the product of the lengths, and a long name is no typo.
     if name.chars().take(LONGEST + 1).count() > LONGEST {
         return None;
     }

@@ -1,6 +1,6 @@
-//! What a single value means: YAML 1.2's core schema for plain text, text for everything quoted.
+//! The meaning of a single value: by YAML 1.2's core schema if plain, and always text if quoted.
 
-/// A single value: its text as written, without quotes, and what that text means.
+/// A single value: its text as written, without quotes, and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
     pub text: String,
@@ -13,7 +13,7 @@ pub enum ScalarKind {
     Null,
     Bool(bool),
     Integer(i64),
-    /// May be infinite or not a number (`.inf`, `1e400`); an integer beyond 64 bits is here too.
+    /// May be infinite or NaN (`.inf`, `1e400`). Includes integers beyond 64 bits.
     Float(f64),
 }
 
@@ -22,7 +22,7 @@ impl Scalar {
         Self { text, kind: ScalarKind::Text }
     }
 
-    /// Resolves plain text by YAML 1.2's core schema, of which JSON's literals and numbers are a part.
+    /// Resolves plain text by YAML 1.2's core schema, which includes JSON's literals and numbers.
     pub(super) fn plain(text: String) -> Self {
         let kind = resolve(&text);
         Self { text, kind }

@@ -1,14 +1,14 @@
-//! A switch that may carry settings of its own.
+//! A switch that may have settings of its own.
 
 use super::{Fields, Node, Scalar, ScalarKind, Value, quote};
 use crate::domain::Problem;
 
-/// Whether something is wanted, and how.
+/// Whether something is enabled, and with which settings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
     Off,
     On,
-    /// A map, which whoever is switched on reads itself.
+    /// A map of settings, which the enabled component parses itself.
     With(Node),
 }
 
@@ -20,7 +20,7 @@ impl Setting {
         }
     }
 
-    /// The map of settings, where there is one.
+    /// Returns the map of settings, if there is one.
     pub fn node(&self) -> Option<&Node> {
         match self {
             Self::Off | Self::On => None,

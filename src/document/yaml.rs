@@ -1,4 +1,4 @@
-//! YAML events into a [`Node`] tree.
+//! Builds a [`Node`] tree from YAML events.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use super::mistake::{DEEPEST, duplicate, empty, too_deep};
 use super::{Key, Node, Scalar, ScalarKind, Value, quote};
 use crate::domain::{Problem, visible};
 
-/// How much all aliases of a file may expand to, in bytes of text with [`NODE_COST`] for each node.
+/// Maximum expansion of all aliases of a file, in bytes of text plus [`NODE_COST`] per node.
 const ALIAS_BUDGET: usize = 8 << 20;
 const NODE_COST: usize = 64;
-/// Values that a file may have, whatever its size, and how much text each further one needs: one takes up to 400 bytes in memory.
+/// Number of values that any file may have, and bytes of text required for each further value. A value takes up to 400 bytes of memory.
 const FREE_VALUES: usize = 150_000;
 const TEXT_OF_A_VALUE: usize = 48;
 const TOO_MANY: (&str, &str) = ("holds more values than are read of YAML", "convert it to JSON or JSON lines");
-/// What is in brackets may have so many times fewer marks as the file values: the parser takes up to 600 bytes for one.
+/// Number of values per allowed mark inside brackets: the parser uses up to 600 bytes for each mark.
 const VALUES_OF_A_MARK: usize = 2;
-/// Reading stops at this many problems; a person fixes a few and runs again.
+/// Parsing stops after this many problems. A person fixes a few and runs again.
 const MOST_PROBLEMS: usize = 100;
 
 pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Vec<Problem>> {
-    // The scanner takes a zero character for the end of the text, so it must not get one.
+    // The scanner treats a zero character as the end of the text, so reject it first.
     if let Some(problem) = unprintable(file, text) {
         return Err(vec![problem]);
     }
@@ -41,7 +41,7 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
             }
         });
         if left.get() == 0 {
-            // What the parser says of an end that is none is not worth saying.
+            // The text was cut short here, so the parser's complaints about its end are meaningless.
             builder.problems = vec![Problem::in_file(file, TOO_MANY.0).with_hint(TOO_MANY.1)];
         }
     }
@@ -52,17 +52,16 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
     }
 }
 
-/// Says whether a character begins or separates values in lists and maps in brackets: the parser makes of them as many as there are of
-/// these, and as many again.
+/// Returns whether a character starts or separates values in lists and maps inside brackets. The parser creates up to two tokens for each.
 fn is_mark(character: char) -> bool {
     matches!(character, ',' | '[' | '{' | ':' | '?' | '&' | '*' | '!')
 }
 
-/// The text for a parser that may not take in more marks before it gives out what it made of them: where a key may stand, it keeps all that
-/// is in brackets until it has seen whether that is the key of something.
+/// Limits the text for a parser that may buffer only a limited number of marks before it emits events. Where a key is possible, the parser
+/// buffers the whole content of brackets until it knows whether they are a key.
 struct Ahead<'t> {
     characters: Chars<'t>,
-    /// Nothing where there were too many: the text ends there.
+    /// Marks left before the next event. At zero the text ends.
     left: &'t Cell<usize>,
 }
 
@@ -78,7 +77,7 @@ impl Iterator for Ahead<'_> {
     }
 }
 
-/// Finds the first character that YAML does not allow in a file.
+/// Finds the first character that YAML does not allow.
 fn unprintable(file: &str, text: &str) -> Option<Problem> {
     let allowed = |character: char| match character {
         '\t' | '\n' | '\r' | '\u{85}' => true,
@@ -99,14 +98,14 @@ struct Builder<'t> {
     repeats: Repeats,
     open: Vec<Open>,
     root: Option<Node>,
-    /// Complete anchored nodes with their cost. An anchor whose node is still open is not here.
+    /// Complete anchored nodes with their costs. Excludes anchors whose node is still open.
     anchors: BTreeMap<usize, (Node, usize)>,
     spent: usize,
     values_left: usize,
     problems: Vec<Problem>,
 }
 
-/// A list or map whose end has not come yet.
+/// A list or map that has not ended.
 struct Open {
     line: usize,
     column: usize,
@@ -119,17 +118,17 @@ enum Content {
     Map { entries: Vec<(Key, Node)>, lines: BTreeMap<String, usize>, pending: Option<Pending> },
 }
 
-/// The key whose value comes next. The value of a refused key is read and dropped.
+/// The key of the next value. The value of a rejected key is read and dropped.
 enum Pending {
     Good(Key),
     Refused,
 }
 
-/// Reading cannot go on; the reason is among the problems.
+/// Parsing cannot continue. The reason is among the problems.
 struct Stop;
 
 impl Builder<'_> {
-    /// Takes events until one cannot be taken; `taken` is called before each.
+    /// Processes events until one fails. Calls `taken` before each.
     fn take_all<'e>(&mut self, events: impl Iterator<Item = Result<(Event<'e>, Span), ScanError>>, taken: impl Fn()) {
         for event in events {
             taken();
@@ -173,7 +172,7 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let text = text.into_owned();
                 let is_text = self.check_tag(tag.as_deref(), "str", line, column) || style != ScalarStyle::Plain;
-                // A document of nothing at all, such as a lone `---`.
+                // The document is empty, such as a lone `---`.
                 if self.open.is_empty() && text.is_empty() && !is_text {
                     self.problems.push(empty(self.file));
                     return Err(Stop);
@@ -223,10 +222,10 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Puts a complete node into the innermost open list or map, as an item, a key or a value.
+    /// Adds a complete node to the innermost open list or map, as an item, a key or a value.
     fn complete(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
         if anchor != 0 {
-            // Keeping a copy costs as much as using one: anchors inside anchors would otherwise multiply for free.
+            // Storing an anchor costs as much as using it: otherwise nested anchors could multiply for free.
             let cost = cost(&node);
             self.spent = self.spent.saturating_add(cost);
             if self.spent > ALIAS_BUDGET {
@@ -251,7 +250,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Says whether the tag asks for text. Tags of the core schema that only repeat what a value is are fine, all others are problems.
+    /// Returns whether the tag asks for text. Accepts core schema tags that match the value; reports all others.
     fn check_tag(&mut self, tag: Option<&Tag>, expected: &str, line: usize, column: usize) -> bool {
         let Some(tag) = tag else { return false };
         let is_bare = tag.handle.is_empty() && tag.suffix == "!";
@@ -272,7 +271,7 @@ impl Builder<'_> {
     }
 }
 
-/// Turns a node into a map's key, noting its line in `lines`.
+/// Turns a node into a map's key, and notes its line in `lines`.
 fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>, repeats: Repeats) -> (Pending, Option<Problem>) {
     let refused = |problem| (Pending::Refused, Some(problem));
     let noun = node.noun();
@@ -309,7 +308,7 @@ fn depth(node: &Node) -> usize {
     }
 }
 
-/// What becomes of a key that appears twice in a map.
+/// How to handle a key that appears twice in a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeats {
     Refused,

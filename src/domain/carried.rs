@@ -1,4 +1,4 @@
-//! What is known of the bundle that a run came with.
+//! The bundle with which a run was imported.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is known of one outcome beside its status: for pages and people, never for statistics.
+//! Details of an outcome, for pages and people. Never used for statistics.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! What turns a finished workspace into a score.
+//! Evaluators, which score finished workspaces.
 
-/// One way of scoring what an agent made, from 0 to 100.
+/// A way to score an agent's work, from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Evaluator {
     RequirementFulfillment,
@@ -15,17 +15,17 @@ impl Evaluator {
     pub const ALL: [Self; 6] =
         [Self::RequirementFulfillment, Self::Efficiency, Self::ToolUse, Self::Functional, Self::CodeQuality, Self::Complexity];
 
-    /// By how much they say about what was made: that it does what was asked, then how it came about, then how it is written.
+    /// Ordered by importance: whether the work meets its requirements, then how it was made, then how it is written.
     const BY_WEIGHT: [Self; 6] =
         [Self::RequirementFulfillment, Self::Functional, Self::ToolUse, Self::Efficiency, Self::CodeQuality, Self::Complexity];
 
-    /// Returns where the score of this name stands among others; whatever is no evaluator's stands behind those that are.
+    /// Returns the position of a score's name in order of importance. Unknown names come last.
     pub fn place_by_weight(name: &str) -> usize {
         let found = Self::from_name(name).and_then(|named| Self::BY_WEIGHT.iter().position(|evaluator| *evaluator == named));
         found.unwrap_or(Self::BY_WEIGHT.len())
     }
 
-    /// Returns the name that scores are stored under.
+    /// Returns the name under which scores are stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::RequirementFulfillment => "requirementFulfillment",
@@ -37,7 +37,7 @@ impl Evaluator {
         }
     }
 
-    /// Finds the evaluator of a name, however its words are joined: `code_quality`, `codeQuality`, `code-quality`.
+    /// Finds an evaluator by name in any spelling: `code_quality`, `codeQuality` or `code-quality`.
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| -> String {
             name.chars().filter(|character| !['_', '-'].contains(character)).flat_map(char::to_lowercase).collect()
@@ -45,7 +45,7 @@ impl Evaluator {
         Self::ALL.into_iter().find(|evaluator| plain(evaluator.name()) == plain(name))
     }
 
-    /// Says whether a judge decides, whose opinion can be asked for again.
+    /// Returns whether a judge decides. A judge can be asked again.
     pub fn is_judged(self) -> bool {
         match self {
             Self::RequirementFulfillment | Self::ToolUse => true,

@@ -1,23 +1,23 @@
-//! An item that is known to be broken, and from when on.
+//! Exclusions of items known to be broken.
 
 use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::Run;
 
-/// Takes an item's outcomes out of every figure, with a reason that everybody can read.
+/// Removes an item's outcomes from all figures, with a public reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exclusion {
     pub item: String,
-    /// The suite it is in; every suite, if absent.
+    /// The item's suite. `None` means every suite.
     pub suite: Option<String>,
     pub reason: String,
-    /// Outcomes of runs before that day stay; all go, if absent.
+    /// The first day that is excluded. Outcomes of earlier runs count. `None` excludes all.
     pub since: Option<NaiveDate>,
 }
 
 impl Exclusion {
-    /// Says whether the run's outcomes of the item are out. A run of unknown time cannot claim to be an old one.
+    /// Returns whether the item is excluded from this run. A run without a time does not count as earlier.
     pub fn covers(&self, run: &Run) -> bool {
         let is_old = self.since.zip(run.timestamp).is_some_and(|(since, time)| time.date_naive() < since);
         self.suite.as_ref().is_none_or(|suite| *suite == run.suite) && !is_old

@@ -1,4 +1,4 @@
-//! Which runs a command looks at, and which names mean the same.
+//! Which runs a command reads, and which names are aliases.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use serde::Serialize;
 
 use super::Run;
 
-/// The filters that every reading command takes. An empty filter selects every run.
+/// The filters of all reading commands. An empty filter selects every run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Filter {
     pub suites: Vec<String>,
     pub approaches: Vec<String>,
     pub models: Vec<String>,
-    /// All must match.
+    /// All tags must match.
     pub tags: Vec<(String, String)>,
-    /// Runs without a time do not match.
+    /// The earliest time of a selected run. Runs without a time do not match.
     pub since: Option<DateTime<Utc>>,
     pub batch: Option<String>,
-    /// Whole run ids: a tombstone must not reach runs that come later.
+    /// Full run ids: a prefix in a tombstone could match later runs.
     pub ids: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// Says whether `run` is selected. Suite, approach and model are matched after aliases were applied.
+    /// Returns whether `run` is selected. Aliases of suite, approach and model must already be applied.
     pub fn matches(&self, run: &Run) -> bool {
         let one_of = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
         one_of(&self.suites, &run.suite)
@@ -41,7 +41,7 @@ impl Filter {
     }
 }
 
-/// Names that the configuration maps to other names at query time. The stored records keep their own.
+/// Aliases from the configuration, applied when reading. Stored records keep their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Aliases {
     pub suite: BTreeMap<String, String>,
@@ -55,7 +55,7 @@ impl Aliases {
         self.suite.is_empty() && self.approach.is_empty() && self.model.is_empty() && self.item.is_empty()
     }
 
-    /// Returns the run under its aliases: suite, approach and model; the same run where it has none.
+    /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none.
     pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
         let (suite, approach, model) = (self.suite.get(&run.suite), self.approach.get(&run.approach), self.model.get(&run.model));
         if suite.or(approach).or(model).is_none() {

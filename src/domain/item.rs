@@ -1,10 +1,10 @@
-//! One outcome of one item.
+//! Outcomes of items.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ItemDetails, ItemKind, ItemStatus, RunId};
 
-/// What tells one item of a suite from another: its kind, who evaluates it, and its id.
+/// The identity of an item within a suite: its kind, evaluator and id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ItemKey {
     pub kind: ItemKind,
@@ -18,19 +18,18 @@ pub struct ItemOutcome {
     pub run: RunId,
     pub kind: ItemKind,
     pub item: String,
-    /// Items with the same cluster are not independent of each other (a passage, a repository, a template): draws from a population of such
-    /// groups.
+    /// Items of one cluster, such as a passage, a repository or a template, are dependent. Clusters are samples from a population.
     pub cluster: Option<String>,
-    /// The subject, the language, the tag: one of a fixed list that the items are reported by, and never a unit.
+    /// A subject, language or tag from a fixed list, by which items are reported. Never a sampling unit.
     pub category: Option<String>,
-    /// Counts from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
     pub status: ItemStatus,
-    /// The source's own score for the attempt, in the source's unit.
+    /// The source's own score of the attempt, in its own unit.
     pub score: Option<f64>,
-    /// Who decided: `answers`, `shared_tests`, `own_tests`, `requirementFulfillment`, or the importer's word.
+    /// Who decided: `answers`, `shared_tests`, `own_tests`, `requirementFulfillment`, or a name from the importer.
     pub evaluator: String,
-    /// 0 for the first evaluation; re-judging appends higher ones.
+    /// 0 for the first evaluation. Each later judgement has a higher number.
     pub revision: u32,
     pub duration_seconds: Option<f64>,
     pub cost_usd: Option<f64>,
@@ -43,7 +42,7 @@ impl ItemOutcome {
         ItemKey { kind: self.kind, evaluator: self.evaluator.clone(), item: self.item.clone() }
     }
 
-    /// Returns the category, which lines of earlier versions have among the details.
+    /// Returns the category. In lines of earlier versions, it is in the details.
     pub fn category_in<'a>(&'a self, details: &'a ItemDetails) -> Option<&'a str> {
         self.category.as_deref().or(details.category.as_deref())
     }

@@ -1,4 +1,4 @@
-//! What kind of thing passes or fails.
+//! Kinds of items that pass or fail.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl ItemKind {
         }
     }
 
-    /// Returns the word for several of them.
+    /// Returns the plural noun.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Question => "questions",
@@ -40,7 +40,7 @@ impl ItemKind {
         }
     }
 
-    /// Says whether items of the kind are attempted independently of each other, so that the items are what varies.
+    /// Returns whether items of this kind are independent attempts, so that the item is the sampling unit.
     pub fn is_sample(self) -> bool {
         match self {
             Self::Question | Self::Task => true,
@@ -48,7 +48,7 @@ impl ItemKind {
         }
     }
 
-    /// Says whether the counts of a run are about items of the kind, and not about what else was looked at.
+    /// Returns whether a run's counts include items of this kind.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Question | Self::Task | Self::Test => true,

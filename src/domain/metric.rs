@@ -1,4 +1,4 @@
-//! Named numbers with a unit and a direction.
+//! Metrics: named numbers with a unit and a direction.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ pub enum MetricKind {
     Count,
 }
 
-/// Reads a difference as people write one: `2pp` and `2%` are 0.02, a plain number is what it is. A plus sign says nothing more.
+/// Parses an amount in human notation: `2pp` and `2%` are 0.02, and a plain number is itself. A plus sign is ignored.
 pub fn parse_amount(text: &str) -> Option<f64> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -89,7 +89,7 @@ pub fn parse_amount(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0 && !value.is_sign_negative()).then_some(value / scale)
 }
 
-/// What an amount was written in.
+/// The mark with which an amount was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     None,
@@ -99,27 +99,27 @@ pub enum Mark {
     PercentagePoints,
 }
 
-/// How far a metric may go, or how large a difference does not matter.
+/// A limit for a metric's change, or a margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// As [`parse_amount`] reads it: 0.02 for `2pp` and `2%`.
+    /// The value from [`parse_amount`]: 0.02 for `2pp` and `2%`.
     pub value: f64,
     pub mark: Mark,
 }
 
-/// A rate that may differ by more than this and still be called the same is a slip of the unit.
+/// Largest sensible margin of a rate. A larger one is probably a wrong unit.
 const WIDEST_SHARE: f64 = 0.5;
 
-/// Why an amount is no margin of a metric.
+/// Why an amount is not a valid margin of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMargin {
-    /// Goes on after "the margin".
+    /// Worded to follow "the margin".
     pub problem: &'static str,
     pub hint: &'static str,
 }
 
 impl Bound {
-    /// Reads a bound as people write one, see [`parse_amount`].
+    /// Parses a bound in human notation. See [`parse_amount`].
     pub fn parse(text: &str) -> Option<Self> {
         let mark = match text.trim_end() {
             text if text.ends_with('%') => Mark::Percent,
@@ -133,14 +133,15 @@ impl Bound {
         self.mark == Mark::Percent
     }
 
-    /// Returns the margin that this is for a metric: a share for rates, relative for amounts (0.1 for a tenth), else in the metric's unit.
+    /// Returns this value as a margin of a metric: a fraction for rates, relative for amounts (0.1 for 10%), otherwise in the metric's
+    /// unit.
     pub fn margin(self, unit: Unit, kind: MetricKind) -> Result<f64, NoMargin> {
         let wrong = match (kind, self.mark) {
             (MetricKind::Count, _) => Some(("is for a count, and counts are shown but never judged", "leave it out")),
             (MetricKind::Amount, Mark::PercentagePoints) => {
                 Some(("is in percentage points, and for an amount it is relative", "write 10%"))
             }
-            // 5 could be seconds or a fivefold.
+            // 5 could mean 5 seconds or five times.
             (MetricKind::Amount, Mark::None) if self.value >= 1.0 => {
                 Some(("has no percent sign, and for an amount it is relative", "write 10% or 0.1 for a tenth"))
             }
@@ -159,13 +160,13 @@ impl Bound {
     }
 }
 
-/// The pass rate's key.
+/// The key of the pass rate.
 pub const PASS_RATE: &str = "shared_tests";
 
-/// The key of what a solved item costs.
+/// The key of the cost per solved item.
 pub const COST_PER_SOLVED: &str = "cost_per_solved_usd";
 
-/// The metrics that every comparison asks for, measured or not, with their units and kinds.
+/// The metrics of every comparison, measured or not, with their units and kinds.
 pub const BUILT_IN: [(&str, Unit, MetricKind); 9] = [
     ("duration_seconds", Unit::Seconds, MetricKind::Amount),
     ("total_tokens", Unit::Tokens, MetricKind::Amount),
@@ -183,7 +184,7 @@ pub fn built_in(key: &str) -> Option<(Unit, MetricKind)> {
     BUILT_IN.into_iter().find(|(name, _, _)| *name == key).map(|(_, unit, kind)| (unit, kind))
 }
 
-/// Returns the key of a metric from the names it goes by.
+/// Returns the key of a metric from any of its names.
 pub fn metric_key(name: &str) -> &str {
     match name.trim() {
         "pass_rate" | "accuracy" => PASS_RATE,
@@ -194,7 +195,7 @@ pub fn metric_key(name: &str) -> &str {
     }
 }
 
-/// Returns the words a table shows for a score of that name: our own have some, others go by their name.
+/// Returns a score's label in tables. A score that is not built in is shown by its name.
 pub fn score_label(name: &str) -> &str {
     match name {
         "accuracy" => "Accuracy",
@@ -216,7 +217,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// The pass rate on what all arms share.
+    /// Returns the pass rate on the items that all arms share.
     pub fn pass_rate() -> Self {
         Self {
             name: PASS_RATE.to_owned(),
@@ -228,14 +229,14 @@ impl Metric {
     }
 }
 
-/// What a project says about one of its metrics; each value replaces what the metric has of its own.
+/// A project's settings for a metric. Each value overrides the metric's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MetricSettings {
     pub label: Option<String>,
     pub direction: Option<Direction>,
     pub unit: Option<Unit>,
     pub kind: Option<MetricKind>,
-    /// The largest difference that does not matter, in the metric's unit; declared before looking.
+    /// The largest unimportant difference, in the metric's unit, declared in advance.
     pub margin: Option<f64>,
 }
 

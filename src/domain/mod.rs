@@ -1,4 +1,4 @@
-//! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
+//! The vocabulary of all layers, as plain data. No I/O, no clock, no randomness.
 
 mod carried;
 mod details;

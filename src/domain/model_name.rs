@@ -1,13 +1,13 @@
-//! When two names of models mean one model.
+//! Decides whether two model names mean the same model.
 
-/// What stands behind a model's name for the release that a service takes at the moment.
+/// Suffix for the current release of a model.
 const LATEST: &str = "latest";
 
-/// Says whether an agent that reports `reported` used the model that it was asked for: services answer with the dated name of a release
-/// for an undated one, programs with the full name for an alias.
+/// Returns whether an agent that reports `reported` used the requested model. Services report a dated name for an undated one, and programs
+/// the full name for an alias.
 ///
-/// `sonnet` is `claude-sonnet-4-5-20250929`, and `gpt-4o` is `gpt-4o-2024-08-06`, but `gpt-4o` is not `gpt-4o-mini`. An alias is a name
-/// without a digit; it holds for every model that has it as a word.
+/// `sonnet` matches `claude-sonnet-4-5-20250929`, and `gpt-4o` matches `gpt-4o-2024-08-06`, but `gpt-4o` does not match `gpt-4o-mini`. An
+/// alias is a name without digits. It matches every model that contains it as a word.
 pub fn is_same_model(asked: &str, reported: &str) -> bool {
     let (asked, reported) = (parts(asked), parts(reported));
     if asked == reported {
@@ -17,7 +17,7 @@ pub fn is_same_model(asked: &str, reported: &str) -> bool {
     !asked.is_empty() && !has_digit(&asked) && reported.windows(asked.len()).any(|window| *window == asked)
 }
 
-/// The words of a name in lower case, without its provider (`anthropic/…`), the size of its context (`…[1m]`) and its date.
+/// Returns the words of a name in lower case, without provider (`anthropic/…`), context size (`…[1m]`) and date.
 fn parts(name: &str) -> Vec<String> {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -31,11 +31,11 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// How many words at the end are a date: `20250929`, `2024-08-06`.
+/// Returns how many words at the end are a date: `20250929` or `2024-08-06`.
 fn date_length(parts: &[String]) -> usize {
     let is_number = |part: &String, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
     match parts {
-        // A name is more than a date.
+        // A name must have more words than its date.
         [_, .., year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) => 3,
         [_, .., date] if is_number(date, 8) && date.starts_with("20") => 1,
         _ => 0,

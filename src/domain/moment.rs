@@ -1,10 +1,10 @@
-//! Moments of the system's clock as numbers, also those before 1970.
+//! Times of the system's clock as numbers, including times before 1970.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Utc};
 
-/// Returns the nanoseconds since 1970, which are negative before; as many as a number holds, some 292 years.
+/// Returns the nanoseconds since 1970, negative before. Saturates after about 292 years in either direction.
 pub fn nanoseconds(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
@@ -12,7 +12,7 @@ pub fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// Returns the moment as a date. The date's own clock stops the program where the system's is set before 1970.
+/// Converts a time to a date. Unlike `chrono`'s own conversion, does not panic for times before 1970.
 pub fn date_of(time: SystemTime) -> DateTime<Utc> {
     DateTime::from_timestamp_nanos(nanoseconds(time))
 }

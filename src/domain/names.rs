@@ -1,4 +1,4 @@
-//! Names of files that people write for this program.
+//! Names of files that users write.
 
-/// A configuration has one of these names, and is found by it.
+/// The possible names of a configuration file, by which it is found.
 pub const CONFIGURATION_NAMES: [&str; 2] = ["evalreport.yaml", "evalreport.yml"];

@@ -1,4 +1,4 @@
-//! What a model's tokens cost, from a date on.
+//! Token prices of models, each valid from a date.
 
 use chrono::NaiveDate;
 
@@ -7,31 +7,31 @@ use super::Usage;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
     pub model: String,
-    /// The first day the price is valid; always, if absent.
+    /// The first day on which the price is valid. `None` means always.
     pub date: Option<NaiveDate>,
     pub usd_per_million: TokenPrices,
     /// Other prices for long requests.
     pub tiers: Vec<PriceTier>,
 }
 
-/// What the tokens of a request cost whose input, cache included, is longer than a bound.
+/// Token prices for requests whose input, including cached tokens, exceeds a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceTier {
     pub above_input_tokens: u64,
     pub usd_per_million: TokenPrices,
 }
 
-/// US dollars for a million tokens of each sort.
+/// US dollars per million tokens of each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPrices {
     pub input: f64,
     pub output: f64,
-    /// Not known, rather than free, if absent.
+    /// `None` means unknown, not free.
     pub cache_read: Option<f64>,
     pub cache_write: Option<f64>,
 }
 
-/// The prices of a configuration.
+/// The prices in a configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriceTable(Vec<Price>);
 
@@ -48,14 +48,14 @@ impl PriceTable {
         self.0.iter()
     }
 
-    /// Prices tokens, in US dollars, by the first of `models` that the table knows on the day. Unknown rather than too little: without input
-    /// and output, with cache tokens that have no price, or with a tier that cannot be told, since the tokens of several requests are known
-    /// only together.
+    /// Returns the cost of the tokens in US dollars, using the first of `models` with a price on that day. Returns `None` rather than too
+    /// low a cost: if input or output is unknown, if cached tokens have no price, or if a tier might apply to several requests of which
+    /// only the total is known.
     pub fn usd(&self, day: NaiveDate, models: &[&str], usage: &Usage, requests: Option<u64>) -> Option<f64> {
         models.iter().find_map(|model| self.price_of(day, model)).and_then(|price| price_tokens(price, usage, requests))
     }
 
-    /// The model's newest price that is valid on the day; one without a date is older than any.
+    /// Returns the model's newest price valid on the day. A price without a date is the oldest.
     fn price_of(&self, day: NaiveDate, model: &str) -> Option<&Price> {
         let valid = |price: &&Price| price.model == model && price.date.is_none_or(|date| date <= day);
         self.0.iter().filter(valid).max_by_key(|price| price.date)
@@ -81,7 +81,7 @@ fn price_tokens(price: &Price, usage: &Usage, requests: Option<u64>) -> Option<f
     Some(usd / 1e6)
 }
 
-/// No cache tokens cost nothing, whatever their price.
+/// Returns the cost of cached tokens. Zero tokens cost nothing, even without a price.
 fn price_cache(tokens: Option<u64>, rates: &TokenPrices, rate: fn(&TokenPrices) -> Option<f64>) -> Option<f64> {
     match tokens {
         None | Some(0) => Some(0.0),

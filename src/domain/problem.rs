@@ -1,22 +1,22 @@
-//! What is wrong with an input, where, and what to do about it.
+//! Problems of inputs: what is wrong, where, and how to fix it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing wrong with an input.
+/// One problem of an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
     /// The file as the user named it.
     pub file: String,
-    /// Line and column, both from 1, where they are known.
+    /// Line and column from 1, if known.
     pub line: Option<usize>,
     pub column: Option<usize>,
-    /// Lower case, no final period, values quoted.
+    /// Starts in lower case, has no final period, and quotes values.
     pub message: String,
-    /// What to do, on a line of its own.
+    /// How to fix it, shown on a separate line.
     pub hint: Option<String>,
-    /// The file was not read, through no fault of its content: another time it may be.
+    /// Whether the file could not be read, for reasons other than its content. It may be readable later.
     #[serde(default)]
     pub is_unread: bool,
 }
@@ -26,7 +26,7 @@ impl Problem {
         Self { file: file.into(), line: None, column: None, message: message.into(), hint: None, is_unread: false }
     }
 
-    /// The system would not let the file, or the rest of it, be read.
+    /// Creates the problem of a file that the system does not let us read, or not completely.
     pub fn unread(file: impl Into<String>, error: &impl fmt::Display) -> Self {
         Self { is_unread: true, ..Self::in_file(file, format!("cannot read: {error}")) }
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems of an input, reported together.
+/// All problems of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,6 +1,6 @@
-//! How much is checked before something counts as done.
+//! Profiles of verification: how much is checked.
 
-/// How much verification is wanted.
+/// How much verification is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
     Strict,

@@ -1,4 +1,4 @@
-//! What must not be published: keys, tokens, passwords, addresses, names of people's home folders.
+//! Redacts what must not be published: keys, tokens, passwords, e-mail addresses, and user names in paths of home folders.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 
 use super::Secrets;
 
-/// A project's own kind of text to take out, checked when it was read.
+/// A project's own redaction pattern, validated when parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnPattern {
     name: String,
     pattern: String,
 }
 
-/// What a compiled pattern may take; a pattern that needs more is a slip.
+/// Maximum size of a compiled pattern. A pattern that needs more is probably a mistake.
 const MOST_BYTES: usize = 1 << 20;
 const LONGEST_NAME: usize = 40;
 
 impl OwnPattern {
-    /// Accepts a regular expression that cannot match nothing.
+    /// Accepts a regular expression that cannot match the empty string.
     pub fn parse(name: &str, pattern: &str) -> Result<Self, String> {
         let is_word = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ' ' | '.');
         if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_word) {
             return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, blanks, `-`, `_` and `.`"));
         }
         let regex = compile(pattern).map_err(|error| {
-            // The last line says what is wrong; those above draw a picture.
+            // The last line has the reason. The lines above point at the place in the pattern.
             let text = error.to_string();
             super::visible(text.lines().last().unwrap_or_default().trim_start_matches("error: "))
         })?;
@@ -45,38 +45,38 @@ fn compile(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(MOST_BYTES).build()
 }
 
-/// One kind of text to take out: the first group that matched, or all of the match where there is none.
+/// A redaction pattern. Removes the first group that matched, or the whole match if the pattern has no group.
 struct Pattern {
     name: String,
     source: String,
-    /// Made when it is first needed: most sites need none.
+    /// Compiled on first use: most sites need no pattern.
     regex: OnceCell<Regex>,
     accepts: Accepts,
 }
 
-/// Takes secrets and personal data out of texts.
+/// Removes secrets and personal data from texts.
 pub struct Redactor {
     patterns: Vec<Pattern>,
-    /// The same patterns, to see at once that a text has none of them.
+    /// All patterns together, to recognise quickly that a text matches none.
     all: RegexSet,
     homes: Pattern,
     users: Option<Regex>,
 }
 
-/// Something that was looked through for what must not be published. Pages take texts by others in no other form.
+/// A value whose texts have been redacted. Pages accept foreign text in no other form.
 ///
-/// Only [`Redactor::publish`] makes one of what is none, so that a page cannot be made of what nobody looked through.
+/// Only [`Redactor::publish`] turns other values into this type, so that no page can contain unchecked text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Published<T>(T);
 
 impl<T> Published<T> {
-    /// Makes something else of it, and of nothing that was not looked through too.
+    /// Converts the value. The closure receives no unchecked data.
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Published<U> {
         Published(make(self.0))
     }
 
-    /// Puts two things together that were looked through.
+    /// Combines two checked values.
     pub fn and<U>(self, other: Published<U>) -> Published<(T, U)> {
         Published((self.0, other.0))
     }
@@ -84,14 +84,14 @@ impl<T> Published<T> {
 
 #[cfg(test)]
 impl<T> Published<T> {
-    /// Texts of a test, which hold nobody's secrets.
+    /// Wraps a value for tests, without redaction.
     pub fn of_test(value: T) -> Self {
         Self(value)
     }
 }
 
 impl<T, U> Published<(T, U)> {
-    /// Takes two things apart that were looked through.
+    /// Splits a pair of checked values.
     pub fn apart(self) -> (Published<T>, Published<U>) {
         (Published(self.0.0), Published(self.0.1))
     }
@@ -105,14 +105,14 @@ impl<T> Deref for Published<T> {
     }
 }
 
-/// Something that holds texts by agents, judges, imports or people.
+/// A value with texts from agents, judges, imports or people.
 pub trait Foreign {
-    /// Visits each of these texts, with the name of its field. Taken apart field by field, a field that is new does not compile until it
-    /// is decided on there.
+    /// Visits each foreign text with the name of its field. Implementations destructure the value, so that a new field does not compile
+    /// until it is handled.
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String));
 }
 
-/// A text by itself, whose place says what it is.
+/// A text on its own. Its context gives the field's name.
 impl Foreign for String {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         visit("text", self);
@@ -135,30 +135,30 @@ impl<K, T: Foreign> Foreign for BTreeMap<K, T> {
     }
 }
 
-/// How the patterns are called that find a secret of this process's environment.
+/// Prefix of the names of patterns for secrets from this process's environment.
 const KNOWN: &str = "the value of $";
 
-/// Says whether a pattern finds a secret that is known, and not what looks like one.
+/// Returns whether a pattern finds a known secret, rather than text that looks like one.
 pub fn is_known_secret(pattern: &str) -> bool {
     pattern.starts_with(KNOWN)
 }
 
-/// How what stands in place of a secret begins.
+/// Start of the text that replaces a secret.
 const TAKEN_OUT: &str = "[redacted ";
 
-/// How often each pattern was found in a text.
+/// Number of matches by pattern.
 pub type Counts = BTreeMap<String, u64>;
 
-/// The name of the pattern of users' names that stand alone.
+/// Name of the pattern for user names outside paths.
 const USER_NAME: &str = "user-name";
 const HOME_PATH: &str = "home-path";
 
-/// Folders and accounts that are nobody's: taken out of no text where they stand alone.
+/// Folders and accounts of no particular person. They are not redacted outside paths.
 const NOBODY: [&str; 24] = [
     "admin", "agent", "app", "build", "builder", "circleci", "default", "dev", "docker", "ec2-user", "gitpod", "guest", "jenkins", "node",
     "public", "root", "runner", "sandbox", "shared", "test", "ubuntu", "user", "vscode", "work",
 ];
-/// A shorter name is part of too many words.
+/// Shorter names are part of too many words.
 const SHORTEST_USER: usize = 3;
 
 fn anything(_: &str) -> bool {
@@ -169,14 +169,14 @@ fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Addresses of domains that are set aside for examples belong to nobody.
+/// Returns whether an e-mail address may belong to somebody. Domains reserved for examples do not.
 fn is_real_address(address: &str) -> bool {
     let domain = address.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
     let is_below = |name: &str| domain == name || domain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
     !["example.com", "example.org", "example.net", "example", "test", "invalid", "localhost"].into_iter().any(is_below)
 }
 
-/// Says whether a JSON web token ever opened anything. Tests of expiry make tokens that end when they begin, and print them (RFC 7519, 4.1).
+/// Returns whether a JSON web token was ever valid. Tests of expiry print tokens that expire when they are issued (RFC 7519, 4.1).
 fn was_ever_valid(token: &str) -> bool {
     #[derive(Deserialize)]
     struct Claims {
@@ -187,17 +187,17 @@ fn was_ever_valid(token: &str) -> bool {
     claims.and_then(|claims| serde_json::from_slice::<Claims>(&claims).ok()).is_none_or(|claims| claims.exp > claims.iat)
 }
 
-/// Says whether what a pattern found is one.
+/// Checks whether a match is really to be redacted.
 type Accepts = fn(&str) -> bool;
 
-/// Name, pattern, and what the found text must be besides.
+/// Name, pattern, and an additional check of the match.
 const BUILT_IN: [(&str, &str, Accepts); 12] = [
     (
         "private-key",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
         anything,
     ),
-    // What is left of one whose beginning was cut off.
+    // The rest of a key whose beginning was cut off.
     ("private-key", r"(?:[A-Za-z0-9+/=]{32,}(?:\s|\\n)*)+-----END [A-Z0-9 ]*PRIVATE KEY-----", anything),
     ("url-password", r"://[^/\s:@'\x22]*:([^/\s@'\x22]+)@", anything),
     ("token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", was_ever_valid),
@@ -210,7 +210,7 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*(?:=|:=)\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{4,})",
         was_ever_valid,
     ),
-    // After a colon it may be a sentence.
+    // A colon may also precede a sentence, so the text must contain a digit.
     (
         "password",
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*:\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{6,})",
@@ -220,7 +220,7 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
     (HOME_PATH, HOMES, anything),
 ];
 
-/// The folders of users on Linux, macOS and Windows; the group is the user's name.
+/// Home folders on Linux, macOS and Windows. The group captures the user's name.
 const HOMES: &str = concat!(
     r"(?:/home/|/Users/)([A-Za-z0-9][A-Za-z0-9._-]*)",
     r"|(?i:\b[a-z]:(?:\\{1,4}|/)users(?:\\{1,4}|/))(?:([^\\/:*?\x22<>|\r\n]+)[\\/]|([^\\/:*?\x22<>|\s]+))",
@@ -234,7 +234,7 @@ impl Pattern {
 }
 
 impl Redactor {
-    /// Known secrets come first, then the project's own patterns: they see a text as it is.
+    /// Known secrets come first, then the project's own patterns, so that both see the original text.
     pub fn new(own: &[OwnPattern], secrets: &Secrets) -> Self {
         let secrets = secrets.by_name().into_iter().map(|(name, forms)| {
             let forms: Vec<String> = forms.into_iter().map(regex::escape).collect();
@@ -255,7 +255,7 @@ impl Redactor {
         Self { patterns, all, homes, users: None }
     }
 
-    /// Adds to `users` the names of those whose home folders a text names.
+    /// Adds the user names from all home folder paths in the text to `users`.
     pub fn learn(&self, text: &str, users: &mut BTreeSet<String>) {
         for captures in self.homes.regex().captures_iter(text) {
             let name = part(&captures).map(|found| found.as_str().trim_end_matches(['.', '-', '_'])).unwrap_or_default();
@@ -265,18 +265,18 @@ impl Redactor {
         }
     }
 
-    /// From here on takes these names out also where they stand alone.
+    /// Also redacts these names outside paths.
     #[must_use]
     pub fn knowing(self, users: &BTreeSet<String>) -> Self {
         let names: Vec<String> = users.iter().map(|name| regex::escape(name)).collect();
         let pattern = format!(r"\b(?:{})\b", names.join("|"));
-        // Nobody has so many users that they make no pattern; if so, their folders are taken out all the same.
+        // The pattern is only too large with an absurd number of users. Even then, paths are redacted.
         let users = if names.is_empty() { None } else { RegexBuilder::new(&pattern).size_limit(64 * MOST_BYTES).build().ok() };
         Self { users, ..self }
     }
 
-    /// Looks through all texts of something. `is_taken_out` hears of each field what was found in it, and says whether it goes; where it
-    /// stays, whoever publishes was told.
+    /// Checks all texts of a value. `is_taken_out` receives each field with matches, and returns whether to redact it. If not, the
+    /// publisher has been told.
     pub fn publish<T: Foreign>(&self, mut value: T, is_taken_out: &mut dyn FnMut(&str, Counts) -> bool) -> Published<T> {
         value.each_text(&mut |field, text| {
             if let Some((shorter, counts)) = self.redact(text)
@@ -288,7 +288,7 @@ impl Redactor {
         Published(value)
     }
 
-    /// Returns the text without what must not be published, and what was found; nothing where there is none.
+    /// Returns the redacted text and the matches by pattern, or `None` if there are none.
     pub fn redact(&self, text: &str) -> Option<(String, Counts)> {
         let mut counts = Counts::new();
         let mut current: Option<String> = None;
@@ -310,7 +310,7 @@ impl Redactor {
     }
 }
 
-/// Returns what of a match is to go.
+/// Returns the part of a match to redact.
 fn part<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
     let groups = (1..captures.len()).find_map(|group| captures.get(group));
     groups.or_else(|| captures.get(0)).filter(|found| !found.is_empty())
@@ -320,7 +320,7 @@ fn take_out(text: &str, regex: &Regex, name: &str, accepts: Accepts) -> Option<(
     let mut shorter = String::new();
     let (mut end, mut count) = (0, 0);
     for captures in regex.captures_iter(text) {
-        // What stands in place of a secret is none.
+        // A redaction placeholder is not a secret.
         let is_left = |found: &Match| !found.as_str().starts_with(TAKEN_OUT) && accepts(found.as_str());
         let Some(found) = part(&captures).filter(is_left) else { continue };
         shorter.push_str(&text[end..found.start()]);
@@ -339,7 +339,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let found = Redactor::new(&[], &Secrets::default()).redact(text);
         assert_eq!(found.as_ref().map_or(text, |(text, _)| text), expected, "{found:?}");
-        // What stands in place of a secret is none.
+        // A redaction placeholder is not a secret.
         assert_eq!(Redactor::new(&[], &Secrets::default()).redact(expected), None, "{expected}");
     }
 

@@ -1,4 +1,4 @@
-//! What a run had to work with: the machine, its limits, and the service that was asked.
+//! The resources of a run: the machine, its limits, and the service.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct Resources {
     pub repeated: Option<Repeated>,
 }
 
-/// Statuses of HTTP by which a service says that it is asked too much.
+/// HTTP statuses with which a service reports too many requests or an overload.
 const THROTTLED: [u64; 3] = [429, 503, 529];
 
 /// Requests that had to be repeated.
@@ -70,12 +70,12 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// Says whether a refusal with this status of HTTP is because of too many requests or an overload.
+    /// Returns whether this HTTP status reports too many requests or an overload.
     pub fn is_throttled(status: u64) -> bool {
         THROTTLED.contains(&status)
     }
 
-    /// The same of a complaint that names the status, such as `unexpected status 429 Too Many Requests`.
+    /// Like [`Self::is_throttled`], for a message that names the status, such as `unexpected status 429 Too Many Requests`.
     pub fn tells_throttled(complaint: &str) -> bool {
         THROTTLED.iter().any(|status| complaint.contains(&format!("status {status}")))
     }
@@ -91,17 +91,17 @@ impl Repeated {
 }
 
 impl Resources {
-    /// Processors that could be used at once.
+    /// Returns the number of usable processors.
     pub fn usable_cpus(&self) -> Option<u64> {
         self.cpu_limit.or(self.cpus)
     }
 
-    /// Bytes of memory that could be used.
+    /// Returns the usable memory in bytes.
     pub fn usable_memory(&self) -> Option<u64> {
         [self.memory, self.memory_limit].into_iter().flatten().min()
     }
 
-    /// All texts with the names of their fields.
+    /// Returns all texts with the names of their fields.
     pub fn texts(&mut self) -> impl Iterator<Item = (String, &mut String)> {
         let fixed = [
             ("resources.system", &mut self.system),

@@ -1,4 +1,4 @@
-//! One go of one approach with one model at one suite.
+//! A run: one execution of an arm on a suite.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Carried, CostSource, Direction, ItemKind, Resources, RunStatus, Unit, Usage};
 
-/// A run's id: a UUID for our own and imported runs, any file-name-safe text for a result file written by hand.
+/// A run's id: a UUID for our own and imported runs, or any file-name-safe text in a hand-written result file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(String);
 
 impl RunId {
-    /// Longest id that is still a file name with a suffix on every common file system.
+    /// Maximum bytes of an id, so that it fits into a file name with a suffix on every common file system.
     const MAX_BYTES: usize = 120;
 
     /// Accepts text that is safe as a file name: 1 to 120 letters, digits, `-`, `_` and `.`, not starting with a dot.
@@ -98,8 +98,8 @@ pub struct ImportedContent {
 }
 
 impl Provenance {
-    /// Returns what runs must share to stand in one table beside their suite and its version: the importer, and for tables the map. A map
-    /// says how a study was made, in however many files its results lie; of other sources the suite alone says it.
+    /// Returns the study of a run: its importer and, for tables, its map. Runs in one table must share it, besides suite and version. A map
+    /// describes how a study was made, over any number of files; for other sources the suite describes it.
     pub fn study(&self) -> (&str, Option<&str>) {
         (&self.importer, self.map_sha256.as_deref())
     }
@@ -132,21 +132,21 @@ pub struct StatedFigure {
 }
 
 impl StatedFigure {
-    /// Says whether stated and recomputed differ beyond rounding; `None` when there is nothing to compare with.
+    /// Returns whether published and recomputed value differ by more than rounding, or `None` if there is nothing to compare with.
     pub fn disagrees(&self) -> Option<bool> {
         let recomputed = self.recomputed?;
-        // The slack covers binary representation of decimal halves, far below any published digit.
+        // The tolerance covers the binary representation of decimal halves, far below any published digit.
         let slack = self.rounding.unwrap_or_else(|| self.rounding_of_digits()) + 1e-9 * self.value.abs().max(1e-4);
         Some((self.value - recomputed).abs() > slack)
     }
 
-    /// Returns how far rounding to so many decimals moves a number at most.
+    /// Returns the maximum change from rounding to this many decimals.
     pub fn half_of_last(decimals: u32) -> f64 {
         0.5 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(30))
     }
 
-    /// Takes the number for as short as it can be written, but for zeros at its end: one half may have been printed as 0.50, and is not
-    /// taken for what is left of 0.46. What is whole, and a share of nothing or everything, is exact.
+    /// Assumes the shortest notation of the number, but at least two decimals: 0.5 may have been printed as 0.50, but is no rounded 0.46.
+    /// Whole numbers, 0 and 1 as fractions, and 0 and 100 points count as exact.
     fn rounding_of_digits(&self) -> f64 {
         let is_whole = self.value.fract() == 0.0;
         let least = match self.unit {
@@ -185,7 +185,7 @@ pub struct ScoreRecord {
 }
 
 impl ScoreRecord {
-    /// A score of which nothing but its value is known, in `unit`.
+    /// Creates a score with only a value, in `unit`.
     pub fn new(metric: impl Into<String>, value: f64, unit: Unit, direction: Direction) -> Self {
         Self {
             metric: metric.into(),
@@ -201,25 +201,25 @@ impl ScoreRecord {
     }
 }
 
-/// One run. Every number has three states: a number, zero, or not measured (`None`).
+/// One run. Every number is either a number, zero, or not measured (`None`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
     pub suite: String,
     pub approach: String,
     pub model: String,
-    /// When the run ended; `None` where the source does not say.
+    /// When the run ended. `None` if the source does not say.
     pub timestamp: Option<DateTime<Utc>>,
 
     pub duration_seconds: Option<f64>,
 
-    /// How often the agent was called: questions that were put to it, or starts of its program.
+    /// Number of agent calls: questions asked, or program starts.
     pub total_calls: Option<u64>,
-    /// What the agent took in all its calls, as it counts them: a request to its model each.
+    /// Number of model requests over all calls, as the agent counts them.
     pub turns: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
-    /// Cache-inclusive.
+    /// Includes cached tokens.
     pub total_tokens: Option<u64>,
     pub cost_usd: Option<f64>,
     pub cost_source: CostSource,
@@ -229,7 +229,7 @@ pub struct Run {
     pub shared_tests_total: Option<u64>,
     pub own_tests_passed: Option<u64>,
     pub own_tests_total: Option<u64>,
-    /// What the shared counts of a run without outcomes are counts of; absent where they are tests of one artefact.
+    /// The kind of items that the shared counts refer to, for a run without outcomes. `None` means tests of one artefact.
     pub counted: Option<ItemKind>,
 
     pub files_generated: Option<u64>,
@@ -240,10 +240,10 @@ pub struct Run {
     pub error: Option<String>,
 
     pub agent: Option<String>,
-    /// What the agent calls the model that it used; several with ` + ` between them. Absent where it does not say.
+    /// The model as the agent reports it. Several are joined with ` + `. `None` if not reported.
     pub reported_model: Option<String>,
     pub batch_id: Option<String>,
-    /// Counts from 1 within the arm of a batch.
+    /// Number of the run within its arm of the batch, from 1.
     pub run_index: Option<u32>,
     pub seed: Option<u64>,
     pub tags: BTreeMap<String, String>,
@@ -251,24 +251,24 @@ pub struct Run {
     pub suite_version: Option<String>,
     pub host: Option<String>,
     pub tool_version: Option<String>,
-    /// What kept the run's programs from other files, in words; absent where nobody says.
+    /// Description of the isolation of the run's programs. `None` if unknown.
     pub isolation: Option<String>,
-    /// The machine and the service; absent where nobody says.
+    /// The machine and the service. `None` if unknown.
     pub resources: Option<Resources>,
     pub git: Option<Git>,
     pub stated: Vec<StatedFigure>,
     pub scores: Vec<ScoreRecord>,
-    /// The verification record, kept as the source wrote it.
+    /// The verification record, exactly as in the source.
     pub verification: Option<serde_json::Value>,
     pub provenance: Option<Provenance>,
-    /// Of imported runs whose source has hashes of its items.
+    /// Only for imported runs whose source has item hashes.
     pub items_digest: Option<ItemsDigest>,
-    /// Of runs that came in a bundle of which there is something to say.
+    /// Only for runs from a bundle that was signed or incomplete.
     pub carried: Option<Carried>,
 }
 
 impl Run {
-    /// Returns a completed run with nothing measured.
+    /// Returns a completed run without measurements.
     pub fn new(id: RunId, suite: impl Into<String>, approach: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             id,
@@ -334,7 +334,7 @@ mod tests {
         for stated in [0.334, 0.3334, 0.333_333_34, 0.3, 0.34] {
             assert!(disagrees(stated, Unit::Fraction, third), "{stated}");
         }
-        // One half is 0.50, and everything is everything.
+        // 0.5 may stand for 0.50, and 0 and 1 are exact.
         for (stated, recomputed) in [(0.5, 0.46), (1.0, 0.996), (0.0, 0.004)] {
             assert!(disagrees(stated, Unit::Fraction, recomputed), "{stated}");
         }

@@ -1,5 +1,4 @@
-//! Keys must not reach a message, a result or a page, whoever repeats them: a program may print its environment, and a service may quote
-//! the key it refuses.
+//! Keeps keys out of messages, results and pages. A program may print its environment, and a service may quote the key that it rejects.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +11,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
 
-/// Shorter values are no keys, and taking them out would garble ordinary text.
+/// Minimum length of a redacted value. Shorter ones would match ordinary text.
 const LEAST_LENGTH: usize = 8;
-/// Words of a variable's name, between underscores, that say it holds a secret.
+/// Words in a variable's name, separated by underscores, that mark it as secret.
 const NAME_WORDS: [&str; 16] = [
     "AUTH",
     "BEARER",
@@ -33,11 +32,11 @@ const NAME_WORDS: [&str; 16] = [
     "WEBHOOK",
     "KEYS",
 ];
-/// Ends of such words: `PGPASSWORD`, `GHTOKEN`.
+/// Suffixes of words that mark a variable as secret, as in `PGPASSWORD` and `GHTOKEN`.
 const WORD_ENDS: [&str; 5] = ["PASSWORD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY"];
-/// The shell's own, which hold folders.
+/// Variables of the shell that hold folders, not secrets.
 const NO_SECRETS: [&str; 2] = ["PWD", "OLDPWD"];
-/// How keys of well-known services begin.
+/// Prefixes of keys of well-known services.
 const KEY_BEGINNINGS: [&str; 22] = [
     "sk-",
     "sk_live_",
@@ -62,18 +61,18 @@ const KEY_BEGINNINGS: [&str; 22] = [
     "eyJ",
     "-----BEGIN",
 ];
-/// Addresses that are keys themselves.
+/// URLs that are secrets themselves.
 const SECRET_ADDRESSES: [&str; 4] =
     ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", ".webhook.office.com/"];
 
-/// Says whether a variable of that name holds a secret.
+/// Returns whether a variable with this name holds a secret.
 fn is_secret_name(name: &str) -> bool {
     let upper = name.to_uppercase();
     let is_word = |word: &str| NAME_WORDS.contains(&word) || WORD_ENDS.iter().any(|end| word.ends_with(end));
     !NO_SECRETS.contains(&upper.as_str()) && upper.split(['_', '-', '.']).any(is_word)
 }
 
-/// Says whether a variable holds a secret, by its name or by its look.
+/// Returns whether a variable holds a secret, judged by its name or value.
 pub fn is_secret(name: &str, value: &str) -> bool {
     is_secret_name(name) || looks_like_a_key(value) || password_of(value).is_some()
 }
@@ -85,32 +84,32 @@ fn looks_like_a_key(value: &str) -> bool {
             || SECRET_ADDRESSES.iter().any(|address| value.contains(address)))
 }
 
-/// The password in an address such as `postgres://user:password@host/db`.
+/// Returns the password in a URL such as `postgres://user:password@host/db`.
 fn password_of(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
-    // A password may hold an `@` of its own.
+    // A password may contain an `@`.
     let (credentials, _) = authority.rsplit_once('@')?;
     let (_, password) = credentials.split_once(':')?;
     (!password.is_empty()).then_some(password)
 }
 
-/// Secrets, in every form in which they may be repeated, and how to take them out of text.
+/// Secrets in all forms in which they may appear, and their removal from text.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Form and the name of its variable; longer forms first.
+    /// Each form with the name of its variable. Longer forms come first.
     forms: Vec<(String, String)>,
-    /// Finds all forms in one pass; none where there are none.
+    /// Finds all forms in one pass. `None` if there are no secrets.
     finder: Option<Arc<AhoCorasick>>,
 }
 
 impl Secrets {
-    /// Gathers the variables whose names or values speak of secrets, and those that are `named` whatever they look like.
+    /// Collects the variables that look secret by name or value, and those in `named`.
     pub fn of(variables: &BTreeMap<String, String>, named: &BTreeSet<String>) -> Self {
         let mut forms = BTreeSet::new();
         for (name, value) in variables {
             let value = value.trim();
-            // It stands in lines of JSON in place of the secret.
+            // The name replaces the secret in lines of JSON, so it must need no escaping.
             let is_plain = name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
             let shown = if is_plain { name.as_str() } else { "secret" };
             let mut add = |text: &str| forms.extend(forms_of(text).into_iter().map(|form| (form, shown.to_owned())));
@@ -123,7 +122,7 @@ impl Secrets {
         }
         let mut forms: Vec<(String, String)> = forms.into_iter().collect();
         forms.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then_with(|| left.cmp(right)));
-        // One form may hold another.
+        // One form may contain another.
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.iter().map(|(form, _)| form));
         let finder = (!forms.is_empty()).then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
         Self { forms, finder }
@@ -142,16 +141,16 @@ impl Secrets {
         self.forms.is_empty()
     }
 
-    /// Returns `text` with every secret replaced by the name of its variable.
+    /// Returns `text` with every secret replaced by its variable's name.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.hide_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // Text in place of text leaves text.
+            // Replacing text by text keeps valid UTF-8.
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
 
-    /// The same of bytes that need not be text.
+    /// Like [`Self::hide`], for bytes that need not be text.
     pub fn hide_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let mut found = self.found_in(bytes).peekable();
         if found.peek().is_none() {
@@ -178,7 +177,7 @@ impl Secrets {
         found.map(|found| (found.range(), self.forms[found.pattern()].1.as_str()))
     }
 
-    /// Hides secrets in every text of a value, which finds those that JSON wrote with escapes too.
+    /// Hides secrets in every text of a JSON value. This also finds secrets that JSON text would escape.
     pub fn hide_in(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -199,12 +198,12 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// A secret as it is, in JSON, in an address, and in base64 wherever it stands in what was encoded.
+/// Returns the forms of a secret: as it is, in JSON, in a URL, and in base64 at any offset of the encoded text.
 fn forms_of(secret: &str) -> BTreeSet<String> {
     let mut forms = BTreeSet::from([secret.to_owned()]);
     let json = serde_json::to_string(secret).unwrap_or_default();
     forms.insert(json.trim_matches('"').to_owned());
-    // What stays as it is in addresses, and in those that browsers write.
+    // The characters that stay unescaped in URLs: by the standard, and as browsers write them.
     for stays in ["-_.~", "-_.!~*'()"] {
         let encoded = |byte: u8| match char::from(byte) {
             stayed if byte.is_ascii_alphanumeric() || stays.contains(stayed) => stayed.to_string(),
@@ -214,7 +213,7 @@ fn forms_of(secret: &str) -> BTreeSet<String> {
     }
     for before in 0..3 {
         let encoded = STANDARD_NO_PAD.encode([&vec![0; before], secret.as_bytes()].concat());
-        // The characters at both ends depend on what stands there.
+        // The characters at both ends depend on the neighbouring bytes.
         let (from, to) = ((before * 8).div_ceil(6), (before + secret.len()) * 8 / 6);
         if let Some(own) = encoded.get(from..to).filter(|own| own.len() >= LEAST_LENGTH) {
             forms.insert(own.to_owned());

@@ -1,21 +1,22 @@
-//! Which of several statements about one thing stands. Whatever is stored is never rewritten: a later revision is added, and takes over.
+//! Selects the current statement of several about the same thing. Stored statements are never rewritten: a later revision replaces an
+//! earlier one.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Evaluator, ScoreRecord};
 
-/// Says whether a statement takes the place of one that was read before it: a higher revision does, and of equal ones the later line.
+/// Returns whether a statement replaces one that was read before it. A higher or equal revision does.
 pub fn takes_over(revision: u32, before: u32) -> bool {
     revision >= before
 }
 
-/// Returns what stands of all that was said of one thing, in the order it was read.
+/// Returns the current one of several statements about the same thing, given in reading order.
 pub fn standing<T>(said: impl IntoIterator<Item = T>, revision: impl Fn(&T) -> u32) -> Option<T> {
     said.into_iter().reduce(|before, next| if takes_over(revision(&next), revision(&before)) { next } else { before })
 }
 
-/// Returns what stands of each of several things, in the order in which each was first named.
+/// Returns the current statement about each thing, in order of first appearance.
 pub fn standing_of_each<T, K: Ord>(said: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K, revision: impl Fn(&T) -> u32) -> Vec<T> {
     let mut places = BTreeMap::<K, usize>::new();
     let mut standing: Vec<T> = Vec::new();
@@ -36,18 +37,18 @@ pub fn standing_of_each<T, K: Ord>(said: impl IntoIterator<Item = T>, key: impl 
     standing
 }
 
-/// Returns the score of a metric that stands.
+/// Returns the current score of a metric.
 pub fn standing_score<'a>(scores: &'a [ScoreRecord], metric: &str) -> Option<&'a ScoreRecord> {
     standing(scores.iter().filter(|score| score.metric == metric), |score| score.revision)
 }
 
-/// Returns the revision of a judged evaluator whose outcomes stand, all of them and no others: that of the score that stands, and the first
-/// where there is none. Nothing for evaluators that are not asked again: of those each outcome stands for itself.
+/// Returns the revision whose outcomes are current for a judged evaluator: the revision of the current score, or 0 without a score. Returns
+/// `None` for other evaluators, whose outcomes are selected one by one.
 pub fn standing_revision(evaluator: &str, scores: &[ScoreRecord]) -> Option<u32> {
     is_asked_again(evaluator).then(|| standing_score(scores, evaluator).map_or(0, |score| score.revision))
 }
 
-/// Says whether an evaluator of that name is a judge, whose whole opinion of a run can be asked for again.
+/// Returns whether an evaluator with this name is a judge, which can judge a whole run again.
 pub fn is_asked_again(evaluator: &str) -> bool {
     Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator)
 }

@@ -1,4 +1,4 @@
-//! How items and runs end.
+//! Statuses of items and runs.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl ItemStatus {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// Says whether the outcome is in the denominator of a pass rate.
+    /// Returns whether the outcome counts in the denominator of a pass rate.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Pass | Self::Fail | Self::Error | Self::Limit => true,
@@ -51,7 +51,7 @@ impl ItemStatus {
         }
     }
 
-    /// Returns how much a verdict on a test outweighs another on the same test, where a report has several of them.
+    /// Returns the rank of a result among several results of the same test in one report. The highest wins.
     pub fn severity(self) -> u8 {
         match self {
             Self::Error => 3,
@@ -61,7 +61,7 @@ impl ItemStatus {
         }
     }
 
-    /// Says whether the outcome is counted as missing: asked, but without an answer about the agent.
+    /// Returns whether the outcome counts as missing: expected, but without information about the agent.
     pub fn is_missing(self) -> bool {
         match self {
             Self::Infra | Self::NotEvaluated => true,
@@ -104,8 +104,8 @@ impl RunStatus {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// Says whether the run's figures count for its arm. Outages and cancelled runs say nothing about an approach; they are left
-    /// out and counted.
+    /// Returns whether the run's figures count for its arm. Outages and cancelled runs say nothing about an approach. They are excluded,
+    /// and their number is shown.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Completed | Self::Failed | Self::Limit => true,

@@ -1,10 +1,10 @@
-//! Making foreign text safe to show, and finding the name that was meant.
+//! Makes foreign text safe to show, and finds the name that was meant.
 
-/// Returns `text` with everything in it visible, so that it can be printed anywhere and two names that differ look different.
+/// Returns `text` with all characters visible, so that it is safe to print and different names look different.
 ///
-/// C0 controls and DEL become the control pictures (U+2400 block). C1 controls, bidirectional controls, separators of lines and paragraphs,
-/// characters without a width, and letters of another script that pass for Latin ones within a Latin word become `\u{…}` escapes. Joiners and
-/// variation selectors stay where writing needs them: not beside ASCII.
+/// C0 controls and DEL become control pictures (U+2400 block). These become `\u{…}` escapes: C1 controls, bidirectional controls, line and
+/// paragraph separators, zero-width characters, and foreign letters that look Latin within a Latin word. Joiners and variation selectors
+/// stay if a script or emoji needs them, but not next to ASCII.
 pub fn visible(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
@@ -29,7 +29,7 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Says whether a character acts on others, or takes no room of its own and no writing needs it.
+/// Returns whether a character affects others, or is invisible and not needed by any script.
 fn is_hidden(character: char) -> bool {
     matches!(
         character,
@@ -56,17 +56,17 @@ fn is_hidden(character: char) -> bool {
     )
 }
 
-/// Says whether a character joins, parts or varies its neighbours, as scripts and pictures need it.
+/// Returns whether a character joins, separates or varies its neighbours, as some scripts and emoji need.
 fn is_joining(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Says whether nothing has to be joined or varied there: the text's end, or ASCII that is no part of a keycap.
+/// Returns whether a neighbour needs no joiner: the end of the text, or ASCII that is not part of a keycap.
 fn is_plain(neighbour: Option<char>) -> bool {
     neighbour.is_none_or(|neighbour| neighbour.is_ascii() && !matches!(neighbour, '0'..='9' | '#' | '*' | ' '))
 }
 
-/// Says whether a letter looks like a Latin one and is none (the confusables of Unicode TS 39 that fonts draw alike).
+/// Returns whether a non-Latin letter looks like a Latin one (confusables of Unicode TS 39 that fonts draw alike).
 fn passes_for_latin(character: char) -> bool {
     const CYRILLIC: &str = "аеорсухіѕјһԁԛԝѵАВЕЗКМНОРСТУХІЅЈ";
     const GREEK: &str = "οΑΒΕΖΗΙΚΜΝΟΡΤΥΧν";
@@ -75,13 +75,13 @@ fn passes_for_latin(character: char) -> bool {
         || GREEK.contains(character)
 }
 
-/// Says whether the word around a character has Latin letters.
+/// Returns whether the word around a character contains Latin letters.
 fn is_in_latin_word(before: &str, after: impl Iterator<Item = char>) -> bool {
     let is_word = |character: &char| character.is_alphanumeric();
     before.chars().rev().take_while(is_word).chain(after.take_while(is_word)).any(|character| character.is_ascii_alphabetic())
 }
 
-/// Returns the beginning of a text, of so many characters, with a sign that there is more where there is.
+/// Returns the first `characters` of a text, with an ellipsis if there is more.
 pub fn beginning(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{} …", &text[..end]),
@@ -89,7 +89,7 @@ pub fn beginning(text: &str, characters: usize) -> String {
     }
 }
 
-/// Returns the candidate nearest to `name` by edit distance, if it is near enough to be a slip of the finger.
+/// Returns the candidate nearest to `name` by edit distance, if it is near enough to be a typo.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -99,8 +99,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Writes a text as one word of a shell's command: in single quotes, unless a shell reads it as itself. What must not reach a terminal is made
-/// visible before.
+/// Formats a text as one shell word: in single quotes if needed. Make characters that must not reach a terminal visible first.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
@@ -110,7 +109,7 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// Edit distance over characters, in which swapping two neighbours is one edit (optimal string alignment).
+/// Returns the edit distance in characters. Swapping two neighbours counts as one edit (optimal string alignment).
 fn edit_distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut before = vec![0; right.len() + 1];

@@ -1,4 +1,4 @@
-//! Tokens and money.
+//! Token usage and costs.
 
 use std::fmt;
 
@@ -18,17 +18,17 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tokens that went in, from the cache or not. None where no part was measured.
+    /// Returns all input tokens, cached or not, or `None` if no part was measured.
     pub fn input_total(&self) -> Option<u64> {
         Self::sum([self.input, self.cache_write, self.cache_read])
     }
 
-    /// All tokens, in and out.
+    /// Returns all input and output tokens.
     pub fn total(&self) -> Option<u64> {
         Self::sum([self.input_total(), self.output])
     }
 
-    /// Adds up what was measured on either side.
+    /// Adds two usages. A part that only one side measured is kept.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Usage {
         }
     }
 
-    /// Foreign numbers may be as large as they like.
+    /// Sums the known parts. Saturates, because foreign numbers may be huge.
     fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
         parts.into_iter().flatten().reduce(u64::saturating_add)
     }

@@ -1,7 +1,7 @@
-//! The record of a verification: which checks were run for which goal, what failed and whose it is, and what to do next.
+//! The record of a verification: its goal, its checks, what failed and whose fault it is, and the next step.
 //!
-//! One shape for what is stored with a run, answered as JSON and laid out as tables. Words that only name something are text, so that a
-//! record of another version still reads; the schema gives those that are known as examples.
+//! Stored records, JSON answers and tables share this type. Enumerated names are text, so that records of other versions can be read. The
+//! schema lists the known names as examples.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -145,8 +145,8 @@ pub struct VerifiedBaseline {
 }
 
 impl Verification {
-    /// Reads what is known of a stored record; nothing where none of it is. What has another shape is as if it were not there, so that a
-    /// record of another version, or of another tool, still reads.
+    /// Parses a stored record, or returns `None` if no known field is set. Ignores fields of unexpected types, so that records of other
+    /// versions or tools can be read.
     pub fn of(record: &Value) -> Option<Self> {
         let found = Self {
             stack: said(record, "stack"),
@@ -176,7 +176,7 @@ impl Verification {
         (found != Self::default()).then_some(found)
     }
 
-    /// Reads of a stored record only what the verification came to.
+    /// Reads only the terminal status of a stored record.
     pub fn status_of(record: &Value) -> Option<String> {
         said(record, "terminalStatus")
     }
@@ -222,7 +222,7 @@ impl VerifiedFailure {
 }
 
 impl VerifiedBaseline {
-    /// Reads `{"name": "HEAD"}`, or the name alone.
+    /// Reads `{"name": "HEAD"}`, or only the name.
     fn of(record: &Value) -> Option<Self> {
         let name = said(record, "baseline").or_else(|| said(record.get("baseline")?, "name"))?;
         Some(Self { name })
@@ -233,7 +233,7 @@ fn text(record: &Value, key: &str) -> Option<String> {
     record.get(key).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Returns a text that says something.
+/// Returns a text that is not blank.
 fn said(record: &Value, key: &str) -> Option<String> {
     text(record, key).filter(|text| !text.trim().is_empty())
 }

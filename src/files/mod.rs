@@ -1,7 +1,7 @@
-//! Opening files to read them: regular files and nothing else. And temporary files, which say whether somebody holds them.
+//! Opens regular files, and nothing else, for reading. Also manages temporary files, with locks that show whether they are in use.
 //!
-//! A pipe in the place of a file would hold a command until somebody writes to it, and a device may give bytes for ever. So whatever is read by
-//! its path is opened here, without waiting, and looked at before its first byte is read.
+//! A pipe in place of a file would block a command until somebody writes to it, and a device may never end. So every file is opened here
+//! without waiting, and its type is checked before its first byte is read.
 
 mod temporary;
 
@@ -11,7 +11,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Of what is read a block at a time.
+/// Number of bytes read at once.
 const BLOCK: usize = 64 << 10;
 
 /// Opens a regular file for reading.
@@ -19,7 +19,7 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     open_by(OpenOptions::new().read(true), path)
 }
 
-/// Opens a regular file as the options say. A folder can be opened too, and gives the error of the system when it is read.
+/// Opens a regular file with these options. A folder can be opened too; reading it returns the system's error.
 pub fn open_by(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     let opened = not_waiting(options).open(path);
@@ -34,7 +34,7 @@ pub fn open_by(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<
     check(&metadata).and(opened)
 }
 
-/// Refuses what is neither a regular file nor a folder.
+/// Rejects anything except regular files and folders.
 pub fn check(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() || metadata.is_dir() {
         return Ok(());
@@ -42,7 +42,7 @@ pub fn check(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}, not a regular file", kind(metadata))))
 }
 
-/// Hands over everything that a reader has, a block at a time.
+/// Reads everything from a reader, and passes it on block by block.
 pub fn for_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     loop {
@@ -55,7 +55,7 @@ pub fn for_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8])) -> io:
     }
 }
 
-/// Reads a regular file whole.
+/// Reads a whole regular file.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -64,12 +64,12 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a regular file of text whole.
+/// Reads a whole regular file as UTF-8 text.
 pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
 
-/// Tells a file that is not there, which is `None`, from one that the system does not give.
+/// Turns the error for a missing file into `None`. Keeps all other errors.
 pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(value) => Ok(Some(value)),
@@ -78,12 +78,12 @@ pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Says whether an error means that there is nothing of that name, also because a file stands where a folder would have to.
+/// Returns whether the error means that the path does not exist, even because a parent of it is a file.
 pub fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Without this the system would wait at a pipe until somebody opens its other end. Regular files know no difference.
+/// Prevents waiting for the other end of a pipe. Makes no difference for regular files.
 #[cfg(unix)]
 fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     use rustix::fs::OFlags;

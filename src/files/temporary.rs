@@ -1,7 +1,7 @@
-//! Temporary files and folders, and what killed programs left of them.
+//! Temporary files and folders, and cleaning up after killed programs.
 //!
-//! Whoever makes one holds a lock on it, which ends with the program however that ends. So what nobody holds can go, and only what was made here
-//! is looked at.
+//! A program holds a lock on each temporary file or folder that it makes. The lock ends with the program, however that ends. So unlocked
+//! ones can be deleted, and only those created here are considered.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -11,39 +11,39 @@ use std::time::{Duration, SystemTime};
 use tempfile::{NamedTempFile, TempDir};
 use walkdir::WalkDir;
 
-/// What the names of files begin with that are being written, and of what bundles are unpacked in.
+/// Prefix of files that are being written, and of folders in which bundles are unpacked.
 pub const WRITING: &str = ".writing-";
-/// What the names of folders begin with.
+/// Prefix of temporary folders.
 const FOLDER: &str = "evalreport-";
-/// In a folder, held while the folder is.
+/// The file in each temporary folder that is locked while the folder is in use.
 const MARK: &str = ".held";
-/// A file that is younger may not be locked yet.
+/// A younger file may not be locked yet.
 const YOUNG: Duration = Duration::from_mins(1);
 
-/// Makes a temporary file that will be moved into its place within the folder, which is there. Everybody may read what it becomes.
+/// Creates a temporary file in the existing `folder`, to be renamed when complete. The final file is readable for all.
 pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
-        // The default of a temporary file is owner-only.
+        // By default, temporary files are private to their owner.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o644));
     }
     let file = builder.prefix(WRITING).suffix(".tmp").tempfile_in(folder)?;
-    // Elsewhere a lock keeps others from reading, too. Where there are none, the file is only left longer.
+    // Not on Windows, where a lock also blocks readers. Without a lock, the file is only cleaned up later.
     if cfg!(unix) {
         let _ = file.as_file().try_lock();
     }
     Ok(file)
 }
 
-/// Removes the files of a folder that killed programs were writing, and returns how many. What cannot be removed stays.
+/// Deletes the files in a folder that killed programs were writing. Returns their number; ignores files that cannot be deleted.
 pub fn sweep_files(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|entry| is_writing(&entry.file_name()) && is_left(&entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
 }
 
-/// The same in a folder and all below it.
+/// Like [`sweep_files`], but includes all subfolders.
 pub fn sweep_tree(folder: &Path) -> usize {
     let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
     entries.filter(|entry| is_writing(entry.file_name()) && is_left(entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
@@ -59,7 +59,7 @@ fn is_left(path: &Path) -> bool {
     metadata.is_file() && is_old && cfg!(unix) && super::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// A private folder, gone when this is dropped.
+/// A private folder, deleted when dropped.
 #[derive(Debug)]
 pub struct HeldFolder {
     folder: TempDir,
@@ -68,7 +68,7 @@ pub struct HeldFolder {
 }
 
 impl HeldFolder {
-    /// Makes one below a folder, which is made too, as private, where it is not there.
+    /// Creates a folder below `above`, which is created too, also private, if it is missing.
     pub fn create_in(above: &Path) -> io::Result<Self> {
         let (mut folders, mut builder) = (DirBuilder::new(), tempfile::Builder::new());
         #[cfg(unix)]
@@ -79,7 +79,7 @@ impl HeldFolder {
         }
         folders.recursive(true).create(above)?;
         let folder = builder.prefix(FOLDER).tempdir_in(above)?;
-        // It has its name once it is locked, so that nobody meets it without.
+        // The mark gets its name only once it is locked, so that nobody sees it unlocked.
         let new = folder.path().join(".new");
         let mark = OpenOptions::new().write(true).create_new(true).open(&new)?;
         if cfg!(unix) {
@@ -89,7 +89,7 @@ impl HeldFolder {
         Ok(Self { folder, mark })
     }
 
-    /// Makes one where the system keeps temporary files.
+    /// Creates a folder in the system's temporary folder.
     pub fn create() -> io::Result<Self> {
         Self::create_in(&tempfile::env::temp_dir())
     }
@@ -99,7 +99,7 @@ impl HeldFolder {
     }
 }
 
-/// Removes the folders below another one that killed programs held, and returns how many. What others own, or hold, stays.
+/// Deletes the folders below `above` that killed programs left behind. Returns their number. Keeps folders that others own or hold.
 pub fn sweep_folders(above: &Path) -> usize {
     let entries = fs::read_dir(above).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDER)));
@@ -165,12 +165,12 @@ mod tests {
         for folder in [&above.path().join("made"), &parent, held.path()] {
             assert_eq!(fs::metadata(folder).expect("there").permissions().mode() & 0o777, 0o700, "{}", folder.display());
         }
-        // What others called so, and what has no mark.
+        // Folders of others: one has our prefix but no mark, the other a mark but another name.
         fs::create_dir_all(parent.join("evalreport-mine/work")).expect("room");
         fs::create_dir_all(parent.join("others")).expect("room");
         fs::write(parent.join("others/.held"), "").expect("room");
         assert_eq!(sweep_folders(&parent), 0);
-        // A killed program drops nothing but its lock.
+        // A killed program releases only its lock.
         let HeldFolder { folder, mark } = held;
         let left = folder.keep();
         fs::create_dir_all(left.join("workspace/deep")).expect("room");

@@ -1,4 +1,4 @@
-//! An attribute of an element.
+//! Attributes of XML elements.
 
 use quick_xml::events::BytesStart;
 
@@ -8,7 +8,7 @@ pub fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     Some(unescaped(&String::from_utf8_lossy(&found.value)))
 }
 
-/// Returns the text with its references resolved, as it stands if one is unknown.
+/// Returns the text with its references resolved, or unchanged if one is unknown.
 pub fn unescaped(text: &str) -> String {
     quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }

@@ -1,4 +1,4 @@
-//! One test case, with the runs that it is said to have had.
+//! One test case with its reported tries.
 
 use quick_xml::events::BytesStart;
 
@@ -6,7 +6,7 @@ use crate::domain::ItemStatus;
 
 use super::attribute::attribute;
 
-/// A test has few of each; more are of no use.
+/// Limits per test. Real tests have few of each.
 const MOST_PROPERTIES: usize = 64;
 const MOST_TRIES: usize = 100;
 
@@ -19,17 +19,17 @@ pub struct Case {
     pub properties: Vec<(String, String)>,
     pub is_expected_failure: bool,
     seconds: Option<f64>,
-    /// What the case itself says.
+    /// The case's own result.
     own: Verdict,
-    /// Tries before a pass, or after a failure.
+    /// Results of the tries before a pass, or after a failure.
     others: Vec<Verdict>,
-    /// The element that is open and takes text.
+    /// The open element whose text is being read.
     open: Option<Open>,
-    /// A property whose value is its text.
+    /// The name of a property whose value is its text.
     property: Option<String>,
 }
 
-/// What one try of a case ended in.
+/// The result of one try.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub status: ItemStatus,
@@ -63,7 +63,7 @@ impl Case {
         }
     }
 
-    /// Takes an element inside the case.
+    /// Handles an element that starts inside the case.
     pub(super) fn child(&mut self, name: &[u8], start: &BytesStart<'_>, is_empty: bool) {
         let status = match name {
             b"failure" => ItemStatus::Fail,
@@ -79,7 +79,7 @@ impl Case {
             }
             _ => return,
         };
-        // A test that failed and broke is broken; one that was marked as skipped and failed has failed.
+        // The most severe result counts: an error before a failure, and a failure before a skip.
         if status.severity() > self.own.status.severity() {
             self.own = Verdict { status, message: attribute(start, "message"), text: String::new() };
             self.is_expected_failure = status == ItemStatus::Skipped && attribute(start, "type").as_deref() == Some("pytest.xfail");
@@ -127,14 +127,14 @@ impl Case {
         kept.extend(text.chars().take(room));
     }
 
-    /// An element inside the case has ended.
+    /// Handles the end of an element inside the case.
     pub(super) fn end(&mut self, name: &[u8]) {
         if name == b"property"
             && let (Some(name), Some(last)) = (self.property.take(), self.properties.last_mut())
         {
             last.0 = name;
         }
-        // What stands in a failure, such as the trace of a rerun, is not its text.
+        // The end of a nested element, such as the trace of a rerun, does not end the text of the enclosing one.
         self.open = match (self.open, name) {
             (Some(Open::Own), b"failure" | b"error" | b"skipped")
             | (Some(Open::Other), b"flakyFailure" | b"flakyError" | b"rerunFailure" | b"rerunError")
@@ -143,7 +143,7 @@ impl Case {
         };
     }
 
-    /// Returns `class::name`; where the class says nothing, the file or the suites stand for it.
+    /// Returns `class::name`. Without a class, uses the file or the suites instead.
     pub fn id(&self) -> String {
         let (class, name) = (self.class.trim(), self.name.trim());
         match (class, name) {
@@ -158,7 +158,7 @@ impl Case {
         }
     }
 
-    /// Says whether the case tells what broke after the one before it.
+    /// Returns whether this case reports an error in the teardown of the case before it.
     pub fn is_teardown_of(&self, before: Option<&Self>) -> bool {
         let is_teardown = self.own.status == ItemStatus::Error
             && self.own.message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
@@ -196,26 +196,26 @@ impl Case {
         self.seconds
     }
 
-    /// How the try that counts ended.
+    /// Returns the result of the try that counts.
     pub fn own(&self) -> &Verdict {
         &self.own
     }
 
-    /// How the other tries ended: those before a pass, or those after a failure.
+    /// Returns the results of the other tries: those before a pass, or those after a failure.
     pub fn others(&self) -> &[Verdict] {
         &self.others
     }
 }
 
 impl Verdict {
-    /// Its message, else the first line of its text.
+    /// Returns the message, or else the first line of the text.
     pub fn reason(&self) -> Option<String> {
         let message = self.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
         message.map(str::to_owned).or_else(|| self.text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned))
     }
 }
 
-/// Reads seconds, which some write with commas between thousands.
+/// Parses seconds. Some tools write commas between thousands.
 pub fn seconds(text: &str) -> Option<f64> {
     text.trim().replace(',', "").parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
 }

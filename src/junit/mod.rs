@@ -1,6 +1,6 @@
-//! JUnit XML into its cases, one after another, as test runners of every language write it.
+//! Parses JUnit XML, as written by test runners of every language, and passes on its cases one by one.
 //!
-//! Text comes by as it is read. There are no entities but the five of XML and no document types, so nothing can grow.
+//! Input is streamed. Only XML's five entities and no document types are supported, so nothing can expand.
 
 mod attribute;
 mod case;
@@ -16,30 +16,30 @@ use attribute::unescaped;
 pub use case::{Case, Verdict, seconds};
 pub use told::Told;
 
-/// Suites in suites; real ones nest two or three deep.
+/// Maximum nesting of elements. Real suites nest two or three deep.
 const MOST_DEPTH: usize = 64;
-/// The text of a failure that is kept while it is read.
+/// Maximum bytes kept of a failure's text while reading.
 const MOST_TEXT_BYTES: usize = 8192;
 
-/// What a report is that ends too early.
+/// The message for a report that ends too early.
 pub const CUT_OFF: &str = "is cut off in the middle of the XML";
 
 /// Why a report was not read to its end.
 #[derive(Debug)]
 pub enum Halt<E> {
-    /// It is no JUnit XML: why, as the rest of a sentence about it.
+    /// It is no JUnit XML. The text completes a sentence about the report.
     Damaged(String),
     /// It ends too early: see [`CUT_OFF`].
     CutOff,
-    /// Whoever it was told to wants no more.
+    /// The callback failed.
     Told(E),
 }
 
-/// Calls `tell` with what the report tells, in its order, and `renew` before each of its parts.
+/// Calls `tell` for each part of the report in order, and `renew` before each XML event.
 ///
 /// # Errors
 ///
-/// Fails where the report is damaged, cut off, or of another kind, and with what `tell` fails with. What was told until then stands.
+/// Fails if the report is damaged, cut off or of another kind, or if `tell` fails. Parts passed on earlier remain valid.
 pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told<'_>) -> Result<(), E>) -> Result<(), Halt<E>> {
     let mut reader = Reader::from_reader(reader);
     let mut buffer = Vec::new();

@@ -1,18 +1,18 @@
-//! What a report tells as it is read.
+//! The parts of a report, as they are read.
 
 use quick_xml::events::BytesStart;
 
 use super::case::Case;
 
-/// What a report tells as it is read.
+/// A part of a report, passed on as it is read.
 pub enum Told<'a> {
-    /// A suite, or the whole. Suites nest: the depth counts those around it.
+    /// A suite, or the whole report. Suites nest: `depth` counts the enclosing suites.
     Suite {
         start: &'a BytesStart<'a>,
         depth: usize,
         is_whole: bool,
     },
-    /// Of the whole or of a suite.
+    /// A property of the whole report or of a suite.
     Property {
         name: &'a str,
         value: &'a str,

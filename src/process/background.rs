@@ -1,11 +1,11 @@
-//! A program that runs beside others: the server of a suite.
+//! Programs that run in the background, such as the server of a suite.
 
 use super::running::{Running, Streams};
 use super::{Captured, Command, End, Finished, StartError};
 
-/// A program that runs until it is stopped or dropped, and its process group with it.
+/// A program that runs until it is stopped or dropped. Its process group ends with it.
 pub struct Background {
-    /// Absent once stopped.
+    /// `None` once stopped.
     running: Option<Running>,
 }
 
@@ -16,17 +16,17 @@ impl Background {
         Ok(Self { running: Some(running) })
     }
 
-    /// Returns how the program ended, if it ended by itself; what it started in turn may still run.
+    /// Returns how the program ended, or `None` if it still runs. Its child processes may outlive it.
     pub fn exited(&mut self) -> Option<End> {
         self.running.as_mut().and_then(Running::end_by_now)
     }
 
-    /// Returns what it wrote so far, both streams in the order of their writing.
+    /// Returns the output so far, both streams merged in the order of writing.
     pub fn output(&self) -> Captured {
         self.running.as_ref().map(Running::output).unwrap_or_default()
     }
 
-    /// Ends the program and everything it started. The end is its own where it came first.
+    /// Ends the program and everything it started. If it had already ended by itself, the result says how.
     pub fn stop(mut self) -> Finished {
         let running = self.running.take().expect("only stopping takes it, and that takes the whole");
         finish(running)

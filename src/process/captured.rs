@@ -1,19 +1,19 @@
-//! What is kept of an output: the beginning and the end, never more than the limit.
+//! Captured output: its beginning and its end, within a size limit.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// The bytes of an output stream, as they were.
+/// The raw bytes of an output stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// All of them, or where some were dropped, the first half and the last half of the limit.
+    /// All bytes or, if some were dropped, the first and the last half of the limit.
     pub bytes: Vec<u8>,
-    /// How many were dropped between the two halves.
+    /// Number of bytes dropped between the two halves.
     pub dropped: u64,
 }
 
 impl Captured {
-    /// Returns the output as text: replacement characters for what is not UTF-8, and a line in the middle where bytes were dropped.
+    /// Returns the output as text. Invalid UTF-8 becomes replacement characters, and a line in the middle marks dropped bytes.
     pub fn text(&self) -> Cow<'_, str> {
         if self.dropped == 0 {
             return String::from_utf8_lossy(&self.bytes);
@@ -24,7 +24,7 @@ impl Captured {
     }
 }
 
-/// An output that is being read.
+/// Collects an output while it is being read.
 pub struct Keep {
     head: Vec<u8>,
     head_limit: usize,
@@ -41,7 +41,7 @@ impl Keep {
         Self { head: Vec::new(), head_limit, tail: VecDeque::new(), tail_limit: limit - head_limit, dropped: 0, closed: false }
     }
 
-    /// Adds what was read. Returns false when nobody wants more.
+    /// Adds bytes. Returns whether the collector is still open.
     pub fn add(&mut self, bytes: &[u8]) -> bool {
         let (head, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
         self.head.extend_from_slice(head);
@@ -57,7 +57,7 @@ impl Keep {
         Captured { bytes: [&self.head, front, back].concat(), dropped: self.dropped }
     }
 
-    /// Takes everything; whatever comes later is not wanted.
+    /// Returns the bytes so far, and closes the collector.
     pub fn close(&mut self) -> Captured {
         self.closed = true;
         let mut bytes = std::mem::take(&mut self.head);
@@ -65,7 +65,7 @@ impl Keep {
         bytes.extend_from_slice(front);
         bytes.extend_from_slice(back);
         self.tail = VecDeque::new();
-        // Nothing of a late writer is kept.
+        // Bytes of a late writer are dropped.
         self.head_limit = 0;
         self.tail_limit = 0;
         Captured { bytes, dropped: self.dropped }

@@ -1,4 +1,4 @@
-//! A program to run, and its bounds.
+//! A program to run, and its limits.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,34 +8,34 @@ use std::time::Duration;
 
 use super::Confinement;
 
-/// A program to run, with everything that bounds it.
+/// A program to run, with its input, environment and limits.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The program and its arguments. No shell reads them.
+    /// The program and its arguments, which no shell interprets.
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
-    /// Variables to set, or with `None` to remove. The others are as in this process.
+    /// Variables to set or, with `None`, to remove. All others are inherited from this process.
     pub env: BTreeMap<OsString, Option<OsString>>,
-    /// What the program reads; then its input ends.
+    /// The program's whole standard input.
     pub input: Vec<u8>,
     pub limits: Limits,
-    /// What it may reach of this machine; everything that its user may without.
+    /// What it may access on this machine. `None` allows everything that its user may do.
     pub confinement: Option<Arc<Confinement>>,
 }
 
-/// What bounds a program.
+/// The limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run. A [`Background`](super::Background) has no such limit: who started it stops it.
+    /// Maximum running time. Ignored for a [`Background`](super::Background), which its owner stops.
     pub wall: Option<Duration>,
-    /// What is kept of each stream: the first half and the last half of this; what lies between is counted and dropped.
+    /// Maximum bytes kept per stream, half from the start and half from the end. Bytes between them are counted and dropped.
     pub output_bytes: u64,
-    /// From the request to end until the end is forced, and how long an output is read that other processes hold open.
+    /// Time between asking the program to end and killing it. Also how long an output is read that other processes hold open.
     pub grace: Duration,
 }
 
 impl Default for Limits {
-    /// No limit of time, 16 MiB of each stream, five seconds of grace.
+    /// Returns no time limit, 16 MiB per stream and a grace of five seconds.
     fn default() -> Self {
         Self { wall: None, output_bytes: 16 << 20, grace: Duration::from_secs(5) }
     }

@@ -1,8 +1,8 @@
-//! What a program may reach of this machine: the files it reads and writes, where it connects, whom it signals.
+//! Confinement: which files a program may read and write, where it may connect, and which processes it may signal.
 //!
-//! Linux enforces it (landlock(7)) for the program and everything it starts, whoever the user is; no privilege is needed and none can be
-//! gained. Landlock grants and cannot withhold: who wants to hide a folder grants everything beside it ([`all_but`]). The names of files can
-//! always be listed, what is in them cannot be read. Elsewhere nothing is enforced, and [`Support`] says so.
+//! Linux enforces it (landlock(7)) for the program and everything it starts, for any user. It needs no privilege, and the program cannot
+//! gain any. Landlock can only grant: to hide a folder, grant everything around it ([`all_but`]). File names can always be listed, but the
+//! contents of hidden files cannot be read. Other systems enforce nothing; [`Support`] tells what is enforced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,31 +16,31 @@ pub use linux::{Confinement, support};
 #[cfg(not(target_os = "linux"))]
 pub use nowhere::{Confinement, support};
 
-/// What of a confinement this system enforces.
+/// The parts of a confinement that this system enforces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Support {
-    /// Which files are read and written; Linux 6.2 and later.
+    /// Access to files; Linux 6.2 and later.
     pub files: bool,
-    /// To which TCP ports a program connects and on which it listens; Linux 6.7 and later. Other protocols are never bounded.
+    /// The TCP ports to connect to and listen on; Linux 6.7 and later. Other protocols are never restricted.
     pub network: bool,
-    /// That only programs inside are signalled; Linux 6.12 and later.
+    /// Signals to programs outside; Linux 6.12 and later.
     pub signals: bool,
 }
 
-/// What a program is given. What is not named is refused.
+/// What a program may access. Everything else is refused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grants<'a> {
-    /// To read, and to start programs from.
+    /// Places to read, and to start programs from.
     pub reads: &'a [&'a Places],
-    /// To read, change and remove, and to make new files in.
+    /// Places to read, change, remove and create files in.
     pub writes: &'a [&'a Places],
-    /// The only ports, where there is a bound.
+    /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<&'a [u16]>,
-    /// The network that it is in; this machine's without.
+    /// The program's network. `None` is this machine's.
     pub network: Option<&'a Arc<Network>>,
 }
 
-/// Files, and folders with all that is in them.
+/// Files, and folders with all their contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     folders: Vec<PathBuf>,
@@ -48,16 +48,16 @@ pub struct Places {
 }
 
 impl Places {
-    /// Tells folders from files, once for all programs.
+    /// Separates folders from files, once for all programs.
     pub fn of(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let (folders, files) = paths.into_iter().map(Into::into).partition(|path: &PathBuf| path.is_dir());
         Self { folders, files }
     }
 }
 
-/// Returns what covers everything below `top` but these paths, which are absolute and without links.
+/// Returns paths that cover everything below `top` except the `hidden` paths, which must be absolute and free of links.
 ///
-/// A folder on the way to a hidden path is opened up: its other entries of now are covered one by one, new ones will not be.
+/// A folder that contains a hidden path is replaced by its current entries. Entries created later are not covered.
 pub fn all_but(top: &Path, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut covered = Vec::new();
     cover(top, hidden, &mut covered);
@@ -68,14 +68,14 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
     if hidden.contains(path) {
         return;
     }
-    // The next one in the order of paths lies below it, if any does.
+    // If any hidden path is below `path`, the next one in sorted order is.
     let is_on_the_way = hidden.range(path.to_owned()..).next().is_some_and(|next| next.starts_with(path));
     if !is_on_the_way {
         covered.push(path.to_owned());
         return;
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        // A link needs no right of its own, and may lead to what is hidden.
+        // Links need no grant, and may point to a hidden path.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             cover(&entry.path(), hidden, covered);
         }
@@ -102,13 +102,13 @@ mod linux {
 
     use super::{Grants, Network, Support};
 
-    /// The first that refuses to empty a file which may not be written.
+    /// The first version that also refuses to truncate a file without write access.
     const LEAST: ABI = ABI::V3;
     const NETWORK: ABI = ABI::V4;
     const DEVICES: ABI = ABI::V5;
     const SIGNALS: ABI = ABI::V6;
 
-    /// Returns what the kernel that runs enforces.
+    /// Returns what the running kernel enforces.
     pub fn support() -> Support {
         static SUPPORT: OnceLock<Support> = OnceLock::new();
         let has = |ruleset: Result<Ruleset, landlock::RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
@@ -125,7 +125,7 @@ mod linux {
         if has_ports { ruleset.handle_access(AccessNet::from_all(NETWORK))?.create() } else { ruleset.create() }
     }
 
-    /// Opens a path without reading it. None where it is not there or not for this user, and needs no right.
+    /// Opens a path without reading it. Returns `None` if it does not exist or this user may not access it: it then needs no grant.
     fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
         match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             Ok(open) => Ok(Some(open)),
@@ -134,8 +134,9 @@ mod linux {
         }
     }
 
-    /// Takes from this thread what root may do to other programs and to the system: with it, root reads their memory and environment from
-    /// `/proc` all the same. What a confined thread has given up no program of it gets back (capabilities(7), "no_new_privs").
+    /// Drops root's capabilities over other programs and the system from this thread. With them, root could read the memory and environment
+    /// of other programs through `/proc` despite the confinement. A program of the thread cannot regain them (capabilities(7),
+    /// "no_new_privs").
     fn give_up_powers() -> io::Result<()> {
         let powers = CapabilitySet::SYS_PTRACE
             | CapabilitySet::PERFMON
@@ -149,7 +150,7 @@ mod linux {
         if left == has { Ok(()) } else { Ok(set_capabilities(None, left)?) }
     }
 
-    /// The bounds of a program and of all it starts.
+    /// The limits of a program and everything it starts.
     #[derive(Debug)]
     pub struct Confinement {
         rules: RulesetCreated,
@@ -157,14 +158,14 @@ mod linux {
     }
 
     impl Confinement {
-        /// Prepares the bounds; none where the system enforces none.
+        /// Prepares the limits, or returns `None` if the system enforces none.
         pub fn new(grants: &Grants<'_>) -> io::Result<Option<Self>> {
             if !support().files {
                 return Ok(None);
             }
             let mut ruleset = ruleset(grants.ports.is_some()).map_err(io::Error::other)?;
             let mut grant = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
-                // One at a time: there may be more of them than files that may be open.
+                // Opened one at a time: there may be more paths than files that may be open at once.
                 if let Some(open) = open(path)? {
                     (&mut ruleset).add_rule(PathBeneath::new(open, access)).map_err(io::Error::other)?;
                 }
@@ -184,12 +185,12 @@ mod linux {
             Ok(Some(Self { rules: ruleset, network: grants.network.cloned() }))
         }
 
-        /// The network that the program is in; this machine's without.
+        /// Returns the program's own network, or `None` if it uses this machine's.
         pub fn network(&self) -> Option<&Network> {
             self.network.as_deref()
         }
 
-        /// Starts the program inside. A thread takes the bounds upon itself, which its children inherit, and ends.
+        /// Starts the program confined. A helper thread confines itself, starts the program, which inherits the limits, and ends.
         pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
             let start = || {
                 self.rules.try_clone()?.restrict_self().map_err(io::Error::other)?;
@@ -204,7 +205,7 @@ mod linux {
     }
 }
 
-/// Systems that enforce nothing.
+/// For systems that enforce nothing.
 #[cfg(not(target_os = "linux"))]
 mod nowhere {
     use std::io;

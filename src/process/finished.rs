@@ -1,28 +1,28 @@
-//! What became of a program.
+//! The result of a program.
 
 use std::time::Duration;
 
 use super::Captured;
 
-/// What became of a program.
+/// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     pub end: End,
-    /// For a [`Background`](super::Background) both streams in the order of their writing.
+    /// For a [`Background`](super::Background), both streams in the order of writing.
     pub stdout: Captured,
     pub stderr: Captured,
-    /// From the start to the program's own end, without the wait for what it left behind.
+    /// Time from the start to the program's own end. Excludes the wait for processes that it left behind.
     pub wall: Duration,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this code.
+    /// It exited by itself with this code.
     Exited(i32),
-    /// By a signal that did not come from here.
+    /// A signal from elsewhere killed it.
     Signalled(i32),
-    /// It reached its limit of time and was stopped.
+    /// It reached its time limit and was stopped.
     TimedOut,
     /// [`Stop`](super::Stop) or [`Background::stop`](super::Background::stop) stopped it.
     Stopped,

@@ -1,8 +1,8 @@
-//! Who ends programs when this process cannot: killed outright, or gone in a hurry.
+//! A guard that kills the programs if this process dies without doing so.
 //!
-//! The system ends children with their parent only where unsafe code asks for it. Instead a shell waits beside this process, reading
-//! which groups run; when its input ends, this process is gone, however that came, and what is still on the list is killed. It is
-//! started with the first program that runs longer than [`PATIENCE`], so short programs cost nothing. Without a shell there is no guard.
+//! Only unsafe code can make the system end children with their parent. Instead, a shell runs beside this process and reads the list of
+//! running groups. When its input ends, this process is gone, for whatever reason, and the shell kills all groups still listed. The guard
+//! starts with the first program that runs longer than [`PATIENCE`], so short programs cost nothing. Without a shell there is no guard.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use super::system;
 
-/// How long a program runs unguarded.
+/// How long a program runs without a guard.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Lines of a sign and the number of a group: `+` runs, `-` is over.
+/// Reads lines of a sign and a group number: `+` for a started group, `-` for an ended one.
 const SCRIPT: &str = r#"
 groups=
 while read -r sign group; do
@@ -32,7 +32,7 @@ for one in $groups; do kill -s KILL -- "-$one"; done
 
 static GUARD: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// A group on the guard's list, as long as this lives.
+/// Keeps a process group on the guard's list until dropped.
 pub struct Guarded(u32);
 
 impl Guarded {
@@ -50,7 +50,7 @@ impl Drop for Guarded {
 
 fn tell(sign: char, group: u32) {
     if let Some(input) = GUARD.get_or_init(start) {
-        // A guard that is gone protects nothing; the programs are bounded all the same.
+        // Without a guard, programs still keep their limits.
         let _ = input.lock().unwrap_or_else(PoisonError::into_inner).write_all(format!("{sign} {group}\n").as_bytes());
     }
 }
@@ -61,11 +61,11 @@ fn start() -> Option<Mutex<ChildStdin>> {
     }
     let mut command = Command::new("sh");
     command.args(["-c", SCRIPT]).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // The terminal's Ctrl-C is not for the guard.
+    // The terminal's Ctrl-C must not reach the guard.
     system::apart(&mut command);
     let known = system::starting();
     let mut guard = command.spawn().ok()?;
-    // Never reaped: it is ours for as long as this process lives.
+    // The guard is never reaped, so it stays registered while this process lives.
     known.own(&guard, "");
     guard.stdin.take().map(Mutex::new)
 }

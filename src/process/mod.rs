@@ -1,20 +1,20 @@
-//! Programs: start, feed, bound and stop them, with everything they start in turn.
+//! Starting, feeding, limiting and stopping programs, with everything that they start.
 //!
-//! What runs here is made by others and may do anything: stall, flood its output, ignore requests to end, leave children behind. So
-//! every program gets a process group of its own, its output is drained and kept within bounds, every wait has an end, and when a
-//! program is over, its group is over. Who calls decides what to run and what the outcome means.
+//! The programs are foreign and may do anything: hang, flood their output, ignore requests to end, leave children behind. So every program
+//! gets its own process group, its output is read within limits, every wait is bounded, and the group ends with the program. The caller
+//! decides what to run and what the result means.
 //!
-//! Waiting is done by threads that report to one channel, so a short program costs little and nothing is polled while it runs.
+//! Threads wait and report to one channel, so a short program costs little and nothing polls while it runs.
 //!
 //! # Limits
 //!
-//! - On Linux nothing escapes that stays on this machine's own processes: the command line makes this process the parent of whatever is
-//!   left behind ([`adopt`]). Without that, a program that starts another in a session of its own *and* empties that one's environment
-//!   escapes; where there is no `/proc`, leaving the group is enough.
-//! - What a program asks another service to start, such as a container or a timer, is not below it.
-//! - When this process is killed outright, its programs are killed by a guard, but not what left their groups, nor a program in its
-//!   first tenth of a second.
-//! - Windows knows no process groups and no request to end: the tree of child processes is ended at once.
+//! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`adopt`]). Without
+//!   [`adopt`], a program escapes if it is started in a new session *and* with an empty environment. Without `/proc`, leaving the group is
+//!   enough.
+//! - Programs that another service starts on request, such as a container or a timer, are out of reach.
+//! - If this process is killed outright, a guard kills its programs. It misses programs that left their groups, and those in their first
+//!   tenth of a second.
+//! - Windows has neither process groups nor requests to end: the tree of child processes is killed at once.
 
 mod background;
 mod captured;
@@ -48,9 +48,9 @@ pub use system::{MARK, adopt, fresh_mark};
 
 use running::{Running, Streams, later};
 
-/// Runs a program until it ends, its time is up or `stop` says so, and its process group with it.
+/// Runs a program until it ends, its time is up or `stop` is set. Its process group ends with it.
 ///
-/// A program whose output is still held open by another process has ended all the same: that process gets the grace to finish writing.
+/// A program counts as ended even if another process holds its output open. That process gets the grace to finish writing.
 pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
     if stop.is_stopped() {
         return Ok(Finished { end: End::Stopped, stdout: Captured::default(), stderr: Captured::default(), wall: Duration::ZERO });
@@ -79,9 +79,9 @@ pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
     Ok(running.finish(end))
 }
 
-/// Returns a port of the loopback interface that was free just now.
+/// Returns a currently free port of the loopback interface.
 ///
-/// Another process may take it before the server does; the server then fails to start, and the caller tries another.
+/// Another process may take the port first. The server then fails to start, and the caller must try another port.
 pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

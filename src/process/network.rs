@@ -1,8 +1,8 @@
-//! A network of a run's own, in which its server has every port to itself: two runs that listen on port 8000 do not meet.
+//! Private networks: the server of each run has all ports to itself, so two runs can both listen on port 8000.
 //!
-//! Linux gives one to every user who may make user namespaces (user_namespaces(7), network_namespaces(7)). Only a process with one thread can
-//! enter such a namespace, so this program starts itself: once to make the network and to look at addresses in it, and once before every
-//! program that is to run inside, which is handed the network over its standard input. Elsewhere there is none.
+//! Linux offers them to every user who may create user namespaces (user_namespaces(7), network_namespaces(7)). Only a single-threaded
+//! process can enter one, so this program starts itself: once to create the network and probe addresses in it, and once before each program
+//! inside, which receives the network over its standard input. Other systems have none.
 
 use std::ffi::OsString;
 
@@ -13,12 +13,12 @@ pub use nowhere::Network;
 
 /// The only argument of the process that holds a network.
 const HOLD: &str = "--hold-a-network";
-/// The first argument of a process that enters one; the program follows.
+/// The first argument of a process that enters a network. The program to run follows.
 const ENTER: &str = "--enter-a-network";
 
-/// Does what a process is for that this program started for a network, and returns its exit code; none for every other process.
+/// Runs the helper processes of networks, and returns their exit code. Returns `None` for every other process.
 ///
-/// To be asked before anything else: a process with a second thread can do neither.
+/// Call it before anything else: a process with a second thread can neither create nor enter a network.
 pub fn serve_network(arguments: &[OsString]) -> Option<u8> {
     match arguments.get(1)?.to_str()? {
         HOLD if arguments.len() == 2 => Some(inside::hold()),
@@ -41,10 +41,10 @@ mod linux {
     use super::super::system::{self, Own};
     use super::{ENTER, HOLD, inside};
 
-    /// This program. Where it is a part of another, that one knows nothing of networks, and there are none.
+    /// This program. A different program that links this crate does not understand the arguments, so it gets no network.
     const SELF: &str = "/proc/self/exe";
 
-    /// A network and the process that holds it; gone with this.
+    /// A network and the process that holds it. Both end when this is dropped.
     pub struct Network {
         spaces: Vec<OwnedFd>,
         holder: Mutex<Holder>,
@@ -53,19 +53,19 @@ mod linux {
     struct Holder {
         child: Child,
         own: Own,
-        /// Absent once nobody asks any more.
+        /// `None` once dropped, which tells the process to end.
         line: Option<BufReader<UnixStream>>,
     }
 
     impl Network {
-        /// Makes one; none where the system gives none.
+        /// Creates a network, or returns `None` if the system offers none.
         pub fn new() -> Option<Self> {
             let (ours, theirs) = UnixStream::pair().ok()?;
             let mut command = Command::new(SELF);
             command.arg(HOLD).env_clear().current_dir("/").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
             let starting = system::starting();
             let child = command.spawn().ok()?;
-            // The other end is the child's alone, so that its death is an end.
+            // Only the child may hold the other end, so that reading ends when the child dies.
             drop(command);
             let own = starting.own(&child, &system::fresh_mark());
             let holder = Holder { child, own, line: Some(BufReader::new(ours)) };
@@ -74,25 +74,25 @@ mod linux {
             Some(Self { spaces, holder: Mutex::new(holder) })
         }
 
-        /// Says whether this system gives networks.
+        /// Returns whether this system offers networks.
         pub fn is_supported() -> bool {
             static SUPPORTED: OnceLock<bool> = OnceLock::new();
             *SUPPORTED.get_or_init(|| Self::new().is_some())
         }
 
-        /// What starts a program inside.
+        /// Returns the first words of a command that runs a program inside.
         pub fn entry(&self) -> [&OsStr; 2] {
             [OsStr::new(SELF), OsStr::new(ENTER)]
         }
 
-        /// The standard input of what starts a program inside; the program's own is empty.
+        /// Returns the standard input for such a command. The program itself gets an empty one.
         pub fn ticket(&self) -> io::Result<Stdio> {
             let (ours, theirs) = UnixStream::pair()?;
             inside::hand_over(&ours, &self.spaces)?;
             Ok(OwnedFd::from(theirs).into())
         }
 
-        /// Looks at an address inside.
+        /// Probes an address inside.
         pub fn answers(&self, probe: &Probe) -> bool {
             let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(line) = &mut holder.line else { return false };
@@ -120,7 +120,7 @@ mod linux {
     }
 }
 
-/// Systems without such networks.
+/// For systems without such networks.
 #[cfg(not(target_os = "linux"))]
 mod nowhere {
     use std::ffi::OsStr;
@@ -155,7 +155,7 @@ mod nowhere {
     }
 }
 
-/// What the processes do that this program starts of itself.
+/// The helper processes that this program starts of itself.
 #[cfg(target_os = "linux")]
 mod inside {
     use std::ffi::OsString;
@@ -181,15 +181,15 @@ mod inside {
 
     pub const YES: &str = "yes";
     const NO: &str = "no";
-    /// The namespaces of a network: of its user, who may enter it, and its own.
+    /// The namespaces of a network: the user namespace, which grants entry, and the network namespace.
     const KINDS: [(&str, LinkNameSpaceType); SPACES] = [("user", LinkNameSpaceType::User), ("net", LinkNameSpaceType::Network)];
     pub const SPACES: usize = 2;
-    /// What a shell returns where a program cannot be started.
+    /// Exit code of shells if a program cannot be started.
     const CANNOT_START: u8 = 126;
 
-    /// Makes a network, hands it over its standard input, and looks at addresses in it until nobody asks any more.
+    /// Creates a network, sends it over standard input, and answers probes until the other end closes.
     pub fn hold() -> u8 {
-        // Whoever started this process may be killed.
+        // Ends this process even if its parent is killed.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
         match serve() {
             Ok(()) => 0,
@@ -209,11 +209,11 @@ mod inside {
         Ok(())
     }
 
-    /// Becomes a program in the network that its standard input hands over.
+    /// Enters the network received over standard input, and becomes the program.
     pub fn enter(arguments: &[OsString]) -> u8 {
         let [program, arguments @ ..] = arguments else { return CANNOT_START };
         let error = join().map_or_else(|error| error, |()| Command::new(program).args(arguments).exec());
-        // The program's own place for complaints.
+        // The program's own standard error.
         let _ = write(stderr(), format!("{}: {error}\n", program.display()).as_bytes());
         CANNOT_START
     }
@@ -223,14 +223,14 @@ mod inside {
         if spaces.len() != SPACES {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no network to enter"));
         }
-        // The first gives the right to the second.
+        // The user namespace grants the right to enter the network namespace.
         for (space, (_, kind)) in spaces.iter().zip(KINDS) {
             move_into_link_name_space(space.as_fd(), Some(kind))?;
         }
         Ok(dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?)
     }
 
-    /// An address as a line.
+    /// Formats a probe as one line.
     pub fn written(probe: &Probe) -> String {
         match probe {
             Probe::Port(port) => port.to_string(),
@@ -250,12 +250,12 @@ mod inside {
         if !beside.push(SendAncillaryMessage::ScmRights(&spaces)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // At least one byte has to go with it.
+        // The message must carry at least one byte.
         sendmsg(line, &[IoSlice::new(b"\n")], &mut beside, SendFlags::NOSIGNAL)?;
         Ok(())
     }
 
-    /// Receives what was handed over; nothing where the other process has ended.
+    /// Receives the namespaces. Returns an empty list if the other process has ended.
     pub fn receive(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SPACES))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
@@ -270,7 +270,7 @@ mod inside {
     fn make() -> io::Result<()> {
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
-        // Whoever it was outside, it is inside (user_namespaces(7), "Defining user and group ID mappings").
+        // Maps the outside user and group to the same ids inside (user_namespaces(7), "Defining user and group ID mappings").
         let maps = [("setgroups", "deny".to_owned()), ("uid_map", format!("{user} {user} 1")), ("gid_map", format!("{group} {group} 1"))];
         for (file, text) in maps {
             write(open(format!("/proc/self/{file}"), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, text.as_bytes())?;
@@ -278,7 +278,7 @@ mod inside {
         raise_loopback()
     }
 
-    /// Switches the loopback interface on, by a message to the kernel (rtnetlink(7), `RTM_NEWLINK`).
+    /// Enables the loopback interface with a message to the kernel (rtnetlink(7), `RTM_NEWLINK`).
     fn raise_loopback() -> io::Result<()> {
         const LENGTH: u32 = 32;
         const NEW_LINK: u16 = 16;
@@ -288,7 +288,7 @@ mod inside {
         let mut message = LENGTH.to_ne_bytes().to_vec();
         message.extend(NEW_LINK.to_ne_bytes());
         message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
-        // Sequence and sender, and the family and kind of the interface: all of them zero.
+        // Sequence number, sender, and the interface's family and type: all zero.
         message.extend([0; 12]);
         message.extend(LOOPBACK.to_ne_bytes());
         message.extend(UP.to_ne_bytes());
@@ -297,7 +297,7 @@ mod inside {
         send(&kernel, &message, SendFlags::empty())?;
         let mut answer = [0; 256];
         let (length, _) = recv(&kernel, &mut answer, RecvFlags::empty())?;
-        // The header of the answer, and then its error.
+        // The error code follows the header of the answer.
         let error = answer[..length].get(16..20).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
         match error {
             Some(0) => Ok(()),

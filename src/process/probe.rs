@@ -1,4 +1,4 @@
-//! Whether somebody answers at an address of this machine.
+//! Checks whether a local address answers.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is asked.
+/// The address to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Whether somebody listens at a port of the loopback interface.
+    /// Answers if a program listens on this port of the loopback interface.
     Port(u16),
-    /// Whether a GET of an address on this machine gives a success or a redirection; where it is encrypted, whether anybody is there.
+    /// Answers if a GET of this local address returns a success or a redirect. For an encrypted address, a connection is enough.
     Address(String),
 }
 
 impl Probe {
-    /// Asks in the network that the caller is in.
+    /// Probes in the caller's network.
     pub fn answers(&self) -> bool {
         match self {
             Self::Port(port) => is_open(*port),
@@ -47,7 +47,7 @@ fn is_healthy(address: &str) -> io::Result<bool> {
         stream.write_all(request.as_bytes())?;
         let mut status = [0; 12];
         stream.read_exact(&mut status)?;
-        // "HTTP/1.1 200": what matters is the first digit.
+        // "HTTP/1.1 200": only the first digit of the status matters.
         return Ok(status.starts_with(b"HTTP/1.") && matches!(status[9], b'2' | b'3'));
     }
     Ok(false)

@@ -1,4 +1,4 @@
-//! One running program: the threads that feed, read and await it, and the order in which it is ended.
+//! A running program: the threads that feed, read and await it, and the steps of ending it.
 
 use std::io::{self, PipeReader, Read, Write};
 use std::process::{Child, Stdio};
@@ -12,22 +12,22 @@ use super::guard::Guarded;
 use super::system::{self, Own, Reach, Request, Whom};
 use super::{Command, Confinement, End, Finished, StartError};
 
-/// How long a killed program may take to be gone, and its output to end.
+/// How long a killed program may take to disappear, and its output to end.
 const SETTLE: Duration = Duration::from_millis(500);
-/// What is read at once: as much as a pipe usually holds.
+/// Bytes read at once: the usual size of a pipe's buffer.
 const CHUNK: usize = 64 << 10;
-/// An empty pipe takes this much at once, so writing it cannot block.
+/// An empty pipe accepts this many bytes at once, so writing them cannot block.
 const AT_ONCE: usize = 4096;
 
-/// What a program's threads, and those who stop it, report.
+/// Reports from a program's threads and from those who stop it.
 pub enum Event {
     Ended(Ended),
-    /// An output stream came to its end.
+    /// An output stream has ended.
     Eof,
     Stop,
 }
 
-/// A program that ended.
+/// How and when a program ended.
 pub struct Ended {
     end: End,
     at: Instant,
@@ -35,7 +35,7 @@ pub struct Ended {
     remains: Remains,
 }
 
-/// An ended child process that is not reaped yet: until then its number, and so that of its group, stays its own.
+/// An ended child that is not yet reaped. Until it is, the system gives its number, and so its group's, to no other process.
 struct Remains {
     child: Child,
     own: Own,
@@ -43,7 +43,7 @@ struct Remains {
 
 impl Drop for Remains {
     fn drop(&mut self) {
-        // Once it has ended this neither kills nor waits, and what it says is known.
+        // For an ended child these calls neither kill nor wait, and their results are known.
         let Self { child, own } = self;
         own.reap(|| {
             let _ = child.kill();
@@ -59,7 +59,7 @@ pub enum Streams {
 }
 
 pub struct Running {
-    /// Before `ended`, so that the group's number is still its own when it leaves the list.
+    /// Declared before `ended`, so that the group leaves the list while its number is still its own.
     guarded: Option<Guarded>,
     reach: Reach,
     started: Instant,
@@ -67,7 +67,7 @@ pub struct Running {
     events: Receiver<Event>,
     sender: Sender<Event>,
     ended: Option<Ended>,
-    /// How many output streams are still open.
+    /// Number of output streams still open.
     open: usize,
     outputs: Vec<Arc<Mutex<Keep>>>,
 }
@@ -93,7 +93,7 @@ impl Running {
         let running =
             Self { guarded: None, reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
         running.attend(Remains { child, own }, readers, input, &command.input).map_err(|source| {
-            // Without its threads it cannot be bounded.
+            // Without its threads, the program would have no limits.
             system::signal(&running.reach, Request::Kill, Whom::All);
             failed(source)
         })?;
@@ -109,7 +109,7 @@ impl Running {
         text: &[u8],
     ) -> io::Result<()> {
         let sender = self.sender.clone();
-        // Not reaped here where the system allows: `Remains` tells why.
+        // Not reaped here if the system allows: see `Remains`.
         thread::Builder::new().name("await".into()).spawn(move || {
             let end = system::await_end(&mut remains.child);
             let _ = sender.send(Event::Ended(Ended { end, at: Instant::now(), remains }));
@@ -122,7 +122,7 @@ impl Running {
             })?;
         }
         if let Some(mut input) = input {
-            // A program need not read its input: one that ends or closes it first is no failure.
+            // A program need not read its input: ending early or closing it is no failure.
             if text.len() <= AT_ONCE {
                 let _ = input.write_all(text);
             } else {
@@ -133,7 +133,7 @@ impl Running {
         Ok(())
     }
 
-    /// Lets the program be killed even if this process can no longer do it.
+    /// Lets the guard kill the program if this process no longer can.
     pub fn guard(&mut self) {
         self.guarded = Some(Guarded::new(self.reach.number()));
     }
@@ -150,7 +150,7 @@ impl Running {
         self.ended.as_ref().map(|ended| ended.end)
     }
 
-    /// Returns how the program ended, if by now it has been heard to.
+    /// Returns how the program ended, if its end has been reported by now.
     pub fn end_by_now(&mut self) -> Option<End> {
         self.wait(Some(Instant::now()), |running| running.ended.is_some());
         self.end()
@@ -160,7 +160,7 @@ impl Running {
         self.outputs.first().map(|keep| lock(keep).so_far()).unwrap_or_default()
     }
 
-    /// Takes in what is reported until it is enough or the time has come.
+    /// Processes reports until `enough` holds or the time is up.
     pub fn wait(&mut self, until: Option<Instant>, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let event = match until {
@@ -176,11 +176,11 @@ impl Running {
         }
     }
 
-    /// After the program's own end: reads the rest of its output, within the grace, and ends what it left in its group.
+    /// After the program's own end: reads the rest of its output within the grace, and kills the processes that it left behind.
     pub fn drain(&mut self, hurry: impl Fn() -> bool) {
         self.wait(later(self.grace), |running| running.open == 0 || hurry());
         system::signal(&self.reach, Request::Kill, Whom::Group);
-        // What left the group may hold the output open, or nothing at all.
+        // Processes that left the group may still hold the output open, or run unnoticed.
         if !system::end_orphans(&self.reach) {
             system::signal(&self.reach, Request::Kill, Whom::All);
         }
@@ -189,13 +189,13 @@ impl Running {
         }
     }
 
-    /// Asks the program and all it started to end, and after the grace kills what is left.
+    /// Asks the program and its children to end. Kills the remaining ones after the grace.
     pub fn terminate(&mut self, hurry: impl Fn() -> bool) {
         if !hurry() {
             system::signal(&self.reach, Request::End, Whom::All);
             let until = later(self.grace);
             self.wait(until, |running| running.ended.is_some() || hurry());
-            // Children have the same grace as their parent. Nobody reports their end, so it is looked for.
+            // Children have the same grace as their parent. Nothing reports their end, so it is polled.
             let mut pause = Duration::from_millis(1);
             while !hurry() && until.is_none_or(|until| Instant::now() < until) && system::is_left(&self.reach).unwrap_or(self.open > 0) {
                 let next = later(pause).map(|next| until.map_or(next, |until| next.min(until)));
@@ -205,12 +205,12 @@ impl Running {
         }
         system::signal(&self.reach, Request::Kill, Whom::All);
         self.wait(later(SETTLE), |running| running.ended.is_some());
-        // Those that had become nobody's, whatever they took out of their environment.
+        // Also ends orphans, even those without the mark in their environment.
         system::end_orphans(&self.reach);
         self.wait(later(SETTLE), |running| running.ended.is_some() && running.open == 0);
     }
 
-    /// Takes the outputs and reaps the program.
+    /// Returns the result, and reaps the program.
     pub fn finish(self, end: End) -> Finished {
         let wall = self.ended.as_ref().map_or_else(|| self.started.elapsed(), |ended| ended.at.saturating_duration_since(self.started));
         let mut outputs = self.outputs.iter().map(|keep| lock(keep).close());
@@ -226,7 +226,7 @@ fn count(streams: Streams) -> usize {
     }
 }
 
-/// Starts the program in a group of its own. The ends of the pipes that it writes to are closed here afterwards.
+/// Starts the program in its own group. Closes this process's copies of the pipes' write ends.
 fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<(Child, Own), StartError> {
     let Some((program, arguments)) = command.argv.split_first() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
@@ -258,7 +258,7 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
     }
     starting.env(system::MARK, mark);
     system::apart(&mut starting);
-    // A file that was just written is busy while a program that another thread starts at this moment still holds it open.
+    // A newly written file is busy while a program that another thread is just starting still holds it open.
     let mut attempts = 20;
     loop {
         let known = system::starting();
@@ -290,7 +290,7 @@ fn start_error(command: &Command, program: &std::ffi::OsStr, source: io::Error) 
     let path = command.cwd.join(&program);
     let is_path = std::path::Path::new(&program).components().count() > 1;
     match source.kind() {
-        // The file is there: what is missing is the interpreter that its first line names.
+        // The file exists, so the interpreter in its first line is missing.
         io::ErrorKind::NotFound if is_path && path.exists() => StartError::NotExecutable { program },
         io::ErrorKind::NotFound => StartError::NotFound { program },
         io::ErrorKind::PermissionDenied => StartError::NotExecutable { program },
@@ -299,7 +299,7 @@ fn start_error(command: &Command, program: &std::ffi::OsStr, source: io::Error) 
     }
 }
 
-/// Reads an output to its end, or as long as somebody wants it.
+/// Reads an output to its end, or until its collector is closed.
 fn read(mut reader: PipeReader, keep: &Mutex<Keep>) {
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -320,7 +320,7 @@ fn lock(keep: &Mutex<Keep>) -> std::sync::MutexGuard<'_, Keep> {
     keep.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the time after a wait, or none where that is beyond the clock.
+/// Returns the time after a wait, or `None` if the clock cannot represent it.
 pub(super) fn later(wait: Duration) -> Option<Instant> {
     Instant::now().checked_add(wait)
 }

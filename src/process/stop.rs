@@ -1,4 +1,4 @@
-//! The word that ends everything that runs: one for all, heard at once.
+//! The signal that stops all running programs at once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::running::Event;
 
-/// Set once by Ctrl-C or by a batch that ends; cheap to clone, and all clones are one.
+/// Set once, by Ctrl-C or at the end of a batch. Clones are cheap and share their state.
 ///
-/// It takes a lock and wakes threads: to be set from an ordinary thread, not from within a signal handler.
+/// Setting it takes a lock and wakes threads, so set it from an ordinary thread, not from a signal handler.
 #[derive(Clone, Default)]
 pub struct Stop(Arc<State>);
 
@@ -31,13 +31,13 @@ impl Stop {
         Self::default()
     }
 
-    /// Asks every program that runs under this to end; none is started from now on.
+    /// Asks every program under this stop to end, and prevents new starts.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::SeqCst);
         self.wake();
     }
 
-    /// Stops without grace: programs are killed. For the second Ctrl-C.
+    /// Stops without grace: kills the programs. For the second Ctrl-C.
     pub fn at_once(&self) {
         self.0.urgent.store(true, Ordering::SeqCst);
         self.stop();
@@ -51,7 +51,7 @@ impl Stop {
         self.0.urgent.load(Ordering::SeqCst)
     }
 
-    /// Lets the receiver hear of a stop as long as the watch lives, also of one that has been said already.
+    /// Reports a stop to the receiver while the watch lives. A stop that is already set is reported at once.
     pub(super) fn watch(&self, sender: Sender<Event>) -> Watch {
         let id = {
             let mut watchers = self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ impl Stop {
 
     fn wake(&self) {
         for sender in self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner).senders.values() {
-            // A receiver that is gone has nothing left to stop.
+            // A closed receiver has nothing left to stop.
             let _ = sender.send(Event::Stop);
         }
     }

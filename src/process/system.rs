@@ -1,4 +1,4 @@
-//! What each operating system offers to hold the processes of a program together, and to end them.
+//! The means of each operating system to find the processes of a program and to end them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -6,28 +6,28 @@ use std::process::Child;
 
 use super::End;
 
-/// The environment variable that marks everything a program starts, so that it is found again outside the process group.
+/// Environment variable that marks everything a program starts, so that processes outside its group can be found.
 pub const MARK: &str = "EVAL_PROCESS";
 
-/// What is asked of processes.
+/// A request to processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// To end, in their own way.
+    /// Asks them to end.
     End,
-    /// Nothing; they are ended.
+    /// Kills them.
     Kill,
 }
 
 /// Which processes of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Whom {
-    /// Its process group.
+    /// Those of its process group.
     Group,
-    /// Also those that left the group, as far as they can be found.
+    /// Also those that left the group, if they can be found.
     All,
 }
 
-/// Returns a value of [`MARK`] that no other program has or guesses. The hasher's keys come from the system's randomness.
+/// Returns a unique, unguessable value for [`MARK`]. The hasher's keys come from the system's randomness.
 pub fn fresh_mark() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
@@ -36,7 +36,7 @@ pub fn fresh_mark() -> String {
 #[cfg(target_os = "linux")]
 pub use orphans::{Own, adopt, end_orphans, starting};
 
-/// Elsewhere what left a program's group has no parent that we could be.
+/// Other systems cannot make this process the parent of orphans.
 #[cfg(not(target_os = "linux"))]
 pub use no_orphans::{Own, adopt, end_orphans, starting};
 
@@ -55,10 +55,10 @@ mod unix {
 
     use super::{Child, End, Request, Whom, io};
 
-    /// How the processes of a program are found.
+    /// How to find the processes of a program.
     pub struct Reach {
         group: Pid,
-        /// Only Linux shows the environment of processes.
+        /// Works only on Linux, which shows the environment of processes.
         pub mark: String,
     }
 
@@ -72,12 +72,12 @@ mod unix {
         }
     }
 
-    /// Gives the program a process group of its own: a signal to it reaches all, and the terminal's Ctrl-C none.
+    /// Gives the program its own process group: a signal to the group reaches all its processes, and the terminal's Ctrl-C none.
     pub fn apart(command: &mut std::process::Command) {
         command.process_group(0);
     }
 
-    /// Waits for the end and leaves the child unreaped, so that its group's number cannot become that of another.
+    /// Waits for the end without reaping the child, so that the number of its group is not reused.
     pub fn await_end(child: &mut Child) -> End {
         loop {
             match waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
@@ -90,7 +90,7 @@ mod unix {
                 Err(_) => break,
             }
         }
-        // Somebody else reaped it, or the system cannot wait in that way.
+        // The child was reaped elsewhere, or the system cannot wait in this way.
         match child.wait() {
             Ok(status) => status.code().map_or(End::Signalled(status.signal().unwrap_or_default()), End::Exited),
             Err(_) => End::Exited(-1),
@@ -101,7 +101,7 @@ mod unix {
         error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error())
     }
 
-    /// Sends the request. A process that is gone by now is as wanted.
+    /// Sends the request. Ignores processes that are already gone.
     pub fn signal(reach: &Reach, request: Request, whom: Whom) {
         let signal = match request {
             Request::End => Signal::TERM,
@@ -116,7 +116,7 @@ mod unix {
         let _ = (whom, &reach.mark);
     }
 
-    /// Says whether any process of the program still runs, where the system tells.
+    /// Returns whether any process of the program still runs, or `None` if the system does not tell.
     pub fn is_left(reach: &Reach) -> Option<bool> {
         #[cfg(target_os = "linux")]
         return super::linux::is_left(reach);
@@ -130,9 +130,9 @@ mod unix {
 
 /// Finding processes through `/proc`.
 ///
-/// A process leaves its group by starting a session, as daemons do, but it keeps the environment it was started with, unless that is
-/// emptied on purpose. So the mark in it finds what the group's signal misses. This is best effort: processes of other users and
-/// those behind a private `/proc` do not show theirs.
+/// A process leaves its group by starting a session, as daemons do, but keeps the environment that it was started with unless that is
+/// emptied on purpose. So the mark in the environment finds processes that the group's signal misses. This is best effort: processes of
+/// other users, or behind a private `/proc`, hide their environment.
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeSet;
@@ -143,7 +143,7 @@ mod linux {
     use super::MARK;
     use super::{Request, unix::Reach};
 
-    /// Rounds of looking for processes that were started while others were being killed.
+    /// Rounds of searching for processes that started while others were being killed.
     const ROUNDS: usize = 8;
 
     enum Member {
@@ -162,7 +162,7 @@ mod linux {
             for (number, member) in members(reach) {
                 is_new |= seen.insert(number);
                 match member {
-                    // The group got it already; one that was started since gets what matters.
+                    // The group already got the signal. Processes started since then are killed later.
                     Member::OfGroup if request == Request::End => {}
                     Member::OfGroup | Member::Marked => {
                         let _ = Pid::from_raw(number).map(|pid| kill_process(pid, signal));
@@ -198,9 +198,9 @@ mod linux {
         environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()).then_some(Member::Marked)
     }
 
-    /// Returns the process group from `/proc/PID/stat`, unless the process has ended and only waits to be reaped.
+    /// Returns the process group from `/proc/PID/stat`, or `None` for a process that has ended and waits to be reaped.
     ///
-    /// The program's name stands in parentheses and may hold anything, so the fields are counted from the last one.
+    /// The name in parentheses may hold any character, so parsing starts after the last parenthesis.
     fn running_in_group(stat: &[u8]) -> Option<u32> {
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = str::from_utf8(&stat[name_end + 1..]).ok()?;
@@ -224,11 +224,11 @@ mod linux {
     }
 }
 
-/// What programs leave behind becomes ours, and is ended.
+/// Takes over and ends the processes that programs leave behind.
 ///
-/// A process whose parent has ended gets the nearest ancestor that asked for it (`PR_SET_CHILD_SUBREAPER`, prctl(2)). So everything that a
-/// program started, whatever session, group or environment it has, is below this process, and once nothing lies between, it is a child
-/// of ours that we did not start.
+/// A process whose parent has ended goes to its nearest ancestor that asked for orphans (`PR_SET_CHILD_SUBREAPER`, prctl(2)). So all
+/// descendants of a program stay below this process, whatever their session, group or environment. When the last process between has ended,
+/// a descendant becomes a child of ours that we did not start.
 #[cfg(target_os = "linux")]
 mod orphans {
     use std::collections::BTreeMap;
@@ -244,11 +244,11 @@ mod orphans {
     use super::{MARK, Reach};
 
     static ADOPTS: AtomicBool = AtomicBool::new(false);
-    /// Shared by those who start a child, alone for who looks for foreign ones.
+    /// Held shared while a child is started, exclusively while orphans are searched.
     static GATE: RwLock<()> = RwLock::new(());
-    /// The children that this process started itself, with their marks; the guard has none.
+    /// The children that this process started itself, with their marks. The guard's mark is empty.
     static OWN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
-    /// Of looking for those whose parents were just killed.
+    /// Rounds of searching for children of the orphans just killed.
     const ROUNDS: usize = 200;
     const BETWEEN: Duration = Duration::from_millis(1);
 
@@ -256,15 +256,15 @@ mod orphans {
         OWN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on this process is the parent of whatever its programs leave behind, ends all children that it did not start, and shows its
-    /// environment to nobody. Only for a process that starts programs in no other way.
+    /// Makes this process the parent of everything that its programs leave behind, and lets it end all children that it did not start. Also
+    /// hides its environment from other processes. Call it only in a process that starts programs in no other way.
     pub fn adopt() {
         ADOPTS.store(set_child_subreaper(Some(getpid())).is_ok(), Ordering::SeqCst);
-        // Programs run as the same user, and could read the keys from /proc.
+        // Programs run as the same user and could read the keys from `/proc`.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 
-    /// As long as this is held, nobody takes a child that is just being started for a foreign one.
+    /// While held, a child that is being started cannot be mistaken for an orphan.
     pub struct Starting(RwLockReadGuard<'static, ()>);
 
     pub fn starting() -> Starting {
@@ -272,7 +272,7 @@ mod orphans {
     }
 
     impl Starting {
-        /// Registers the child that was started.
+        /// Registers the started child.
         pub fn own(self, child: &Child, mark: &str) -> Own {
             let number = i32::try_from(child.id()).unwrap_or(0);
             own().insert(number, mark.to_owned());
@@ -282,11 +282,11 @@ mod orphans {
         }
     }
 
-    /// A child of our own, until it is reaped.
+    /// A child that this process started, until it is reaped.
     pub struct Own(i32);
 
     impl Own {
-        /// Reaps the child. Its number may be another's from then on, so it is forgotten at once.
+        /// Reaps the child and forgets its number, which may then be reused.
         pub fn reap(&self, reap: impl FnOnce()) {
             let mut own = own();
             reap();
@@ -294,8 +294,8 @@ mod orphans {
         }
     }
 
-    /// Kills and reaps what a program left behind that has ended, and all that comes up when those are gone. What bears the mark of a program
-    /// that still runs is left to it. Says whether that is how it is done here.
+    /// Kills and reaps the orphans of an ended program, and those that appear when these are gone. Spares orphans with the mark of another
+    /// program that still runs. Returns whether this system supports it.
     pub fn end_orphans(reach: &Reach) -> bool {
         if !ADOPTS.load(Ordering::SeqCst) {
             return false;
@@ -309,7 +309,7 @@ mod orphans {
             }
             for pid in children.iter().filter_map(|number| Pid::from_raw(*number)) {
                 let _ = kill_process(pid, Signal::KILL);
-                // Once it is reaped, its own children have become ours.
+                // Once it is reaped, its children become ours.
                 let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             }
             drop(gate);
@@ -325,18 +325,18 @@ mod orphans {
         mark_of(number).is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
     }
 
-    /// The mark in a process's environment, unless it was taken out.
+    /// Returns the mark in a process's environment, or `None` if it was removed or cannot be read.
     fn mark_of(number: i32) -> Option<String> {
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
         let mark = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(format!("{MARK}=").as_bytes()))?;
         String::from_utf8(mark.to_vec()).ok()
     }
 
-    /// The numbers of this process's children, of all its threads; none where the system does not list them.
+    /// Returns the numbers of this process's children, over all its threads, or `None` if the system does not list them.
     fn children() -> Option<Vec<i32>> {
         let mut children = Vec::new();
         for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
-            // A thread that has ended meanwhile has no children: they are another's now.
+            // The children of an ended thread have moved to another thread.
             if let Ok(text) = fs::read_to_string(thread.path().join("children")) {
                 children.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
             }
@@ -389,7 +389,7 @@ mod no_orphans {
     }
 }
 
-/// Windows: no groups to signal; `taskkill` ends a process and those it started.
+/// Windows has no groups to signal. `taskkill` ends a process and those it started.
 #[cfg(not(unix))]
 mod other {
     use super::{Child, End, Request, Whom, io};
@@ -412,7 +412,7 @@ mod other {
     pub fn apart(command: &mut std::process::Command) {
         #[cfg(windows)]
         {
-            // CREATE_NEW_PROCESS_GROUP: Ctrl-C at the console is not for the program.
+            // CREATE_NEW_PROCESS_GROUP: the console's Ctrl-C must not reach the program.
             std::os::windows::process::CommandExt::creation_flags(command, 0x200);
         }
     }
@@ -426,9 +426,9 @@ mod other {
         error.raw_os_error() == Some(193)
     }
 
-    /// Ends the tree of processes, whatever the request: a console program cannot be asked from outside.
+    /// Kills the tree of processes for either request: Windows cannot ask a console program to end.
     ///
-    /// There is no group that outlives the program.
+    /// Does nothing for a group: it does not outlive the program.
     pub fn signal(reach: &Reach, _request: Request, whom: Whom) {
         if whom == Whom::Group {
             return;

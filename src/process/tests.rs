@@ -1,4 +1,4 @@
-//! Real programs that do everything a program may do to whom waits for it.
+//! Real programs that behave badly in every way that a waiting process must handle.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// Longer than any test takes: what is said to last so long never ends by itself.
+/// Longer than any test takes: a program with this duration never ends by itself.
 const EVER: &str = "600";
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -36,7 +36,7 @@ fn finished(command: &Command) -> Finished {
     run(command, &Stop::new()).expect("the program starts")
 }
 
-/// Waits for something that is about to happen; the test fails where it never does.
+/// Waits for a condition; fails the test if it never holds.
 #[track_caller]
 fn soon(what: &str, mut happened: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -46,7 +46,7 @@ fn soon(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Says whether a process runs; one that ended and was not reaped by whoever inherited it does not.
+/// Returns whether a process runs. A process that has ended but is not reaped does not count.
 fn is_running(number: &str) -> bool {
     let states = if cfg!(target_os = "linux") {
         fs::read_to_string(format!("/proc/{number}/stat")).map(|stat| stat.rsplit(") ").next().unwrap_or_default().to_owned())
@@ -59,7 +59,7 @@ fn is_running(number: &str) -> bool {
     states.is_ok_and(|states| !states.trim().is_empty() && !states.trim().starts_with('Z'))
 }
 
-/// Runs the command, lets `act` have its say once the script made the file `ready`, and returns what became of it.
+/// Runs the command, calls `act` once the script has made the file `ready`, and returns the program's result.
 #[track_caller]
 fn stopped_when_ready(mut command: Command, folder: &Path, act: impl Fn(&Stop)) -> Finished {
     folder.clone_into(&mut command.cwd);
@@ -121,7 +121,7 @@ fn input_that_is_not_read_holds_nothing_up() {
             assert_eq!(finished(&command).end, End::Exited(3), "{script} {size}");
         }
     }
-    // One that waits for its time to be up.
+    // A program that waits until its time is up.
     let mut command = command(&["sleep", EVER]);
     command.input = vec![b'x'; 1_000_000];
     command.limits.wall = Some(SHORT);
@@ -176,7 +176,7 @@ fn a_program_may_end_in_its_own_way() {
 #[test]
 fn a_child_has_the_same_grace_as_its_parent() {
     let folder = folder();
-    // The parent ends at once; the child, which writes to a file only, tidies up.
+    // The parent ends at once. The child, which writes only to a file, needs time to clean up.
     let child = "trap 'sleep 0.2; echo done > tidied; exit' TERM; touch ready; while :; do sleep 0.02; done";
     let script = format!("({child}) >/dev/null 2>&1 & wait");
     let finished = stopped_when_ready(shell(&script), folder.path(), Stop::stop);
@@ -268,7 +268,7 @@ fn what_a_program_leaves_in_its_group_ends_with_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_in_a_session_of_its_own_is_found_by_its_mark() {
-    // Once holding the output after the program's end, once silent when the time is up.
+    // First a child that holds the output open after the program's end, then a silent child of a stopped program.
     let script = format!("setsid sh -c 'echo $$; exec sleep {EVER}' & sleep 0.1; exit 4");
     let mut held = shell(&script);
     held.limits.grace = SHORT;
@@ -308,7 +308,7 @@ fn each_program_has_a_mark_of_its_own() {
 
 #[test]
 fn programs_hold_no_pipes_of_each_other() {
-    // Each `cat` ends when its input does; a sleeper with a copy of the other end would keep it waiting.
+    // Each `cat` ends with its input. A sleeper with a copy of the pipe's other end would keep it waiting.
     let stop = Stop::new();
     thread::scope(|scope| {
         let pairs: Vec<_> = (0..8)
@@ -379,7 +379,7 @@ fn a_server_runs_beside_and_is_stopped() {
     assert_eq!(server.exited(), None);
     let finished = server.stop();
     assert_eq!(finished.end, End::Stopped);
-    // Shells say between these lines that their `sleep` was ended too.
+    // Some shells report between these lines that their `sleep` was ended.
     let output = finished.stdout.text();
     assert!(output.starts_with("listening\ncareful\n") && output.ends_with("bye\n"), "{output}");
     assert_eq!(finished.stderr, Captured::default());
@@ -406,7 +406,7 @@ fn a_server_that_is_dropped_ends_with_its_children() {
     }
 }
 
-/// The folder that [`killed_outright`] is told to work in.
+/// The environment variable with the folder for [`killed_outright`].
 const STAGE: &str = "EVALREPORT_TEST_STAGE";
 
 #[test]
@@ -422,7 +422,7 @@ fn who_is_killed_outright_leaves_no_programs() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
     let names = ["server", "child", "agent"];
     soon("all run", || names.iter().all(|name| read(name).ends_with('\n')) && !read("over").is_empty());
-    // Time for the agent to come onto the list, and for the list to be read.
+    // Time for the agent to be put on the list, and for the guard to read the list.
     thread::sleep(10 * guard::PATIENCE);
     other.kill().expect("it is ours");
     other.wait().expect("it is ours");

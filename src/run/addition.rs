@@ -1,4 +1,5 @@
-//! Files that an approach lays into its workspace: what is tried with and without, such as instructions, skills or servers of tools.
+//! Files that an approach adds to its workspace, such as instructions, skills or tool servers. Their effect is measured with and without
+//! them.
 
 use std::fs;
 use std::io;
@@ -11,16 +12,16 @@ use crate::files;
 
 use super::workspace::Workspace;
 
-/// What was laid, so that it can be taken out again.
+/// The added files, so that they can be removed again.
 pub struct Addition<'a> {
     from: &'a Path,
     workspace: &'a Workspace,
-    /// Files below `from`.
+    /// Paths of the added files below `from`.
     laid: Vec<PathBuf>,
 }
 
 impl<'a> Addition<'a> {
-    /// Copies the folder's files over the workspace's. A file that was there before is kept beside it.
+    /// Copies the folder's files into the workspace. A file that was already there is kept outside it.
     pub fn lay(from: &'a Path, workspace: &'a Workspace) -> io::Result<Self> {
         let laid = listed(from)?;
         for path in &laid {
@@ -36,11 +37,12 @@ impl<'a> Addition<'a> {
         Ok(Self { from, workspace, laid })
     }
 
-    /// Takes out what is as it was laid, for it is nobody's work; a file that was there before comes back. What the approach changed stays.
+    /// Removes the added files that are unchanged, because nobody made them during the run, and restores the files they replaced. Keeps
+    /// files that the approach changed.
     pub fn take_out(&self) {
         for path in &self.laid {
             let target = self.workspace.folder().join(path);
-            // The approach may have put a link where a folder was, which leads to files that are not the workspace's.
+            // The approach may have replaced a folder by a link to files outside the workspace.
             if !is_within(self.workspace.folder(), path) || files::read(&target).ok() != files::read(self.from.join(path)).ok() {
                 continue;
             }
@@ -48,7 +50,7 @@ impl<'a> Addition<'a> {
                 continue;
             }
             for folder in path.ancestors().skip(1).filter(|folder| *folder != Path::new("")) {
-                // Only an empty one goes.
+                // Only empty folders can be removed.
                 if fs::remove_dir(self.workspace.folder().join(folder)).is_err() {
                     break;
                 }
@@ -61,11 +63,11 @@ impl<'a> Addition<'a> {
     }
 }
 
-/// A digest of the folder's files and their names: tells an addition from what it was before.
+/// Returns a digest of the folder's files and their names, which changes with the addition.
 ///
 /// # Errors
 ///
-/// A file or a folder that cannot be read, what is neither, and a folder without a file, which adds nothing.
+/// Fails if a file or folder cannot be read, if an entry is neither, or if the folder has no file and so adds nothing.
 pub fn digest(folder: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     let files = listed(folder)?;
@@ -80,7 +82,7 @@ pub fn digest(folder: &Path) -> io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
-/// All regular files below the folder, in the order of their names. What is anything else, such as a link, is refused.
+/// Returns all regular files below the folder, sorted by name. Rejects anything else, such as links.
 fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut waiting = vec![PathBuf::new()];
@@ -105,7 +107,7 @@ fn create_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-/// Says whether the path is a regular file that is reached through folders only.
+/// Returns whether the path is a regular file that is reached through real folders, without links.
 fn is_within(folder: &Path, path: &Path) -> bool {
     let kind = |path: &Path| fs::symlink_metadata(folder.join(path)).map(|metadata| metadata.file_type());
     kind(path).is_ok_and(|kind| kind.is_file()) && path.ancestors().skip(1).all(|above| kind(above).is_ok_and(|kind| kind.is_dir()))

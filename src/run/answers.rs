@@ -1,4 +1,4 @@
-//! The answers of an imported run as a transcript, for a judge who has nothing else to see of it.
+//! Turns the answers of an imported run into a transcript, for judges that have nothing else to read.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::domain::{ItemDetails, ItemOutcome, is_asked_again};
 
-/// What the judge reads where an item has no answer in a run that has others.
+/// Shown to the judge for an item without an answer, if other items have one.
 const NO_ANSWER: &str = "(The import holds no answer to this item.)";
 
-/// Tells each item's question, and the answer that was given, in the order of the items; of an item without a question its name. None
-/// where no item has an answer. What was expected and what others made of the answer stays away: the judge decides by its own criteria.
+/// Returns each item's question and answer, in item order. An item without a question is shown by its name. Returns `None` if no item has
+/// an answer. Leaves out expected answers and other evaluators' comments: the judge decides by its own criteria.
 pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<Value>> {
-    // A judge's word about a run is no answer of the run's.
+    // A judge's comment on a run is not an answer.
     let items = || items.iter().filter(|(outcome, _)| !is_asked_again(&outcome.evaluator));
-    // Several evaluators may speak of one answer, and not all of them tell it.
+    // Several evaluators may report the same answer, and some leave out its text.
     let answered: BTreeSet<(&str, u32)> =
         items().filter(|(_, details)| answer(details).is_some()).map(|(outcome, _)| (outcome.item.as_str(), outcome.attempt)).collect();
     if answered.is_empty() {

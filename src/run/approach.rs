@@ -1,4 +1,4 @@
-//! How a suite's requirements become files in a workspace.
+//! Approaches: they turn a suite's requirements into files in a workspace.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,13 +15,13 @@ use crate::config::{self, AgentKind, Budget};
 use crate::files;
 use crate::process::{self, Command, End, Finished, Limits, Stop};
 
-/// The file under which programs find the requirements in the workspace.
+/// The file in the workspace that holds the requirements for programs.
 pub const REQUIREMENTS_FILE: &str = "requirements.md";
-/// Where the `ralph` program says what it used.
+/// The file in which the `ralph` program reports its usage.
 const RALPH_METRICS: &str = ".ralph/run_metrics.json";
-/// A larger file is a program itself.
+/// A larger file is not a script, but a binary.
 const MOST_SCRIPT_BYTES: u64 = 4 << 20;
-/// What is kept of a program's output in the transcript.
+/// Maximum bytes of a program's output kept in the transcript.
 const TRANSCRIPT_BYTES: usize = 256 << 10;
 
 /// An approach of the configuration, or a built-in one.
@@ -30,33 +30,33 @@ pub struct Approach {
     pub id: String,
     pub means: Means,
     pub timeout: Option<Duration>,
-    /// The sandbox that it is started in, instead of the suite's; empty for none of its own.
+    /// The sandbox it starts in, instead of the suite's. Empty if it has none of its own.
     pub wrap: Vec<String>,
-    /// The folder whose files are laid into the workspace before it begins.
+    /// The folder whose files are added to the workspace before it starts.
     pub laid: Option<PathBuf>,
-    /// What it may change beside its workspace.
+    /// Paths outside its workspace that it may change.
     pub writes: Vec<PathBuf>,
-    /// The secrets among the variables that it gets.
+    /// The secrets that it gets as environment variables.
     pub env: Vec<String>,
-    /// For tokens whose cost nobody tells.
+    /// Prices for tokens whose cost is not reported.
     pub prices: Prices,
 }
 
-/// How it works.
+/// How an approach works.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
 pub enum Means {
-    /// One prompt with the full requirements to an agent that writes files, after the words of the file `prompt`, or ours. Its program
-    /// gets `args` as well.
+    /// Sends one prompt with the full requirements to an agent that writes files. The prompt starts with the text of the file `prompt`, or
+    /// with ours. `args` are added to the agent's command.
     Oneshot { agent: config::Agent, args: Vec<String>, prompt: Option<PathBuf> },
-    /// The `ralph` program: `init`, then `run`.
+    /// Runs the `ralph` program: `init`, then `run`.
     Ralph { program: Vec<String> },
-    /// Any program; its arguments may hold placeholders.
+    /// Runs any program. Its arguments may hold placeholders.
     Command { argv: Vec<String> },
 }
 
 impl Means {
-    /// The words of the configuration that start it; none where an agent of a known type has none of its own.
+    /// Returns the configured command. Empty if the agent's type provides a default.
     pub fn argv(&self) -> Vec<String> {
         match self {
             Self::Oneshot { agent, args, .. } => [&agent.command[..], args].concat(),
@@ -66,23 +66,23 @@ impl Means {
     }
 }
 
-/// What one run of an approach is given.
+/// The input of one run of an approach.
 pub struct Order<'a> {
     pub suite: &'a str,
-    /// The file of requirements.
+    /// The requirements file.
     pub requirements: &'a Path,
     pub model: Option<&'a str>,
     pub seed: u64,
     pub workspace: &'a Path,
     pub root: &'a Path,
     pub wall: Duration,
-    /// The sandbox that it is started in; empty for none.
+    /// The sandbox it starts in. Empty for none.
     pub wrap: &'a [String],
     pub environment: &'a Environment,
 }
 
 impl Approach {
-    /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
+    /// Runs the approach and returns the measurements. A failure says whose fault it was, and carries the measurements up to then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
             Means::Oneshot { agent, args, prompt } => {
@@ -99,7 +99,7 @@ impl Approach {
         };
         let secrets = order.environment.secrets(None);
         let completed = |mut measured: Measured| {
-            // What a program says of tokens and not of money is priced, as an agent's answer is.
+            // If a program reports tokens but no cost, the cost is computed, as for an agent's answer.
             if measured.cost.usd.is_none() {
                 measured.cost = self.prices.cost_of(&measured, order.model);
             }
@@ -116,7 +116,7 @@ impl Approach {
     }
 }
 
-/// What an agent is told before the requirements where the approach says nothing else.
+/// Instructions that precede the requirements, if the approach has none of its own.
 const INSTRUCTIONS: &str = "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will \
                             answer a question. When you stop, what is in the folder is tested as it is.";
 
@@ -127,7 +127,7 @@ fn oneshot(agent: &config::Agent, prompt: Option<&Path>, prices: &Prices, order:
     let requirements = read("requirements", order.requirements)?;
     let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| read("prompt of the approach", prompt))?;
     let command = order.wrap.iter().cloned().chain(at_root(agent.command.clone(), order.root)).collect();
-    // The agent's own time is bounded by the suite's.
+    // The suite's time limit bounds the agent's own.
     let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
     let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
     let text = format!("{}\n\n{requirements}", instructions.trim_end());
@@ -200,7 +200,7 @@ fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Durat
         End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
         End::Exited(_) | End::Signalled(_) => {
             let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
-            // Its output is its work, which may well be about rate limits; what it complains of is on the other stream.
+            // Standard output is the program's work, which may discuss rate limits. Its errors are on standard error.
             let kind = if is_outage(&stderr) || (stderr.trim().is_empty() && is_outage(&stdout)) {
                 FailureKind::Infra
             } else {
@@ -212,14 +212,14 @@ fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Durat
 }
 
 impl Approach {
-    /// The secrets that it gets: `ralph` starts Claude's program, whose keys are its own.
+    /// Returns the secrets that it gets. `ralph` starts Claude's program, so it also gets Claude's keys.
     fn granted(&self) -> Vec<String> {
         let of_ralph = matches!(self.means, Means::Ralph { .. }).then(|| own_keys(AgentKind::Claude)).unwrap_or_default();
         self.env.iter().cloned().chain(of_ralph).collect()
     }
 
-    /// Says whether its program is given the model that a run is asked for. Programs of the house are; of a command one can tell by
-    /// `{model}` among its arguments, or by `EVAL_MODEL` in its arguments, its `env` or a file that it names.
+    /// Returns whether its program gets the model of a run. Built-in agents and `ralph` always do. A command does if its arguments hold
+    /// `{model}`, or if `EVAL_MODEL` appears in its arguments, its `env` or a file that it names.
     pub fn takes_model(&self, root: &Path) -> bool {
         let env = match &self.means {
             Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => return true,
@@ -230,7 +230,7 @@ impl Approach {
         names_model(&self.means.argv(), env, root)
     }
 
-    /// Returns the folders in which its program keeps what it needs from one start to the next.
+    /// Returns the folders in which its program keeps data between starts.
     pub fn homes(&self, environment: &Environment) -> Vec<PathBuf> {
         let kind = match &self.means {
             Means::Oneshot { agent, .. } => agent.kind,
@@ -240,7 +240,7 @@ impl Approach {
         own_folders(kind, environment)
     }
 
-    /// Returns the files that its command names: those it may read, wherever they lie.
+    /// Returns the files that its command names. It may read them wherever they are.
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         named_files(&self.means.argv(), root)
     }
@@ -254,13 +254,13 @@ impl Approach {
     }
 }
 
-/// The files among the words of a command.
+/// Returns the words of a command that are paths of files.
 fn named_files(argv: &[String], root: &Path) -> Vec<PathBuf> {
     let named = argv.iter().map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
     named.filter(|path| path.is_file()).collect()
 }
 
-/// Says whether a command or an agent's program takes the model, as far as one can see.
+/// Returns whether a command or an agent's program seems to use the model.
 pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
     let variable = |text: &[u8]| memchr::memmem::find(text, MODEL_VARIABLE.as_bytes()).is_some();
     let is_script = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES);
@@ -270,7 +270,7 @@ pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
         || named_files(argv, root).iter().filter(|path| is_script(path)).any(|path| files::read(path).is_ok_and(|text| variable(&text)))
 }
 
-/// A program named by a relative path is the project's, not the workspace's.
+/// Resolves a program's relative path from the project's folder, not from the workspace.
 pub fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
     if let Some(program) = argv.first_mut()
         && program.contains('/')
@@ -281,7 +281,7 @@ pub fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
     argv
 }
 
-/// Fills the placeholders in, once: what is filled in is not looked at again.
+/// Fills in the placeholders. Placeholders inside the inserted text stay as they are.
 fn filled(argument: &str, order: &Order<'_>) -> String {
     let mut filled = String::new();
     let mut rest = argument;
@@ -295,7 +295,7 @@ fn filled(argument: &str, order: &Order<'_>) -> String {
             "output_dir" => order.workspace.display().to_string(),
             "suite" => order.suite.to_owned(),
             "root" => order.root.display().to_string(),
-            // Braces around anything else are just text.
+            // Braces around any other word are plain text.
             _ => {
                 filled.push('{');
                 rest = &rest[1..];
@@ -308,7 +308,7 @@ fn filled(argument: &str, order: &Order<'_>) -> String {
     filled + rest
 }
 
-/// What is known of a program that has ended: its time, what it said, and what it says it used, also in full.
+/// Returns the measurements of an ended program, and its own usage report if it has one.
 fn measure(finished: &Finished) -> (Measured, Option<Value>) {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let line = |stream: &str, text: &str| {
@@ -329,7 +329,7 @@ fn measure(finished: &Finished) -> (Measured, Option<Value>) {
     (measured, report)
 }
 
-/// What a result of Claude's kind says went wrong, whatever the exit status says.
+/// Returns the error in a result of Claude's shape, whatever the exit code.
 fn complaint(report: &Value) -> Option<String> {
     let text = |key: &str| report.get(key).and_then(Value::as_str);
     let subtype = text("subtype").filter(|_| text("type") == Some("result"));

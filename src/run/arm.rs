@@ -1,4 +1,4 @@
-//! One side of a comparison, ready to be run.
+//! An arm of a plan, ready to run.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use super::Evaluation;
 use super::approach::{Approach, at_root};
 use super::verification::VerificationSettings;
 
-/// A planned arm with everything that carrying it out needs.
+/// A planned arm with everything needed to run it.
 pub struct Arm {
     pub planned: PlannedArm,
     pub work: Work,
 }
 
 impl Arm {
-    /// How many questions a run of it has; none for code.
+    /// Returns the number of questions per run, or `None` for code.
     pub fn questions(&self) -> Option<u64> {
         match &self.work {
             Work::Questions(work) => Some(work.spec.questions.len() as u64),
@@ -32,12 +32,12 @@ pub enum Work {
     Code(Box<CodeWork>),
 }
 
-/// Questions put to an agent.
+/// Questions for an agent.
 pub struct QuestionWork {
     pub spec: QuestionSpec,
     pub agent: Agent,
     pub budget: Budget,
-    /// At most so many questions at once, whatever the command asks for.
+    /// Maximum number of concurrent questions, even if the command asks for more.
     pub concurrency: Option<usize>,
 }
 
@@ -45,24 +45,25 @@ pub struct QuestionWork {
 #[derive(Clone)]
 pub struct CodeWork {
     pub suite: Suite,
-    /// The tree a workspace begins with; empty without.
+    /// The files that a workspace starts with. `None` starts empty.
     pub start: Option<PathBuf>,
     pub approach: Approach,
-    /// What is said about the result beside its tests.
+    /// The evaluators that apply in addition to the tests.
     pub evaluation: Evaluation,
-    /// For suites that want a goal verified.
+    /// Settings for suites that want a goal verified.
     pub verification: Option<VerificationSettings>,
-    /// The model for the command, where the approach has one.
+    /// The model for the approach's command, if any.
     pub model: Option<String>,
 }
 
 impl CodeWork {
-    /// The sandbox for the agent: the approach's own, else the suite's; empty for none.
+    /// Returns the sandbox for the agent: the approach's own, or else the suite's. Empty for none.
     pub fn wrap_of_agent(&self, root: &Path) -> Vec<String> {
         at_root(first_given(&self.approach.wrap, &self.suite.wrap), root)
     }
 
-    /// The sandbox for setup, server and tests: the suite's, else the approach's. Whoever distrusts an agent distrusts what it wrote.
+    /// Returns the sandbox for setup, server and tests: the suite's, or else the approach's. If the agent is not trusted, neither is its
+    /// code.
     pub fn wrap_of_tests(&self, root: &Path) -> Vec<String> {
         at_root(first_given(&self.suite.wrap, &self.approach.wrap), root)
     }

@@ -1,4 +1,4 @@
-//! One run of code: a workspace, an approach that fills it, and the suite's tests against what it made.
+//! One run of code: an approach fills a workspace, and the suite's tests check the result.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,14 +27,14 @@ use super::verification::verify_workspace;
 use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, Ended, Event, tampering};
 
-/// For suites that name no time-out.
+/// Time limit for suites without one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
-/// For the commands of evaluators, all together: what they have to say is not the approach's time.
+/// Time limit of all evaluator commands together. It does not count against the approach.
 const EVALUATION: Duration = Duration::from_mins(30);
-/// An approach that used its time up is tested all the same, for this long at most: what it left behind is its result.
+/// Minimum testing time if the approach reached its limit: the files that it left are still its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
-/// Does one run from the beginning.
+/// Does one run from start to end.
 pub fn run(
     batch: &Batch,
     run: &PlannedRun,
@@ -44,7 +44,7 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Ended, StoreError> {
     let mut journal = context.store.journal(&run.id)?;
-    // Files of a workspace that is gone cannot be gone on with.
+    // The old workspace is gone, so an interrupted run starts anew.
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
@@ -108,7 +108,7 @@ pub fn run(
     let reported = measured.model.as_deref().into_iter().collect();
     record::set_model(&mut record, work.model.as_deref(), &reported);
     if context.keep_output {
-        // Before tests and servers leave their own files there.
+        // Must happen before tests and servers add files of their own.
         step("keeping what was made");
         if let Some(folder) = context.store.keep_output(&run.id, workspace.folder(), &listed.files)? {
             record.output_dir = Some(folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
@@ -116,10 +116,10 @@ pub fn run(
     }
 
     if record.status != RunStatus::Infra {
-        // Only the approach uses time up: workspaces, versions of programs and copies of what was made are ours to wait for.
+        // Only the approach's own time counts. Creating workspaces, asking for versions and copying results are our work.
         let left = timeout.saturating_sub(measured.duration);
         let place = place_of_server(work, context);
-        // Waiting for others is not the run's time.
+        // Waiting for other runs is not this run's time.
         let _turn = server::turn(work.suite.server.as_ref(), &place);
         let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
         let deadline = Instant::now() + patience;
@@ -132,7 +132,7 @@ pub fn run(
                 }
                 let owed: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.owed.iter().cloned()).collect();
                 if !owed.is_empty() {
-                    // Part of a verdict would be taken for all of it.
+                    // A partial test result would look like a complete one.
                     record = not_tested(record, &owed.join("; "));
                     return commit(&journal, record, context);
                 }
@@ -161,7 +161,8 @@ pub fn run(
     commit(&journal, record, context)
 }
 
-/// A network of the run's own, where no program of the suite that needs one is to reach beyond this machine.
+/// Returns a private network for the run if it has a server and neither server nor tests may reach beyond this machine. Otherwise returns
+/// the shared network.
 fn place_of_server(work: &CodeWork, context: &Context<'_>) -> Place {
     let suite = &work.suite;
     let is_apart = suite.server.is_some()
@@ -172,7 +173,7 @@ fn place_of_server(work: &CodeWork, context: &Context<'_>) -> Place {
     own.map_or(Place::Shared, Place::Own)
 }
 
-/// Notes that nothing is known of what was made, through no fault of the approach.
+/// Records that the result could not be tested, through no fault of the approach.
 fn not_tested(mut record: Run, reason: &str) -> Run {
     if record.status == RunStatus::Completed {
         record.status = RunStatus::Infra;
@@ -181,7 +182,7 @@ fn not_tested(mut record: Run, reason: &str) -> Run {
     record
 }
 
-/// Records a run that touched what is not its own: of its tests nothing is known, and nobody may take it for a result.
+/// Commits a run that touched foreign files. Drops its test results, so that nobody takes it for a valid run.
 fn commit_tampered(
     journal: Journal,
     record: Run,
@@ -190,7 +191,7 @@ fn commit_tampered(
     context: &Context<'_>,
 ) -> Result<Ended, StoreError> {
     let id = record.id.clone();
-    // It may have removed the journals, too.
+    // The run may have deleted the journals, too.
     drop(journal);
     let mut journal = context.store.journal(&id)?;
     journal.clear()?;
@@ -223,14 +224,14 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
     let mut reads = work.approach.files(&context.root);
     reads.push(workspace::absolute(requirements));
-    // A clone borrows the objects of the repository that it is of.
+    // A clone borrows objects from its source repository.
     reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
     let ports: &[u16] = &[];
     let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
     let homes = work.approach.homes(context.environment);
     if context.isolation.is_enforced() && wrap.is_empty() {
-        // A program that is new here makes them itself, which nobody may in the home folder who is confined. Where even we may not, it
-        // says so.
+        // A newly installed program creates these folders itself, which a confined program may not do in the home folder. If we cannot
+        // create them either, the program will report it.
         for home in &homes {
             drop(fs::create_dir_all(home));
         }
@@ -254,7 +255,7 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     work.approach.make(&order, context.stop)
 }
 
-/// Lets every evaluator say what it has to say. None where the user stopped it.
+/// Runs every evaluator. Returns `None` if the user stopped it.
 fn evaluate(
     examination: &Examination<'_>,
     shell: &Shell,
@@ -281,7 +282,7 @@ fn evaluate(
         Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),
     };
     work.evaluation.evaluate(&piece, &runner, examination.context.stop, examination.step, |evaluated| {
-        // A judge that is missing is told of before the first run.
+        // A missing judge was already reported before the first run.
         if let (true, Some(_), Err(reason)) = (evaluated.evaluator.is_judged(), &work.evaluation.jury, &evaluated.score) {
             let what = format!("the judge did not decide about {}: {reason}", evaluated.evaluator.name());
             (examination.context.events)(&Event::Warning { run, what: &what });
@@ -294,7 +295,7 @@ fn evaluate(
     })
 }
 
-/// Lists what is the approach's work. What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
+/// Lists the files that the approach made. Leaves out unchanged files of the starting workspace, and a copy of the requirements.
 pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
@@ -321,14 +322,14 @@ fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, l
     record.cost_source = measured.cost.source;
     let code = code::measure(workspace.folder(), |file| made.contains(file));
     if code.is_partial || listed.is_partial {
-        // What was counted is less than there is.
+        // The counts would be too low.
         record::note(record, "not all that was made could be listed: files and lines are not known");
     } else {
         (record.files_generated, record.lines_generated) = (Some(code.files), Some(code.lines));
     }
 }
 
-/// Writes what the examination found into the journal and the record.
+/// Writes the results of the tests into the journal and the record.
 fn take_verdict(record: &mut Run, examined: Examined, timeout: Duration, journal: &mut Journal) -> Result<(), StoreError> {
     if examined.knows_own_tests {
         (record.own_tests_passed, record.own_tests_total) = (Some(0), Some(0));
@@ -353,7 +354,7 @@ fn count(record: &mut Run, family: Family, tested: &Tested) {
     match family {
         Family::Shared => (record.shared_tests_passed, record.shared_tests_total) = (passed, total),
         Family::Own => (record.own_tests_passed, record.own_tests_total) = (passed, total),
-        // Each is an item of its own; there is no figure of them in the header.
+        // Functional checks are only recorded as items: the header has no total for them.
         Family::Functional => {}
     }
 }

@@ -1,8 +1,8 @@
-//! A control: a test that cannot pass, run among a suite's own.
+//! Controls: tests that cannot pass, run among a suite's own tests to detect cheating.
 //!
-//! pytest imports the code under test into its own process, where that code may change what pytest finds or write the report itself. Who
-//! makes every test pass makes the control pass, too, and who writes a report without it cannot have run it. It catches what does not
-//! know of it; code that looks for it is a matter for another process.
+//! pytest imports the code under test into its own process. There, that code can change the results or write the report itself. Code that
+//! makes every test pass also makes the control pass, and a report without the control was not written by pytest. A control catches only
+//! code that does not look for it; stopping such code would need a separate process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::files;
 use crate::process;
 use crate::suite::Tests;
 
-/// What a suite may say about pytest without choosing among tests or stopping early.
+/// pytest options that neither select tests nor stop early.
 const HARMLESS: [&str; 17] = [
     "-v",
     "-vv",
@@ -36,24 +36,24 @@ const HARMLESS: [&str; 17] = [
 ];
 /// The files in which pytest finds settings.
 const SETTINGS: [&str; 5] = ["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
-/// Settings with which a control may not be run: they choose among tests, stop early, or name tests in a way of their own.
+/// Settings that rule out a control: they select tests, stop early, or change which names are tests.
 const CHOOSING: [&str; 12] =
     ["python_files", "python_functions", " -k", " -m", "=-m", "-x", "--exitfirst", "--maxfail", "--deselect", "--lf", "--sw", "--ignore"];
 
-/// What the file of a control says. Nothing in it tells what it is for.
+/// The text of a control, which does not reveal its purpose.
 const TEXT: &str = "def test_total():\n    assert sum([3, 5, 8]) == 17\n";
 
-/// The controls of a suite: one in each folder that its commands name.
+/// The controls of a suite: one per folder named in its commands.
 #[derive(Debug, Default)]
 pub struct Controls {
-    /// What is in the name of each, and of nothing else.
+    /// A random word in the name of each control, and in no other name.
     words: String,
-    /// By command: a file, from the folder that tests start in.
+    /// Each command's control file, relative to the folder in which tests start.
     files: BTreeMap<String, PathBuf>,
 }
 
 impl Controls {
-    /// Puts the controls below `root`. There are none where any command of the suite might meet them without knowing.
+    /// Writes the controls below `root`. Writes none if any command could run a control without expecting it.
     pub fn put(tests: &Tests, root: &Path) -> io::Result<Self> {
         let places: Option<Vec<PathBuf>> = tests.shared.iter().map(|command| place(command, root)).collect();
         let might_meet = |command: &String| ["pytest", "make", "tox", "nox"].iter().any(|runner| command.contains(runner));
@@ -69,7 +69,7 @@ impl Controls {
         Ok(controls)
     }
 
-    /// Lets a command run its control, if it has one.
+    /// Adds a command's control, if it has one, to its plan.
     pub fn plan(&self, plan: Plan) -> Plan {
         match self.files.get(&plan.declared) {
             Some(file) => plan.with_control(file, &self.words),
@@ -78,7 +78,7 @@ impl Controls {
     }
 }
 
-/// Returns the folder for a command's control, below the folder `root` that the command starts in; none where there can be no control.
+/// Returns the folder for a command's control, relative to `root`, where the command starts. Returns `None` if the command cannot have one.
 fn place(declared: &str, root: &Path) -> Option<PathBuf> {
     let arguments = pytest_arguments(declared)?;
     let (options, targets): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| argument.starts_with('-'));
@@ -87,7 +87,7 @@ fn place(declared: &str, root: &Path) -> Option<PathBuf> {
     }
     let target = Path::new(targets.first()?.split("::").next()?);
     let below = if root.join(target).is_dir() { target } else { target.parent()? };
-    // A link leads out of the copy, to where nothing of ours may be put.
+    // A link may lead out of the copy, where nothing may be written.
     let leads_out = below.ancestors().any(|part| root.join(part).is_symlink());
     let is_inside = below.is_relative() && root.join(target).exists() && !leads_out;
     let chooses = |folder: &Path| {

@@ -1,7 +1,7 @@
-//! Which evaluators a suite wants, and what they say about a finished workspace.
+//! The evaluators that a suite wants, and their results for a finished workspace.
 //!
-//! What is wanted, and with which settings, is decided before anything runs, so that a slip in a file costs no run. Evaluators are
-//! independent: one that fails, or even breaks, says so as a score that is not there, and the others go on.
+//! The evaluators and their settings are fixed before anything runs, so that an error in a file costs no run. Evaluators are independent:
+//! if one fails, or even panics, its score is missing and the others continue.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ use crate::suite::Suite;
 const NO_JUDGE: &str = "no judge is configured";
 const NO_CRITERIA: &str = "the suite has no acceptance criteria";
 
-/// What is to be said about every run of a suite.
+/// The evaluations of every run of a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluation {
     /// In the order of [`Evaluator::ALL`].
@@ -43,13 +43,13 @@ enum Wanted {
     Complexity(ComplexitySettings),
 }
 
-/// Who judges, and how.
+/// The judge and its settings.
 #[derive(Clone, Debug)]
 pub struct Jury {
     pub agent: Agent,
     pub votes: u64,
     pub is_strict: bool,
-    /// For each question.
+    /// Time limit per question to the judge.
     pub timeout: Option<Duration>,
 }
 
@@ -60,10 +60,9 @@ impl Jury {
 }
 
 impl Evaluation {
-    /// Decides what is wanted: the suite's word goes over the configuration's, key by key. Acceptance criteria are judged unless somebody
-    /// says that they are not.
+    /// Selects the evaluators. The suite's settings override the configuration's, key by key. Acceptance criteria are judged by default.
     ///
-    /// The jury is for who can be asked; [`Evaluation::is_judged`] says whether one is needed.
+    /// The caller adds the jury; [`Evaluation::is_judged`] tells whether one is needed.
     pub fn plan(config: &Config, suite: &Suite) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut wanted = Vec::new();
@@ -80,7 +79,7 @@ impl Evaluation {
         if problems.is_empty() { Ok(Self { wanted, jury: None }) } else { Err(problems) }
     }
 
-    /// Returns what is wrong with the configuration's own settings, whether or not a suite wants them.
+    /// Returns the problems in the configuration's own settings, even of evaluators that no suite wants.
     pub fn problems_of(config: &Config) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (evaluator, setting) in &config.evaluators {
@@ -94,31 +93,32 @@ impl Evaluation {
         self.wanted.is_empty()
     }
 
-    /// Says whether a judge has anything to decide about the suite.
+    /// Returns whether the suite needs a judge.
     pub fn is_judged(&self) -> bool {
         self.wanted.iter().any(|wanted| wanted.evaluator().is_judged())
     }
 
-    /// Leaves only what a judge decides, which can be decided again.
+    /// Keeps only judged evaluators. Their decisions can be repeated later.
     #[must_use]
     pub fn judged_only(mut self) -> Self {
         self.wanted.retain(|wanted| wanted.evaluator().is_judged());
         self
     }
 
-    /// Leaves only what can be decided from questions and answers, which tell nothing of the tools that were used.
+    /// Keeps only evaluators that work from questions and answers alone, without tool calls.
     #[must_use]
     pub fn of_answers(mut self) -> Self {
         self.wanted.retain(|wanted| wanted.evaluator() == Evaluator::RequirementFulfillment);
         self
     }
 
-    /// The evaluators, in their order.
+    /// Returns the evaluators in order.
     pub fn evaluators(&self) -> impl Iterator<Item = Evaluator> {
         self.wanted.iter().map(Wanted::evaluator)
     }
 
-    /// Asks one evaluator after the other; `each` is told what is next and takes what was said. None where the user stopped it.
+    /// Runs the evaluators one by one. `next` receives the name of each before it runs, `each` its result. Returns `None` if the user
+    /// stopped it.
     pub fn evaluate<E>(
         &self,
         piece: &Workpiece<'_>,
@@ -141,7 +141,7 @@ impl Evaluation {
         Ok(Some(()))
     }
 
-    /// Asks the judge once more about one piece, the criteria in the given order. None where the user stopped it.
+    /// Asks the judge again about one piece, with the criteria in the given order. Returns `None` if the user stopped it.
     pub fn judge(&self, evaluator: Evaluator, piece: &Workpiece<'_>, order: Order, stop: &Stop) -> Option<Evaluated> {
         let wanted = self.wanted.iter().find(|wanted| wanted.evaluator() == evaluator);
         let Some(wanted) = wanted else { return Some(Evaluated::missing(evaluator, "not wanted")) };
@@ -149,7 +149,7 @@ impl Evaluation {
     }
 }
 
-/// What a file says of an evaluator beyond switching it on or off.
+/// Returns a file's settings for an evaluator, if it has any beyond on or off.
 fn layer<'a>(evaluator: Evaluator, file: &'a str, setting: Option<&'a Setting>) -> Option<Layer<'a>> {
     let node = setting.and_then(Setting::node)?;
     Some(Layer { file, path: format!("evaluators.{}", evaluator.name()), node })
@@ -193,7 +193,7 @@ impl Wanted {
     }
 }
 
-/// A broken evaluator must not take the run with it, nor what the others have to say.
+/// Catches a panicking evaluator, so that neither the run nor other results are lost.
 fn guarded(evaluator: Evaluator, ask: impl FnOnce() -> Option<Evaluated>) -> Option<Evaluated> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
         Some(Evaluated::missing(evaluator, format!("the evaluator broke: {}", visible(&message_of(panic.as_ref())))))
@@ -205,7 +205,7 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no word why".to_owned())
 }
 
-/// Returns what is stored of an evaluator's word: outcomes of single criteria or checks, and the score that goes behind them.
+/// Returns the stored form of an evaluator's result: outcomes of single criteria or checks, and the score.
 pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemOutcome, ItemDetails)>, ScoreLine) {
     let name = evaluated.evaluator.name();
     let items: Vec<(ItemOutcome, ItemDetails)> = evaluated
@@ -238,7 +238,7 @@ pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemO
         Err(reason) => (None, Some(reason)),
     };
     let decided_by = match &judge {
-        // Nobody decided: that is no other judge than the next one.
+        // Without a decision, the judge must not count as a different one.
         _ if value.is_none() => None,
         Some(judge) => Some(judge.name()),
         None => Some(name.to_owned()),

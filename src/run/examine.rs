@@ -1,7 +1,7 @@
-//! What decides about a finished workspace: the suite's setup, server and tests, in this order and within the run's time.
+//! Examines a finished workspace: runs the suite's setup, server and tests, in this order and within the run's time.
 //!
-//! What the approach left broken is noted, and the tests tell what that is worth. Only where the machine itself is at fault nothing is
-//! tested: no approach may look bad because a package index was away.
+//! Failures caused by the approach's work are noted, and the tests show their effect. If the machine itself is at fault, nothing is tested:
+//! no approach should look bad because a package index was down.
 
 use std::fs;
 use std::io;
@@ -21,42 +21,42 @@ use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_com
 use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, python};
 
-/// Tests of one's own may hang for as long as they like, but not for as long as the suite would wait.
+/// Time limit of the approach's own tests, because they may hang.
 const OWN_TESTS_TIME: Duration = Duration::from_mins(10);
 const MOST_SAID: usize = 400;
 
-/// What is examined, and until when.
+/// The subject of an examination, and its limits.
 pub struct Examination<'a> {
     pub run: &'a RunId,
     pub work: &'a CodeWork,
     pub workspace: &'a Workspace,
-    /// Where the suite's tests are started.
+    /// The folder copy in which the suite's tests start.
     pub copy: &'a SuiteCopy,
     pub deadline: Instant,
-    /// Where its server listens and its tests ask.
+    /// The network of its server and tests.
     pub place: Place,
     pub context: &'a Context<'a>,
     pub step: &'a dyn Fn(&str),
 }
 
-/// What came of it.
+/// The result of an examination.
 pub struct Examined {
     pub families: Vec<(Family, Tested)>,
-    /// What went wrong beside the tests, in words.
+    /// Problems outside the tests, in words.
     pub troubles: Vec<String>,
-    /// The time was up before the shared tests and checks were through.
+    /// The time ran out before the shared tests and checks finished.
     pub is_cut: bool,
-    /// No own tests found means that there are none.
+    /// Whether finding no own tests means that there are none.
     pub knows_own_tests: bool,
-    /// What commands in the finished workspace are surrounded by.
+    /// The environment of commands in the finished workspace.
     pub shell: Shell,
 }
 
 /// Why there is no result.
 pub enum Halt {
-    /// By the user.
+    /// The user stopped it.
     Stopped,
-    /// Through no fault of the approach.
+    /// It could not be examined, through no fault of the approach.
     Impossible(String),
 }
 
@@ -83,7 +83,7 @@ impl Examination<'_> {
                     port = Some(started.port);
                     running = Some(started);
                 }
-                // Tests of a server that is not there find nobody at home, which is their verdict.
+                // Without the server its tests fail, which is the right result.
                 Err(NoServer::Failed { port: empty, reason }) => {
                     port = Some(empty);
                     troubles.push(reason);
@@ -120,15 +120,15 @@ impl Examination<'_> {
         };
         if !lines.is_empty() {
             let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
-            // What the approach made writes no further than its own folders.
+            // The approach's code may only write to its own folders.
             let reports = self.workspace.temporary();
             let bench = self.bench(&own, self.workspace.folder(), &reports, port, deadline);
             let tested = self.test(&bench, Family::Own, &lines)?;
-            // A command of the suite that finds no tests says that there are none.
+            // If the suite's own command finds no tests, there are none.
             let is_unknown = tested.is_unknown && suite.tests.own.is_empty();
             families.push((Family::Own, Tested { is_unknown, ..tested }));
         }
-        // Evaluators come when the server is gone.
+        // Evaluators run after the server has stopped.
         let shell = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), None)?;
         let knows_own_tests = !suite.tests.own.is_empty() || suite.language.as_deref().is_some_and(has_own_tests_command);
         Ok(Examined { families, troubles, is_cut, knows_own_tests, shell })
@@ -150,7 +150,7 @@ impl Examination<'_> {
         shell
     }
 
-    /// The same shell, whose commands reach what they may.
+    /// Returns the shell with its commands confined.
     fn confined(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> Result<Shell, Halt> {
         self.confine(shell, whom, has_network, port).map_err(|error| Halt::Impossible(format!("no isolation: {error}")))
     }
@@ -159,7 +159,7 @@ impl Examination<'_> {
         let copy = [self.copy.root().to_owned()];
         let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
         let ports: Vec<u16> = port.into_iter().collect();
-        // Who knows the server's port is where the server is.
+        // A command that knows the server's port runs in the server's network.
         let network = port.and_then(|_| self.place.network());
         self.with(shell, whom, &More { reads, ports: (!has_network).then_some(ports.as_slice()), network, ..More::default() })
     }
@@ -169,7 +169,7 @@ impl Examination<'_> {
         Ok(Shell { confinement, ..shell.clone() })
     }
 
-    /// The surroundings of what the approach made, which may change these folders as well.
+    /// Returns the shell for the approach's code, which may also change the folders `writes`.
     pub fn reaching(&self, shell: &Shell, writes: &[PathBuf]) -> io::Result<Shell> {
         let ports: &[u16] = &[];
         let has_network = self.work.suite.grants(Phase::Tests);
@@ -183,7 +183,7 @@ impl Examination<'_> {
             Ok(finished) => match finished.end {
                 End::Exited(0) => {}
                 End::Stopped => return Err(Halt::Stopped),
-                // There is no time for tests either, and they will say so.
+                // The tests have no time left either, and will report it.
                 End::TimedOut => return Ok(()),
                 End::Exited(_) | End::Signalled(_) => {
                     return Err(Halt::Impossible(format!("no virtual environment: {}", last_line(&finished))));
@@ -195,7 +195,7 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Returns what went wrong, if something did.
+    /// Runs a setup command. Returns what went wrong, if anything.
     fn setup(&self, shell: &Shell, line: &str) -> Result<Option<String>, Halt> {
         let finished = process::run(&shell.line(line, self.workspace.folder(), Some(self.left())), self.context.stop)
             .map_err(|error| Halt::Impossible(error.to_string()))?;
@@ -237,7 +237,7 @@ impl Examination<'_> {
     }
 }
 
-/// What a program said last, where its complaints are.
+/// Returns a program's last line of errors, or else of output.
 fn last_line(finished: &Finished) -> String {
     let last = |text: &str| text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(visible);
     let line = last(&finished.stderr.text()).or_else(|| last(&finished.stdout.text())).unwrap_or_else(|| "it said nothing".to_owned());

@@ -1,4 +1,4 @@
-//! Carrying out what is left of a plan.
+//! Executes the open runs of a plan.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,31 +9,30 @@ use crate::results::{Batch, PlannedRun, StoreError, parted};
 use super::grounds::Suites;
 use super::{Arm, Context, Ended, Event, Work, code, questions};
 
-/// What came of it.
+/// The result of an execution.
 #[derive(Debug, Default)]
 pub struct Executed {
-    /// How many were committed now.
+    /// Number of runs committed by this execution.
     pub finished: usize,
-    /// Left to another process that holds them.
+    /// Number of runs left to another process that holds them.
     pub taken: usize,
-    /// Stopped before everything was done.
+    /// Whether it was stopped before all runs were done.
     pub stopped: bool,
-    /// The first agent that cannot be asked; nothing was started after it.
+    /// The first unusable agent. No run was started after it.
     pub refusal: Option<Refusal>,
 }
 
-/// An agent or approach that cannot be used: its program is not there, its key is refused, its model is unknown.
+/// An unusable agent or approach: its program is missing, its key is refused, or its model is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The place of its arm in the plan.
+    /// The index of its arm in the plan.
     pub arm: usize,
     pub reason: String,
 }
 
-/// Does those of the plan's runs that have no record yet. `arms` are those of the plan, in its order.
+/// Executes those runs of the plan that have no record yet. `arms` are the plan's arms, in order.
 ///
-/// Fails only where the store cannot be written, and then stops what goes on; what was committed until then stays, and the plan can be
-/// resumed.
+/// Fails only if the store cannot be written, and then stops all current runs. Committed runs remain, and the plan can be resumed.
 pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
     let (_, open) = parted(runs, context.store)?;
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
@@ -50,28 +49,28 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
             match outcome {
                 Ok(Ended::Whole(_)) => done.0.finished += 1,
                 Ok(Ended::Stopped) => done.0.stopped = true,
-                // What others do at the same time comes to its end: it costs already.
+                // Concurrent runs continue to their end: they have already cost money.
                 Ok(Ended::Refused(reason)) => {
                     done.0.refusal.get_or_insert(Refusal { arm: run.arm, reason });
                 }
-                // Another process resumed the same plan, and is at it or was faster.
+                // Another process resumed the same plan and runs or has finished this run.
                 Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
                     (context.events)(&Event::Taken { run });
                     done.0.taken += 1;
                 }
                 Err(error) => {
-                    // Nothing can be kept any more, so nothing is worth waiting for. The first error is the one to tell.
+                    // Without a store, no result can be kept. Only the first error is reported.
                     context.stop.stop();
                     done.1.get_or_insert(error);
                 }
             }
         }
     };
-    // Runs of questions do their questions in parallel instead.
+    // Runs of questions parallelise their questions instead.
     let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, open.len().max(1)) } else { 1 };
     std::thread::scope(|scope| {
         for _ in 1..workers {
-            // Fewer than wanted do it, too.
+            // Fewer workers than wanted are enough.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -102,7 +101,7 @@ fn one(batch: &Batch, run: &PlannedRun, arm: &Arm, suites: &Suites, context: &Co
     Ok(ended)
 }
 
-/// Counts the criteria that are met, of those that were decided, where nothing else says how good a run is.
+/// Counts the criteria that are met, among those decided. Returns `None` if the run has shared tests or does not count.
 fn criteria(record: &Run, context: &Context<'_>) -> Option<(u64, u64)> {
     if record.shared_tests_total.is_some() || !record.status.is_counted() {
         return None;

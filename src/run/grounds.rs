@@ -1,4 +1,4 @@
-//! What one run stands on: its suite as it was, and the files that are not its own.
+//! The fixed basis of a run: a copy of its suite, and the files that it may not change.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::suite_copy::SuiteCopy;
 use super::tampering::Census;
 use super::{CodeWork, Context};
 
-/// The copies that the runs of a plan share.
+/// The suite copies that the runs of a plan share.
 #[derive(Default)]
 pub struct Suites(Mutex<HashMap<PathBuf, Arc<SuiteCopy>>>);
 
 impl Suites {
-    /// Returns a copy that is as the suite was when the runs were planned. The error says why there is none.
+    /// Returns a copy of the suite as of the planning of the runs. The error says why there is none.
     pub fn copy(&self, work: &CodeWork, planned: &PlannedArm, context: &Context<'_>) -> Result<Arc<SuiteCopy>, String> {
         let mut copies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copy) = copies.get(&work.suite.folder)
@@ -39,7 +39,7 @@ impl Suites {
     }
 }
 
-/// What a run may not change, as it was before the run. Nothing is looked at where the system keeps programs from it.
+/// The state before the run of the files that it may not change. Empty if the system protects these files.
 pub struct Watched<'a> {
     root: &'a Path,
     copy: Option<&'a SuiteCopy>,
@@ -50,7 +50,7 @@ pub struct Watched<'a> {
 
 impl<'a> Watched<'a> {
     pub fn begin(run: &RunId, work: &CodeWork, copy: &'a SuiteCopy, context: &'a Context<'_>) -> Self {
-        // What a sandbox of the user's keeps programs from is not known.
+        // It is unknown what the user's own sandbox protects.
         let is_wrapped = [work.wrap_of_agent(&context.root), work.wrap_of_tests(&context.root)].iter().any(|wrap| !wrap.is_empty());
         if context.isolation.is_enforced() && !is_wrapped {
             let nothing = Census::default;
@@ -60,21 +60,22 @@ impl<'a> Watched<'a> {
         Self {
             root: &context.root,
             copy: Some(copy),
-            // A tombstone that somebody else writes meanwhile is taken for the run's: a result that is taken back is worse than a run again.
+            // Another process may write a tombstone meanwhile. It is blamed on this run, because repeating a run is better than reviving a
+            // retracted result.
             files: Census::of(parts.chain(context.watched.iter().cloned()).chain([context.store.retractions_path()])),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
         }
     }
 
-    /// Says what was changed while the approach worked, when nothing of ours had been written for this run.
+    /// Returns the changes made while the approach worked, including to this run's own store files, which this process had not written yet.
     pub fn changes_by_approach(&self) -> Vec<String> {
         let mut changes = self.own.changes(self.root);
         changes.extend(self.changes());
         changes
     }
 
-    /// Says what was changed until now.
+    /// Returns the changes up to now.
     pub fn changes(&self) -> Vec<String> {
         let mut changes = self.copy.map(SuiteCopy::changes).unwrap_or_default();
         changes.extend(self.files.changes(self.root));
@@ -85,7 +86,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// The files of a store that are never rewritten.
+/// Returns the files of a store that are never rewritten.
 fn committed(store: &Store) -> Vec<PathBuf> {
     let contents = scan(store);
     let mut files = Vec::new();
@@ -94,7 +95,7 @@ fn committed(store: &Store) -> Vec<PathBuf> {
         files.push(header.path);
         files.extend(header.items.into_iter().chain(header.scores));
     }
-    // What judges said of imported runs, and no run that goes on beside this one.
+    // Judgements of imported runs. Runs with a transcript are excluded, as they may be in progress.
     let judged = contents.headless.into_iter().filter(|one| !one.has_transcript);
     files.extend(judged.flat_map(|one| one.items.into_iter().chain(one.scores)));
     files.extend(contents.sealed.into_iter().flat_map(|pair| pair.items.into_iter().chain([pair.runs])));

@@ -1,11 +1,10 @@
-//! What approaches, and the programs that they wrote, may reach of this machine.
+//! Isolation: what approaches, and the programs they wrote, may access on this machine.
 //!
-//! Everybody reads the system and writes to the run's own folder and the system's temporary folder. Nobody reads results, other runs, the
-//! configuration or the places where people keep keys. Agents may keep what their makers' programs keep in the home folder, and read no
-//! suite: its tests are not for them. What they wrote reads of the suite what no test command names; only the tests read the tests.
+//! All may read the system, and write to the run's own folder and the system's temporary folder. None may read results, other runs, the
+//! configuration, or places where people keep keys. Agents may access their programs' own folders in the home folder, but no suite: the
+//! tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read these.
 //!
-//! Where the system enforces nothing, or the user wants nothing enforced, whatever a run touched is noticed afterwards
-//! ([`super::tampering`]).
+//! If the system enforces nothing, or the user wants no isolation, touched files are detected afterwards ([`super::tampering`]).
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,7 +19,7 @@ use crate::process::{Confinement, Grants, Network, Places, Support, all_but, sup
 
 use super::workspace::Workspace;
 
-/// Where people and programs keep keys, below the home folder.
+/// Places below the home folder where people and programs keep keys.
 const KEYS: [&str; 28] = [
     ".aws",
     ".azure",
@@ -52,7 +51,7 @@ const KEYS: [&str; 28] = [
     ".config/chromium",
 ];
 
-/// Where agents' own programs keep their sign-in, settings and sessions, below the home folder, unless variables say otherwise.
+/// Folders below the home folder where agents' programs keep sign-in, settings and sessions by default.
 const AGENTS: [&str; 22] = [
     ".aider",
     ".amp",
@@ -78,25 +77,25 @@ const AGENTS: [&str; 22] = [
     ".ralph",
 ];
 
-/// Where programs write that no run owns.
+/// Shared folders that programs may write to.
 const SHARED: [&str; 4] = ["/dev", "/proc", "/tmp", "/var/tmp"];
 
-/// What is kept from programs.
+/// Paths that are hidden from programs or protected.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// From everybody: stores, caches, the configuration, workspaces.
+    /// Hidden from all: stores, caches, the configuration, workspaces.
     pub from_all: Vec<PathBuf>,
-    /// From all but a suite's tests: suites.
+    /// Hidden from all except a suite's tests: suites.
     pub from_untested: Vec<PathBuf>,
-    /// What may be read and not changed, wherever it lies: the repository.
+    /// Readable but never writable, wherever it is: the repository.
     pub unchanged: Vec<PathBuf>,
 }
 
-/// The bounds that all runs of a plan share.
+/// The limits shared by all runs of a plan.
 #[derive(Debug)]
 pub struct Isolation {
     support: Support,
-    /// The user did not say otherwise.
+    /// Whether the user wants isolation.
     is_wanted: bool,
     home: Option<PathBuf>,
     agent_reads: Places,
@@ -130,7 +129,7 @@ impl Isolation {
         let (keys, agents) = (below_home(&KEYS), below_home(&AGENTS).into_iter().chain(moved).collect());
         let tokens = isolation.home.iter().map(|home| home.join(".npmrc")).filter(|path| names_a_token(path)).collect();
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
-            // What cannot be looked up is hidden by its name; what is not there needs not be.
+            // A path that cannot be resolved is hidden by its name. A missing path need not be hidden.
             let place = |path: &PathBuf| files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()));
             parts.iter().flat_map(|part| part.iter()).filter_map(place).collect()
         };
@@ -148,7 +147,7 @@ impl Isolation {
         isolation
     }
 
-    /// Says what is enforced, for the run's record.
+    /// Describes what is enforced, for the run's record.
     pub fn said(&self, is_wrapped: bool) -> String {
         if is_wrapped {
             return "by wrap".to_owned();
@@ -162,18 +161,18 @@ impl Isolation {
         }
     }
 
-    /// Says whether the system keeps programs from what is not theirs.
+    /// Returns whether the system enforces access to files.
     pub fn is_enforced(&self) -> bool {
         self.support.files
     }
 
-    /// Makes a network for the server of a run and its tests; none where the system gives none, or nothing is enforced.
+    /// Creates a network for a run's server and tests, or returns `None` if the system offers none or nothing is enforced.
     pub fn network(&self) -> Option<Arc<Network>> {
         if self.support.network { Network::new().map(Arc::new) } else { None }
     }
 
-    /// Prepares the bounds of a program in a run's folder; none where nothing is enforced, or `wrap` starts it: a sandbox of the user's knows
-    /// what it allows, and may need rights of its own.
+    /// Prepares the limits of a program in a run's folder. Returns `None` if nothing is enforced, or if `wrap` starts the program: the
+    /// user's own sandbox has its own rules, and may need more rights.
     pub fn confine(&self, whom: Whom, workspace: &Workspace, more: &More<'_>) -> io::Result<Option<Arc<Confinement>>> {
         if !self.is_enforced() || !more.wrap.is_empty() {
             return Ok(None);
@@ -185,7 +184,7 @@ impl Isolation {
         };
         let mut writes = vec![workspace.folder().to_owned(), workspace.temporary()];
         match whom {
-            // What setup installs is installed for good: no test changes it.
+            // Only setup may change the virtual environment; tests may not.
             Whom::Setup => writes.push(workspace.venv()),
             Whom::Tests => writes.push(workspace.reports()),
             Whom::Agent | Whom::Work => {}
@@ -203,7 +202,7 @@ impl Isolation {
         Confinement::new(&grants).map(|confinement| confinement.map(Arc::new))
     }
 
-    /// The variables that let programs keep in the run's folder what they would share with other runs.
+    /// Returns variables that move shared caches and temporary files into the run's folder.
     pub fn variables(&self, workspace: &Workspace, environment: &Environment) -> Vec<(&'static str, OsString)> {
         let own = workspace.temporary();
         let mut variables = vec![("TMPDIR", own.clone().into_os_string())];
@@ -221,9 +220,9 @@ impl Isolation {
         ] {
             variables.push((name, own.join(folder).into_os_string()));
         }
-        // Else its folders could not be removed with the run.
+        // Otherwise Go's module cache is read-only and could not be deleted with the run.
         variables.push(("GOFLAGS", [environment.variable("GOFLAGS").unwrap_or_default(), "-modcacherw"].join(" ").trim().into()));
-        // What pip has fetched before is read and not changed; so are toolchains.
+        // pip's cache and Rust's toolchains stay in the home folder, where they are only read.
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
             if let Some(home) = self.home.as_ref().filter(|home| environment.variable(name).is_none() && home.join(folder).is_dir()) {
                 variables.push((name, home.join(folder).into_os_string()));
@@ -233,29 +232,29 @@ impl Isolation {
     }
 }
 
-/// Whose program it is.
+/// The kind of program to confine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The approach.
     Agent,
-    /// The suite's setup, in the finished workspace.
+    /// The suite's setup in the finished workspace.
     Setup,
-    /// What the approach made: its server, its own tests.
+    /// The approach's code: its server, its own tests.
     Work,
-    /// The suite's tests of it.
+    /// The suite's tests.
     Tests,
 }
 
-/// What one program is given beside what all are given.
+/// Additional grants of one program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct More<'a> {
-    /// What starts it.
+    /// The words that start it.
     pub wrap: &'a [String],
     pub reads: &'a [PathBuf],
     pub writes: &'a [PathBuf],
-    /// The only ports, where the suite grants no network.
+    /// The only ports allowed, if the suite grants no network.
     pub ports: Option<&'a [u16]>,
-    /// A network of the run's own.
+    /// The run's private network.
     pub network: Option<&'a Arc<Network>>,
 }
 

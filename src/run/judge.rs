@@ -1,4 +1,4 @@
-//! Judging what the store has kept of a finished run, without running it again.
+//! Judges stored runs without repeating them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,32 +18,32 @@ use super::answers::transcript_of;
 use super::code::made_files;
 use super::evaluation::{Evaluation, Jury, recorded};
 
-/// What is left of a run's work.
+/// The stored results of a run's work.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// Of what was made; none where nothing was made.
+    /// The folder with the produced files. `None` if none were produced.
     folder: Option<PathBuf>,
     files: Vec<PathBuf>,
     transcript: Vec<Value>,
     effort: Effort,
 }
 
-/// Why a judge would see less of a run than there was.
+/// Why a judge would see less of a run than was produced.
 pub enum Unfit {
-    /// It was never kept.
+    /// It was never stored.
     Lacking(String),
-    /// It may be there, and cannot be read now.
+    /// It may be stored, but cannot be read now.
     Unread(String),
 }
 
 impl Kept {
-    /// Finds what the store kept of a run.
+    /// Finds the stored results of a run.
     pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, Unfit> {
         let unread = |error: StoreError| Unfit::Unread(error.whole());
         let folder = store.output_path(&run.id).map_err(unread)?;
         let transcript = store.transcript_path(&run.id).map_err(unread)?;
         let has_transcript = transcript.is_some();
-        // Of a run that came from elsewhere, what came with it is all there is.
+        // For an imported run, the imported data is all there is.
         let is_all = run.files_generated == Some(0) || run.provenance.is_some() && run.files_generated.is_none() && has_transcript;
         if folder.is_none() && !is_all {
             return Err(Unfit::Lacking(match (run.provenance.is_some(), has_transcript) {
@@ -67,7 +67,7 @@ impl Kept {
         Ok(Self { folder, files: made.unwrap_or_default().into_iter().collect(), transcript, effort: effort(run) })
     }
 
-    /// Takes the answers of an imported run for its transcript; none where its items have none.
+    /// Uses the answers of an imported run as its transcript. Returns `None` if no item has an answer.
     pub fn of_answers(run: &Run, items: &[(ItemOutcome, ItemDetails)]) -> Option<Self> {
         Some(Self { folder: None, files: Vec::new(), transcript: transcript_of(items)?, effort: effort(run) })
     }
@@ -87,13 +87,13 @@ fn effort(run: &Run) -> Effort {
     }
 }
 
-/// Lines that cannot be read are left out, as a crash may have cut the last one.
+/// Reads a transcript. Skips unreadable lines, as a crash may have cut the last one.
 fn read_transcript(path: &Path) -> std::io::Result<Vec<Value>> {
     let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
     Ok(text.lines().filter_map(|line| serde_json::from_str::<TranscriptLine>(line).ok()).map(|line| line.entry).collect())
 }
 
-/// What a run is judged by, and with whom.
+/// The context in which runs are judged.
 pub struct Bench<'a> {
     pub store: &'a Store,
     pub suite: &'a Suite,
@@ -101,27 +101,27 @@ pub struct Bench<'a> {
     pub stop: &'a Stop,
 }
 
-/// A new judgement beside the one that stood.
+/// A new judgement beside the current one.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     pub evaluator: Evaluator,
     pub before: Option<Standing>,
     pub after: Standing,
-    /// The revision it was stored as; none where it says less than what stands already.
+    /// The revision that it was stored as. `None` if it was not stored, because it adds nothing to the current judgement.
     pub revision: Option<u32>,
-    /// Criteria that were decided before and not asked again.
+    /// Number of criteria kept from earlier, which were not asked again.
     pub kept: usize,
-    /// What asking took.
+    /// Cost of asking.
     pub cost_usd: Option<f64>,
 }
 
-/// What a judge said about a run.
+/// A judge's decisions about a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     pub judge: Option<String>,
     pub score: Option<f64>,
     pub not_evaluated: Option<String>,
-    /// By criterion, in the order of the suite.
+    /// The status of each criterion, in suite order.
     pub items: Vec<(String, ItemStatus)>,
 }
 
@@ -130,17 +130,17 @@ impl Standing {
         self.items.iter().filter(|(_, status)| is_decided(*status)).count()
     }
 
-    /// Says whether everything was decided that was to be.
+    /// Returns whether everything has been decided.
     pub fn is_whole(&self) -> bool {
         self.score.is_some() && self.decided() == self.items.len()
     }
 
-    /// By criterion: whether it is met; none where nobody decided.
+    /// Returns whether each criterion is met, or `None` if it is undecided.
     pub fn met(&self) -> Vec<(String, Option<bool>)> {
         self.items.iter().map(|(item, status)| (item.clone(), is_met(*status))).collect()
     }
 
-    /// Reads a revision of stored judgements.
+    /// Reads one revision of stored judgements.
     pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
         let line = standing(judgements.scores.iter().filter(|line| line.score.revision == revision), |line| line.score.revision);
         Self {
@@ -151,7 +151,7 @@ impl Standing {
         }
     }
 
-    /// Reads what stands; none where nobody has judged.
+    /// Reads the newest revision, or returns `None` if there is none.
     pub fn newest(judgements: &Judgements) -> Option<Self> {
         judgements.newest().map(|line| Self::of_revision(judgements, line.score.revision))
     }
@@ -166,7 +166,7 @@ impl Standing {
     }
 }
 
-/// None where nobody decided.
+/// Returns whether the criterion is met, or `None` if it is undecided.
 fn is_met(status: ItemStatus) -> Option<bool> {
     match status {
         ItemStatus::Pass => Some(true),
@@ -180,7 +180,7 @@ fn is_decided(status: ItemStatus) -> bool {
 }
 
 impl Bench<'_> {
-    /// Says whether the run has something that no judge has decided yet.
+    /// Returns whether a judge still has something to decide about the run.
     pub fn is_open(&self, run: &RunId) -> Result<bool, StoreError> {
         for evaluator in self.evaluation.evaluators() {
             if !self.is_decided(evaluator, Standing::newest(&self.store.judgements(run, evaluator)?).as_ref()) {
@@ -190,8 +190,8 @@ impl Bench<'_> {
         Ok(false)
     }
 
-    /// Judges a run and appends what was said. With `retry` only what is still open, and only that is asked where the same judge decided
-    /// the rest. None where the user stopped it.
+    /// Judges a run and stores the judgements. With `retry`, skips decided evaluators, and asks only open criteria if the same judge
+    /// decided the others. Returns `None` if the user stopped it.
     pub fn judge(&self, run: &RunId, kept: &Kept, retry: bool) -> Result<Option<Vec<Judgement>>, StoreError> {
         let mut judgements = Vec::new();
         for evaluator in self.evaluation.evaluators() {
@@ -205,7 +205,7 @@ impl Bench<'_> {
             let cost_usd = evaluated.judged.as_ref().and_then(|judged| judged.cost.usd);
             let (items, line) = recorded(run, evaluated, known.next);
             let after = Standing::of_line(&line, &items);
-            // A judge that was away must not take the place of one that decided.
+            // A judge that was unavailable must not replace earlier decisions.
             let says_more = after.score.is_some()
                 || before.as_ref().is_none_or(|before| before.score.is_none() && before.decided() < after.decided()) && after.decided() > 0;
             let revision = says_more.then(|| self.store.append_judgement(run, &items, &line)).transpose()?;
@@ -214,8 +214,8 @@ impl Bench<'_> {
         Ok(Some(judgements))
     }
 
-    /// Asks about the criteria in the order of the suite and in the reverse of it; stores nothing. A judgement of the same judge that
-    /// stands already is taken for the first. None where the user stopped it.
+    /// Judges the criteria in suite order and in reverse, without storing anything. A complete current judgement by the same judge serves
+    /// as the first. Returns `None` if the user stopped it.
     pub fn probe(&self, run: &RunId, kept: &Kept) -> Result<Option<(Standing, Standing)>, StoreError> {
         let evaluator = Evaluator::RequirementFulfillment;
         let known = self.store.judgements(run, evaluator)?;
@@ -232,14 +232,14 @@ impl Bench<'_> {
         Ok(given.and_then(|given| Some((given, ask(Order::Reversed)?))))
     }
 
-    /// Says whether a score stands and everything that is asked for now was decided: criteria may have come since.
+    /// Returns whether there is a score and all current criteria are decided. The suite may have gained criteria since.
     fn is_decided(&self, evaluator: Evaluator, standing: Option<&Standing>) -> bool {
         let Some(standing) = standing.filter(|standing| standing.is_whole()) else { return false };
         let has = |leaf: &Criterion| standing.items.iter().any(|(item, _)| *item == leaf.criterion);
         evaluator != Evaluator::RequirementFulfillment || Criterion::leaves(&self.suite.acceptance_criteria).into_iter().all(has)
     }
 
-    /// Asks about everything but what is decided, and puts both together.
+    /// Asks about the undecided criteria, and merges the answers with the decided ones.
     fn ask(&self, evaluator: Evaluator, kept: &Kept, decided: &Decided) -> Option<Evaluated> {
         if decided.is_empty() || evaluator != Evaluator::RequirementFulfillment {
             return self.evaluation.judge(evaluator, &kept.piece(self.suite), Order::Given, self.stop);
@@ -250,7 +250,7 @@ impl Bench<'_> {
         Some(joined(&self.suite.acceptance_criteria, decided, said))
     }
 
-    /// What the same judge, asked with the same words, has decided about criteria that are still asked for.
+    /// Returns earlier decisions by the same judge with the same prompt, about criteria that still exist.
     fn decided_by_same(&self, evaluator: Evaluator, known: &Judgements) -> Decided {
         let Some(newest) = known.newest().filter(|_| self.is_same_judge(evaluator, known)) else { return Decided::new() };
         let asked: Vec<&str> = Criterion::leaves(&self.suite.acceptance_criteria).into_iter().map(|leaf| leaf.criterion.as_str()).collect();
@@ -279,19 +279,19 @@ impl Bench<'_> {
     }
 }
 
-/// What stands of a criterion that is not asked again.
+/// An earlier decision about a criterion that is not asked again.
 #[derive(Clone, Debug)]
 struct Decision {
     status: ItemStatus,
     details: ItemDetails,
-    /// What the score's details say of it.
+    /// The criterion's entry in the score's details.
     entry: Option<Value>,
 }
 
-/// By criterion.
+/// Earlier decisions by criterion.
 type Decided = BTreeMap<String, Decision>;
 
-/// Puts what was decided before and what was said now into one judgement about all criteria.
+/// Merges earlier and new decisions into one judgement of all criteria.
 fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluated {
     let now: BTreeMap<&str, &EvaluatedItem> = said.items.iter().map(|item| (item.item.as_str(), item)).collect();
     let items: Vec<EvaluatedItem> = Criterion::leaves(criteria)
@@ -318,7 +318,7 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
     let met: Vec<Option<bool>> = items.iter().map(|item| is_met(item.status)).collect();
     let listed: Vec<Value> = items.iter().filter(|item| is_met(item.status).is_some()).map(entry).collect();
     let (score, mut details) = fulfilment_sum(criteria, &listed, &met);
-    // How it was asked this time; of the times before the older revision tells.
+    // These describe the current request. The older revision describes the earlier one.
     for key in ["votes", "parts", "questions", "trouble"] {
         if let Some(said) = said.details.get(key) {
             details[key] = said.clone();
@@ -331,7 +331,7 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
     Evaluated { score, details, items, reasoning: Some(reasoning), ..said }
 }
 
-/// What the details of a score say of each criterion.
+/// Returns each criterion's entry in the details of a score.
 fn entries(details: Option<&Value>) -> BTreeMap<&str, &Value> {
     let listed = details.and_then(|details| details.get("criteria")).and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|entry| Some((entry.get("criterion")?.as_str()?, entry))).collect()

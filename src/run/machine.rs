@@ -1,14 +1,14 @@
-//! What the machine has and allows, read from the system's own files in well under a millisecond. Other systems than Linux say less.
+//! The machine's resources and limits, read from system files in well under a millisecond. Systems other than Linux report less.
 
 use std::path::Path;
 
 use crate::domain::Resources;
 use crate::files;
 
-/// The longest text that is taken from the system.
+/// Longest text taken from the system.
 const MOST_CHARACTERS: usize = 120;
 
-/// Looks at the machine as it is now.
+/// Returns the machine's current resources.
 pub fn look() -> Resources {
     seen(Path::new("/"))
 }
@@ -22,7 +22,7 @@ fn seen(root: &Path) -> Resources {
         kernel: read("proc/sys/kernel/osrelease").and_then(|text| short(&text)),
         cpu: field(&cpuinfo, "model name").and_then(short),
         cpus: Some(processors).filter(|count| *count > 0),
-        // The standard library knows affinity and the quotas of control groups.
+        // The standard library respects CPU affinity and control group quotas.
         cpu_limit: std::thread::available_parallelism().ok().map(|count| count.get() as u64),
         memory: read("proc/meminfo").and_then(|text| kibibytes(field(&text, "MemTotal")?)),
         memory_limit: memory_limit(root),
@@ -31,7 +31,7 @@ fn seen(root: &Path) -> Resources {
     }
 }
 
-/// The least limit of the control groups that this process is in.
+/// Returns the lowest memory limit of this process's control groups.
 fn memory_limit(root: &Path) -> Option<u64> {
     let groups = files::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/")).map(|own| ("sys/fs/cgroup", own, "memory.max"));
@@ -39,7 +39,7 @@ fn memory_limit(root: &Path) -> Option<u64> {
     let older = older.map(|own| ("sys/fs/cgroup/memory", own, "memory.limit_in_bytes"));
     let (top, own, file) = unified.into_iter().chain(older).find(|(top, _, _)| root.join(top).is_dir())?;
     let limit = |group: &Path| files::read_to_string(root.join(top).join(group).join(file)).ok()?.trim().parse::<u64>().ok();
-    // A group has at most what those above it have. Without a limit older kernels say a number beyond all memory.
+    // A parent's limit also applies to its children. Older kernels report a huge number for no limit.
     Path::new(own).ancestors().filter_map(limit).min().filter(|bytes| *bytes < 1 << 60)
 }
 

@@ -1,8 +1,8 @@
-//! Carrying out a plan: workspaces, agents, tests, and the commit of each run.
+//! Executing a plan: workspaces, agents, tests, and the commit of each run.
 //!
-//! A plan is recorded before its first run and names every run by id and seed, so what is left of it can be told at any time from what
-//! the store holds: a run whose header is there is done, any other begins again, or, of questions, goes on where its journal ends.
-//! What agents and tests do wrong is recorded as data; only the store itself can end a plan early.
+//! A plan is recorded before its first run and names every run with its id and seed. So the store shows at any time what is left: a run
+//! with a header is done. Any other run starts again; a run of questions continues from its journal. Failures of agents and tests are
+//! recorded as data. Only a failure of the store ends a plan early.
 
 mod addition;
 mod answers;
@@ -48,66 +48,66 @@ pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;
 pub use tools::ToolVersions;
 
-/// What every run of a plan shares.
+/// The context shared by all runs of a plan.
 pub struct Context<'a> {
     pub store: &'a Store,
     pub environment: &'a Environment,
-    /// The folder of the repository, where tests run and paths of suites begin.
+    /// The repository's folder: tests start in it, and paths of suites are relative to it.
     pub root: PathBuf,
-    /// Where workspaces are made; outside the repository's tree.
+    /// Folder for workspaces, outside the repository.
     pub scratch: PathBuf,
-    /// What programs may reach of this machine.
+    /// What programs may access on this machine.
     pub isolation: Isolation,
-    /// Files that no run may change, beside suites and the store: the configuration.
+    /// Files besides suites and store that no run may change: the configuration.
     pub watched: Vec<PathBuf>,
     pub host: Option<String>,
     pub tool_version: &'a str,
     pub git: Option<Git>,
-    /// Of what tests the work.
+    /// Versions of the tools that test the work.
     pub tools: ToolVersions,
-    /// How much goes on at once: questions of a run, or runs of code. One, or what a task says, where nobody says.
+    /// Number of parallel jobs: questions within a run, or runs of code. `None` means the task's setting, or else 1.
     pub jobs: Option<usize>,
-    /// Keep what the agent made beside the run's record.
+    /// Whether to store the produced files with the run's record.
     pub keep_output: bool,
     pub stop: &'a Stop,
     pub events: &'a (dyn Fn(&Event<'_>) + Sync),
 }
 
-/// How a run came to its end, or did not.
+/// How a run ended, or why it did not.
 enum Ended {
     Whole(Box<Run>),
     Stopped,
-    /// Its agent cannot be asked, now or later: why.
+    /// Its agent cannot be used now or later, for this reason.
     Refused(String),
 }
 
-/// What happens while a plan is carried out.
+/// Events during the execution of a plan.
 #[derive(Debug)]
 pub enum Event<'a> {
     Started {
         arm: &'a PlannedArm,
         run: &'a PlannedRun,
     },
-    /// Items of questions are decided one by one.
+    /// A question was decided.
     Item {
         run: &'a PlannedRun,
         item: &'a str,
         status: ItemStatus,
-        /// Why it did not pass, where that is known.
+        /// Why the item did not pass, if known.
         reason: Option<&'a str>,
         cost_usd: Option<f64>,
     },
-    /// So many items of the run were decided before.
+    /// This many items of the run were decided earlier.
     Resumed {
         run: &'a PlannedRun,
         items: usize,
     },
-    /// Something that a person should know while there is time to stop.
+    /// A warning for the user while there is time to stop.
     Warning {
         run: &'a PlannedRun,
         what: &'a str,
     },
-    /// A step of a code run, in words.
+    /// A step of a code run.
     Step {
         run: &'a PlannedRun,
         what: &'a str,
@@ -115,10 +115,10 @@ pub enum Event<'a> {
     Finished {
         run: &'a PlannedRun,
         record: &'a Run,
-        /// Criteria that a judge found met, of those decided; for runs without tests.
+        /// Criteria that a judge found met, and criteria decided. Only for runs without tests.
         criteria: Option<(u64, u64)>,
     },
-    /// Another process is at it.
+    /// Another process holds the run.
     Taken {
         run: &'a PlannedRun,
     },

@@ -1,17 +1,16 @@
-//! Which runs there will be, in what order and with what seeds. Pure but for the ids.
+//! Plans the runs, their order and their seeds. Pure except for the ids.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::results::{Batch, PlannedArm, PlannedRun, Store};
 
-/// Seeds stay whole numbers in every JSON reader.
+/// Fits in the integers that every JSON reader keeps exact.
 const SEED_BITS: u32 = 53;
 
-/// Returns a plan in which the arms take turns, so that a service that slows down or a machine that gets busy hits all alike.
+/// Returns a plan in which the arms take turns, so that a slow service or a busy machine affects all arms alike.
 ///
-/// The arm that begins changes from turn to turn. Runs of the same index have the same seed in every arm: what is drawn at random is drawn
-/// alike.
+/// Each round starts with a different arm. Runs with the same index have the same seed in every arm, so that random choices match.
 pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, now: DateTime<Utc>) -> Batch {
     let count = arms.len();
     let planned = (1..=runs).flat_map(|index| {
@@ -31,12 +30,12 @@ pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, n
     }
 }
 
-/// Returns a fresh id for a plan; plans made later sort later.
+/// Returns a new id for a plan. Later ids sort after earlier ones.
 pub fn batch_id(now: DateTime<Utc>) -> String {
     Store::new_run_id(now).to_string()
 }
 
-/// The seed that an agent is given for one item of a run: the same whenever the run is done again.
+/// Returns the agent's seed for one item of a run. Repeating the run gives the same seed.
 pub fn item_seed(run: u64, item: &str) -> u64 {
     derived(&["item", &run.to_string(), item])
 }

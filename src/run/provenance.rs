@@ -1,4 +1,4 @@
-//! Which state of the repository a run belongs to.
+//! The repository's state at a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,19 +7,19 @@ use std::time::Duration;
 use crate::domain::Git;
 use crate::process::{self, Command, End, Limits, Stop};
 
-/// A repository that takes longer to answer is one to do without.
+/// If git takes longer to answer, its state is not recorded.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Asks git about the folder; none where it is in no repository or there is no git.
+/// Asks git about the folder. Returns `None` outside a repository or without git.
 pub fn git_state(folder: &Path) -> Option<Git> {
     let rev = ask(folder, &["rev-parse", "HEAD"])?;
     let branch = ask(folder, &["rev-parse", "--abbrev-ref", "HEAD"]).filter(|branch| branch != "HEAD");
-    // The store itself grows with every run; that is no change of what is evaluated.
+    // Ignore untracked files: the store itself grows with every run, without changing what is evaluated.
     let dirty = ask(folder, &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
     Some(Git { rev, branch, dirty })
 }
 
-/// The trimmed answer of a git command that succeeded.
+/// Returns the trimmed output of a git command, or `None` if it failed.
 pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Option<String> {
     let argv = ["git"].iter().chain(arguments).map(Into::into).collect();
     let limits = Limits { wall: Some(PATIENCE), ..Limits::default() };

@@ -1,4 +1,4 @@
-//! A Python environment of its own for each run: what one run installs, no other finds.
+//! Creates a separate Python environment for each run, so that runs do not share installed packages.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use crate::process::{self, End, Finished, StartError, Stop};
 
 use super::shell::Shell;
 
-/// Run without the workspace in Python's path: whatever an approach calls `zipfile.py` stays out of it.
+/// Runs without the workspace in Python's path, so that a `zipfile.py` there does not shadow the standard module.
 const SCRIPT: &str = include_str!("venv.py");
 
-/// Makes the environment in `folder`, whose parent is not the workspace, and puts into `runner` what it is lent: the pytest of this machine.
+/// Creates the environment in `folder`, whose parent must not be the workspace, and provides this machine's pytest in `runner`.
 pub fn create(shell: &Shell, folder: &Path, runner: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
     let python = if cfg!(windows) { "python" } else { "python3" };
     let argv = [python, "-I", "-c", SCRIPT, &folder.display().to_string(), &runner.display().to_string()].map(str::to_owned).to_vec();
-    // A sandbox is for what the approach made, and may not even show the folder.
+    // The sandbox is meant for the approach's code and may not even show this folder.
     let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone(), confinement: None };
     process::run(&shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)), stop)
 }
 
-/// Says whether a failed installation speaks of the network rather than of what was to be installed.
+/// Returns whether a failed installation blames the network rather than the packages.
 pub fn is_unreachable(finished: &Finished) -> bool {
     const PHRASES: [&str; 6] = [
         "connection broken by",

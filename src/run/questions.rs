@@ -1,4 +1,4 @@
-//! One run of questions: each is asked once, and journalled as it is decided.
+//! One run of questions: each is asked once and written to the journal when decided.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,17 +17,17 @@ use crate::suite::{Question, normalized, question_prompt, shuffled};
 use super::record;
 use super::{Context, Ended, Event, QuestionWork, item_seed};
 
-/// Who decides about answers, in results.
+/// Evaluator name of the outcomes.
 const EVALUATOR: &str = "answers";
-/// At the latest so long after it was decided is an outcome safe from a power cut.
+/// Maximum time until a decided outcome is safe from a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// What is kept of a reply beside its outcome: the answer stands at its end.
+/// Number of characters kept from the end of a reply, which holds the answer.
 const REPLY_CHARACTERS: usize = 600;
 
-/// What came of one question.
+/// The result for one question.
 struct Decided {
     place: usize,
-    /// None where the run was stopped meanwhile.
+    /// `None` if the run was stopped meanwhile.
     outcome: Option<Answered>,
 }
 
@@ -38,23 +38,23 @@ struct Answered {
     served: Served,
 }
 
-/// What came of asking one question.
+/// The result of asking one question.
 enum Asked {
     Decided(Box<Answered>),
     Stopped,
     Refused(String),
 }
 
-/// Whether the agent of a run can be asked at all.
+/// Whether the agent of a run can be used at all.
 #[derive(Default)]
 struct Reachable {
-    /// It has answered.
+    /// Whether it has ever answered.
     has_answered: AtomicBool,
-    /// Why no more is asked.
+    /// Why it is not asked any more.
     refusal: OnceLock<String>,
 }
 
-/// Asks what the journal does not hold yet.
+/// Asks the questions that the journal does not hold yet.
 pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &QuestionWork, context: &Context<'_>) -> Result<Ended, StoreError> {
     let mut journal = context.store.journal(&run.id)?;
     let questions = &work.spec.questions;
@@ -88,7 +88,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &QuestionWor
     Ok(Ended::Whole(Box::new(record)))
 }
 
-/// Returns what answered, as the first answers say; none where not all of them were decided.
+/// Returns what produced the answers, according to the first answers, or `None` if some questions stayed undecided.
 fn ask_all(
     journal: &mut Journal,
     open: &[usize],
@@ -98,7 +98,7 @@ fn ask_all(
     reachable: &Reachable,
     context: &Context<'_>,
 ) -> Result<Option<Served>, StoreError> {
-    // A task's own number is what it wants where the command does not say, and the most it allows where it does.
+    // The task's number is the default if the command gives none, and otherwise the maximum.
     let jobs = match (context.jobs, work.concurrency) {
         (None, wanted) => wanted.unwrap_or(1),
         (Some(jobs), most) => jobs.min(most.unwrap_or(jobs)),
@@ -120,7 +120,7 @@ fn ask_all(
                         Asked::Decided(decided) => Some(*decided),
                         Asked::Stopped => None,
                         Asked::Refused(reason) => {
-                            // The first one is the one to tell.
+                            // Only the first refusal is reported.
                             let _ = reachable.refusal.set(reason);
                             break;
                         }
@@ -134,7 +134,7 @@ fn ask_all(
                 Err(source) if job == 0 => {
                     return Err(StoreError::Io { action: "cannot start a thread for", path: context.store.run_dir(&run.id), source });
                 }
-                // Fewer than wanted do it, too.
+                // Fewer workers than wanted are enough.
                 Err(_) => break,
                 Ok(_) => {}
             }
@@ -142,7 +142,7 @@ fn ask_all(
         drop(sender);
         let written = write_all(journal, &receiver, run, work, context);
         if written.is_err() {
-            // The store cannot be written: what is being asked ends, and nothing more is asked.
+            // The store cannot be written, so current questions are stopped and no more are asked.
             failed.store(true, Ordering::Relaxed);
             context.stop.stop();
         }
@@ -150,7 +150,7 @@ fn ask_all(
     })
 }
 
-/// Journals what comes, and returns how many were decided and what answered.
+/// Writes results to the journal. Returns how many were decided, and what produced the answers.
 fn write_all(
     journal: &mut Journal,
     receiver: &mpsc::Receiver<Decided>,
@@ -241,7 +241,7 @@ fn ask(
     Asked::Decided(Box::new(Answered { outcome, details, transcript, served }))
 }
 
-/// Holds a reply against the contract and the question.
+/// Checks a reply against the answer format and the question.
 fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
     let mut details = ItemDetails { reply: Some(ending(text)), ..ItemDetails::default() };
     let status = match parse_answer(text) {
@@ -282,13 +282,13 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     let passed = counted.iter().filter(|outcome| outcome.status == ItemStatus::Pass).count() as u64;
     let total = counted.len() as u64;
     if total == 0 && !decided.is_empty() {
-        // Nothing was answered: that says something about the service, and nothing about the agent.
+        // No question was answered: this says something about the service, not about the agent.
         record.status = RunStatus::Infra;
         record.error = commonest(decided).map(|(reason, _)| reason.to_owned());
         return record;
     }
     if total > 0 && counted.iter().all(|outcome| outcome.status == ItemStatus::Error) {
-        // Whoever crashes on every question has not been measured, although each counts as not passed.
+        // An agent that fails on every question was not measured, even though each outcome counts as not passed.
         record.status = RunStatus::Failed;
         record.error = commonest(decided).map(|(reason, count)| match (count, total) {
             (_, 1) => reason.to_owned(),
@@ -308,7 +308,7 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     record
 }
 
-/// Returns the reason that most outcomes have, and how many have it; of those with equally many, the first.
+/// Returns the most frequent reason and its count. A tie goes to the reason found first.
 fn commonest(decided: &[(ItemOutcome, ItemDetails)]) -> Option<(&str, u64)> {
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for reason in decided.iter().filter_map(|(_, details)| details.reason.as_deref()) {

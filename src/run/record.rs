@@ -1,4 +1,4 @@
-//! The header of a run of our own: what the plan says, and sums over what was decided.
+//! The header of our own runs: data of the plan, and sums over the outcomes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::agent::Served;
 
 use super::{Context, machine};
 
-/// Returns the record of a run that has just ended, with nothing measured yet.
+/// Returns the record of a run that has just ended, without measurements.
 pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Context<'_>) -> Run {
     let mut record = Run::new(run.id.clone(), &arm.suite, &arm.approach, &arm.model);
     record.timestamp = Some(date_of(std::time::SystemTime::now()));
@@ -19,7 +19,7 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.batch_id = Some(batch.id.clone());
     record.run_index = Some(run.index);
     record.seed = Some(run.seed);
-    // What the command says beats what the suite says.
+    // The command's tags override the suite's.
     record.tags = arm.tags.clone();
     record.tags.extend(batch.tags.clone());
     record.suite_version.clone_from(&arm.suite_version);
@@ -31,28 +31,28 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record
 }
 
-/// Adds what an agent told of itself and of its service.
+/// Adds what an agent reported about itself and its service.
 pub fn add_told(record: &mut Run, served: Served, repeated: Option<Repeated>) {
     let Served { version, provider, region } = served;
     let told = record.resources.take().unwrap_or_default();
     record.resources = Some(Resources { agent_version: version, provider, region, repeated, ..told });
 }
 
-/// Adds up tokens, money and time of items. A sum is only known where every part of it is.
+/// Sums tokens, cost and time over the items. A sum with an unknown part is unknown.
 pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
-    // An outage that says nothing of tokens and money has none; it must not make the sum of the others unknown.
+    // An outage without tokens and cost used none, and must not make the sums unknown.
     let asked: Vec<&(ItemOutcome, ItemDetails)> = decided
         .iter()
         .filter(|(outcome, details)| outcome.status.is_counted() || outcome.cost_usd.is_some() || details.usage.is_some())
         .collect();
     record.total_calls = Some(asked.len() as u64);
-    // Waiting for a service that is away is not the agent's time.
+    // Waiting for an unavailable service is not the agent's time.
     let counted: Vec<&ItemOutcome> = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted()).collect();
     record.duration_seconds = if counted.is_empty() { None } else { counted.iter().map(|outcome| outcome.duration_seconds).sum() };
     if asked.is_empty() {
         return;
     }
-    // Counts come from agents, who may write any number: a sum beyond all numbers is unknown.
+    // Agents report the counts and may write any number. An overflowing sum is unknown.
     let part = |of: fn(&Usage) -> Option<u64>| {
         asked.iter().map(|(_, details)| details.usage.as_ref().and_then(of)).try_fold(0u64, |sum, count| sum.checked_add(count?))
     };
@@ -77,9 +77,9 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     };
 }
 
-/// Files a run under the model that its agent says it used, where that is another than the agent was asked for, and notes so.
+/// Records a run under the model that its agent reports, if it differs from the requested one, and notes the difference.
 ///
-/// A run that asked for none keeps its place: it is about what the agent takes when nobody asks.
+/// A run without a requested model keeps its model: it measures the agent's default.
 pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str>) {
     if reported.is_empty() {
         return;
@@ -92,7 +92,7 @@ pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str
     record.reported_model = Some(all);
 }
 
-/// Adds to what went wrong.
+/// Appends to the run's errors.
 pub fn note(record: &mut Run, trouble: &str) {
     if !trouble.is_empty() {
         let text = record.error.take().map_or_else(|| trouble.to_owned(), |error| format!("{error}; {trouble}"));
@@ -100,7 +100,7 @@ pub fn note(record: &mut Run, trouble: &str) {
     }
 }
 
-/// Sets the parts of what was used, and the cache-inclusive totals.
+/// Sets the usage, and the totals including cached tokens.
 pub fn set_usage(record: &mut Run, usage: Usage) {
     record.input_tokens = usage.input_total();
     record.output_tokens = usage.output;
@@ -108,7 +108,7 @@ pub fn set_usage(record: &mut Run, usage: Usage) {
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
 }
 
-/// A number that an evaluator gave.
+/// Returns a score from an evaluator.
 pub fn score(metric: &str, value: Option<f64>, unit: Unit, n: u64, evaluator: &str) -> ScoreRecord {
     ScoreRecord {
         metric: metric.to_owned(),

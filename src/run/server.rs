@@ -1,4 +1,4 @@
-//! The server of a suite: started on a free port, waited for, stopped with everything it started.
+//! The server of a suite: started on a free port, awaited, and stopped with everything it started.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,16 @@ use crate::suite;
 use super::shell::Shell;
 use super::workspace::Workspace;
 
-/// Where neither health check nor command name one.
+/// Port if neither health check nor command names one.
 const DEFAULT_PORT: u16 = 8000;
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(30);
 const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
-/// Another process may take a port between its choice and its use.
+/// Tries, because another process may take a port between its choice and its use.
 const TRIES: usize = 3;
-/// How much of what a server said goes into the reason of its failure.
+/// Number of characters of a server's output quoted in the reason of its failure.
 const LAST_WORDS: usize = 300;
 
-/// Held by the one run whose server listens on a port that others want too.
+/// Held by the one run whose server uses a fixed port that other runs also need.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// A server that answers.
@@ -30,10 +30,10 @@ pub struct Server {
     place: Place,
 }
 
-/// Where a run's server listens.
+/// The network in which a run's server listens.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In a network of the run's own.
+    /// The run's private network.
     Own(Arc<Network>),
     /// In this machine's network.
     Shared,
@@ -55,8 +55,8 @@ impl Place {
     }
 }
 
-/// Waits until no other run of this process has a server at a literal port of the shared network. Nothing to wait for, and nothing to hold,
-/// where the port is a free choice or the network is the run's own.
+/// Waits until no other run of this process has a server on a fixed port of the shared network. Returns `None` at once if the port is
+/// freely chosen or the network is private.
 pub fn turn(server: Option<&suite::Server>, place: &Place) -> Option<MutexGuard<'static, ()>> {
     match (server, place) {
         (Some(server), Place::Shared) if !is_free_choice(server) => Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -68,19 +68,19 @@ fn is_free_choice(server: &suite::Server) -> bool {
     server.command.contains("{port}")
 }
 
-/// Why there is none.
+/// Why there is no server.
 pub enum NoServer {
-    /// What the approach made does not start, or does not answer at this port.
+    /// The approach's server does not start, or does not answer at this port.
     Failed { port: u16, reason: String },
-    /// It could not even be tried, through no fault of the approach.
+    /// It could not be started, through no fault of the approach.
     Impossible(String),
-    /// By the user.
+    /// The user stopped it.
     Stopped,
 }
 
 impl Server {
-    /// Starts the server in the workspace and waits until its health check answers, no longer than `most`.
-    /// `shell` gives the surroundings of a server at a port.
+    /// Starts the server in the workspace and waits until its health check answers, at most for `most`. `shell` returns the environment of
+    /// a server at a port.
     pub fn start(
         server: &suite::Server,
         shell: &dyn Fn(u16) -> io::Result<Shell>,
@@ -98,7 +98,7 @@ impl Server {
             } else {
                 let port = literal_port(server);
                 if is_taken(port) {
-                    // Tests that asked this port would judge whoever sits there.
+                    // The tests would test the wrong server.
                     let reason = format!("port {port} is taken by another process; `{{port}}` in the server's command takes a free one");
                     return Err(NoServer::Impossible(reason));
                 }
@@ -136,7 +136,7 @@ impl Server {
                 None => Probe::Port(port),
             });
             let failure = if let Some(end) = process.exited() {
-                // Whoever answered, it was not this server.
+                // Any answer came from another server.
                 format!("the server ended before it answered ({})", ended(end))
             } else if answers {
                 return Ok(Self { process, port, place: place.clone() });
@@ -157,7 +157,7 @@ impl Server {
         }
     }
 
-    /// Stops it, and everything it started. Says how it ended where it had ended before.
+    /// Stops the server and everything it started. Returns how it ended, if it had already ended.
     pub fn stop(mut self) -> Ended {
         let early = self.process.exited();
         let said = self.process.stop().stdout;
@@ -167,13 +167,13 @@ impl Server {
     }
 }
 
-/// How a server came to its end.
+/// How a server ended.
 pub enum Ended {
     /// It was stopped.
     Now,
-    /// By itself, with a reason.
+    /// It ended by itself, for this reason.
     Early(String),
-    /// By itself, and somebody else answered in its place: nobody knows whom the tests asked.
+    /// It ended by itself, and another server answers on its port: the tests may have reached either.
     Replaced(String),
 }
 
@@ -181,7 +181,7 @@ fn of_another(port: u16, reason: &str) -> String {
     format!("another process answers at port {port}; {reason}")
 }
 
-/// Tells a suite's commands where the server is.
+/// Passes the server's port to a suite's commands.
 pub fn set_port(shell: &mut Shell, port: u16) {
     shell.set("EVAL_PORT", port.to_string());
     shell.set("EVAL_BASE_URL", format!("http://127.0.0.1:{port}"));
@@ -202,7 +202,7 @@ fn last_words(text: &str) -> String {
     if words.is_empty() { String::new() } else { format!(": {}", crate::domain::visible(&words[start..])) }
 }
 
-/// The port that a suite without `{port}` uses: that of its health check, else the one its command names.
+/// Returns the fixed port of a suite without `{port}`: from its health check, or else from its command.
 fn literal_port(server: &suite::Server) -> u16 {
     let of_check = || {
         let (scheme, rest) = server.health_check.as_deref()?.split_once("://")?;
@@ -211,7 +211,7 @@ fn literal_port(server: &suite::Server) -> u16 {
         Some(authority.rsplit_once(':').map_or(default, |(_, port)| port.parse().unwrap_or(default)))
     };
     let of_command = || {
-        // `--port 9000`, `PORT=9000`, `0.0.0.0:9000`.
+        // Matches `--port 9000`, `PORT=9000` and `0.0.0.0:9000`.
         let mut numbers = server.command.split(|character: char| !character.is_ascii_digit()).filter_map(|number| number.parse().ok());
         numbers.find(|port: &u16| *port >= 1000)
     };

@@ -1,4 +1,4 @@
-//! Commands of a suite: one line of shell each, as trusted as a Makefile, around code that is not trusted at all.
+//! Commands of a suite: single shell lines, trusted like a Makefile, that run untrusted code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,21 +9,21 @@ use std::time::Duration;
 use crate::agent::Environment;
 use crate::process::{Command, Confinement, Limits};
 
-/// Python's caches do not belong into the repository whose tests run, and news about pip interest nobody here.
+/// Python's caches must not appear in the repository whose tests run, and pip's update notices are noise.
 const QUIET: [(&str, &str); 2] = [("PYTHONDONTWRITEBYTECODE", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")];
 
-/// The surroundings of a run's commands.
+/// The environment of a run's commands.
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
-    /// What a command is started by, such as a sandbox; empty for nothing.
+    /// The words that precede a command, such as a sandbox. Empty for none.
     pub wrap: Vec<String>,
     pub variables: BTreeMap<OsString, Option<OsString>>,
-    /// What commands may reach of this machine; everything without.
+    /// What commands may access on this machine. `None` allows everything.
     pub confinement: Option<Arc<Confinement>>,
 }
 
 impl Shell {
-    /// Begins with the environment of this process without its secrets: what an agent made has no business with them.
+    /// Returns this process's environment without its secrets, which an agent's code must not see.
     pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
         let secrets = environment.secret_names().map(|name| (OsString::from(name), None));
         let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect(), confinement: None };
@@ -37,7 +37,7 @@ impl Shell {
         self.variables.insert(name.into(), Some(value.into()));
     }
 
-    /// Puts the programs of a virtual environment first.
+    /// Puts the programs of a virtual environment first in `PATH`.
     pub fn enter_venv(&mut self, venv: &Path, path: Option<&str>) {
         let programs = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
         let paths = std::iter::once(programs).chain(path.into_iter().flat_map(std::env::split_paths));
@@ -48,12 +48,12 @@ impl Shell {
         self.variables.insert("PYTHONHOME".into(), None);
     }
 
-    /// Returns a line of shell as a command to run in `folder`.
+    /// Returns the command that runs a shell line in `folder`.
     pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
         self.program(["sh", "-c", line].map(str::to_owned).to_vec(), folder, wall)
     }
 
-    /// Returns a program with its arguments as a command to run in `folder`.
+    /// Returns the command that runs a program with its arguments in `folder`.
     pub fn program(&self, argv: Vec<String>, folder: &Path, wall: Option<Duration>) -> Command {
         Command {
             argv: self.wrap.iter().cloned().chain(argv).map(OsString::from).collect(),

@@ -1,7 +1,7 @@
-//! A suite as it was when its runs began: a private copy, from which all of them are given requirements and tests.
+//! A private copy of a suite from the time its runs began. All these runs get their requirements and tests from it.
 //!
-//! The copy is laid out as the repository is, so that commands find every file where they name it. The suite's folder and whatever else
-//! its version is made of are copied; all other files are links to where they are. Stores and git's own folder are not there.
+//! The copy has the repository's layout, so that commands find files under the same names. It holds copies of the suite's folder and of all
+//! files that define its version. All other files are links to the originals. Stores and the folder `.git` are left out.
 
 use std::fs;
 use std::io;
@@ -16,28 +16,28 @@ use super::control::Controls;
 use super::tampering::Census;
 use super::workspace::{self, copy, link};
 
-/// Names that a copy does without: git's, and this program's own.
+/// Names that are never copied: git's folder, and this program's own.
 const LEFT_OUT: [&str; 2] = [".git", ".evalreport"];
 
-/// The copy; it goes away with the value.
+/// A suite's copy, deleted when dropped.
 pub struct SuiteCopy {
     #[expect(dead_code, reason = "held so that the copy lives as long")]
     held: HeldFolder,
-    /// Stands for the repository's folder.
+    /// Takes the place of the repository's folder.
     root: PathBuf,
-    /// The suite with the paths of the copy.
+    /// The suite with paths into the copy.
     suite: Suite,
-    /// What a workspace begins as.
+    /// The files that a workspace starts with.
     start: Option<PathBuf>,
-    /// What of the suite is for all but the agent.
+    /// Files of the suite that everyone except the agent may read.
     given: Vec<PathBuf>,
     controls: Controls,
-    /// As it was made.
+    /// The state of the copy when it was made.
     census: Census,
 }
 
 impl SuiteCopy {
-    /// Copies the suite of `work`, whose paths begin at `root`. `left_out` are paths that nobody needs for tests.
+    /// Copies the suite of `work`, with paths relative to `root`. `left_out` are paths that the tests do not need.
     pub fn create(work: &CodeWork, root: &Path, scratch: &Path, left_out: &[PathBuf]) -> io::Result<Self> {
         let held = HeldFolder::create_in(scratch)?;
         let copied = held.path().join("suite");
@@ -57,7 +57,7 @@ impl SuiteCopy {
             workspace: work.suite.workspace.as_deref().map(moved),
             ..work.suite.clone()
         };
-        // A repository is cloned from where it is.
+        // A repository is cloned from its original place.
         let start = work.start.as_deref().map(|start| if start.join(".git").exists() { start.to_owned() } else { moved(start) });
         let controls = Controls::put(&work.suite.tests, &copied)?;
         let census = Census::of(parts.iter().map(|path| moved(path)));
@@ -66,27 +66,27 @@ impl SuiteCopy {
         Ok(Self { held, root: copied, suite, start, given, controls, census })
     }
 
-    /// Stands for the repository's folder: tests are started there.
+    /// Returns the folder that takes the place of the repository's. Tests start in it.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files of the suite that setup and server may read: all but those that test commands name.
+    /// Returns the files of the suite that setup and server may read: all except those that test commands name.
     pub fn given(&self) -> &[PathBuf] {
         &self.given
     }
 
-    /// The tests that cannot pass.
+    /// Returns the controls: tests that cannot pass.
     pub fn controls(&self) -> &Controls {
         &self.controls
     }
 
-    /// The suite and the tree to begin with, as they are in the copy.
+    /// Returns the work with the suite and starting files of the copy.
     pub fn work(&self, work: &CodeWork) -> CodeWork {
         CodeWork { suite: self.suite.clone(), start: self.start.clone(), ..work.clone() }
     }
 
-    /// Returns what of the copy is not as it was made, named as in the repository.
+    /// Returns the changes to the copy since it was made, with paths as in the repository.
     pub fn changes(&self) -> Vec<String> {
         self.census.changes(&self.root)
     }

@@ -1,7 +1,7 @@
-//! What a run touched that is not its own: the suite it is tested by, the configuration, the store.
+//! Detects foreign files that a run touched: its suite, the configuration, the store.
 //!
-//! Where the system keeps programs from such files nothing can be found. Elsewhere the files are looked at before and after each run.
-//! Content is not read: whoever changes a file changes the time of its inode, which only the clock sets.
+//! If the system protects these files, there is nothing to detect. Otherwise they are compared before and after each run. Their content is
+//! not read: changing a file also changes the time in its inode, which only the clock can set.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,15 +10,15 @@ use std::time::SystemTime;
 
 use crate::domain::visible;
 
-/// How many files a reason names.
+/// Number of files named in a reason.
 const MOST_NAMED: usize = 5;
 
-/// The state of a file that nothing changes without leaving a trace in it.
+/// The state of a file. Every change to the file alters it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     length: u64,
     modified: Option<SystemTime>,
-    /// Of the inode, and its number.
+    /// Seconds and nanoseconds of the inode's change time, and the inode's number.
     changed: Option<(i64, i64, u64)>,
     is_folder: bool,
 }
@@ -29,7 +29,7 @@ impl Stamp {
         #[cfg(unix)]
         let changed = {
             use std::os::unix::fs::MetadataExt;
-            // A folder changes with every file that a test leaves in it; its files are looked at themselves.
+            // A folder changes with every file that a test leaves in it. Its files are checked themselves.
             (!is_folder).then(|| (metadata.ctime(), metadata.ctime_nsec(), metadata.ino()))
         };
         #[cfg(not(unix))]
@@ -39,28 +39,28 @@ impl Stamp {
     }
 }
 
-/// Files as they were at one moment.
+/// A snapshot of the states of files.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
     tops: Vec<PathBuf>,
     files: BTreeMap<PathBuf, Stamp>,
-    /// Files may come, and grow.
+    /// Whether files may be added and may grow.
     is_growing: bool,
 }
 
 impl Census {
-    /// Looks at files, and at all that is in folders.
+    /// Records files, and all files in folders.
     pub fn of(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         let tops: Vec<PathBuf> = tops.into_iter().collect();
         Self { files: look(&tops), tops, is_growing: false }
     }
 
-    /// The same where other processes add files and append to them, as to a store.
+    /// Like [`Self::of`], for places where other processes add files and append to them, such as a store.
     pub fn growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { is_growing: true, ..Self::of(tops) }
     }
 
-    /// Says what is different now, in words; names begin below `root` where they can.
+    /// Describes the changes since the snapshot. Paths are relative to `root` if possible.
     pub fn changes(&self, root: &Path) -> Vec<String> {
         let now = look(&self.tops);
         let name = |path: &Path| visible(&path.strip_prefix(root).unwrap_or(path).display().to_string());
@@ -82,7 +82,7 @@ impl Census {
 
 fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
     let entries = tops.iter().flat_map(|top| {
-        // Caches come and go with whoever runs tests; Python is told to keep none there.
+        // Skips caches and hidden files, which any test runner may change. Python is told to keep no caches there.
         let is_kept = |entry: &walkdir::DirEntry| {
             let name = entry.file_name().to_string_lossy();
             entry.depth() == 0 || !(name.starts_with('.') || name == "__pycache__")
@@ -92,7 +92,7 @@ fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
     entries.filter_map(|entry| Some((entry.path().to_owned(), Stamp::of(&fs::symlink_metadata(entry.path()).ok()?)))).collect()
 }
 
-/// Says what a run touched, as the reason of its failure.
+/// Returns the reason for the failure of a run that made these changes.
 pub fn reason(changes: &[String]) -> String {
     let named = changes.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     match changes.len().saturating_sub(MOST_NAMED) {
@@ -122,7 +122,7 @@ mod tests {
         fs::remove_file(of("sub/c")).expect("it was there");
         write("new", "");
         write(".cache", "");
-        // The same text again, and the time put back.
+        // Writes the same text again and resets the modification time.
         write("d", "test");
         fs::File::options().write(true).open(of("d")).and_then(|file| file.set_modified(time)).expect("it is ours");
         let strict = strict.changes(folder.path());

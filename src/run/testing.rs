@@ -1,4 +1,4 @@
-//! A suite's tests against a finished workspace.
+//! Runs a suite's tests against a finished workspace.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::process::{self, Stop};
 use super::control::Controls;
 use super::shell::Shell;
 
-/// Whose tests they are.
+/// The origin of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     Shared,
@@ -39,46 +39,46 @@ impl Family {
     }
 }
 
-/// What a family of tests came to.
+/// The results of a family of tests.
 #[derive(Debug, Default)]
 pub struct Tested {
     pub items: Vec<(ItemOutcome, ItemDetails)>,
     pub passed: u64,
     pub total: u64,
-    /// Some could not be run, so the counts say too little.
+    /// Whether some tests could not be run, so that the counts are incomplete.
     pub is_unknown: bool,
-    /// What shows that a report is not the runner's.
+    /// Evidence that a report was forged.
     pub forged: Vec<String>,
-    /// What this machine or the suite owed a command, which therefore says nothing.
+    /// Faults of this machine or of the suite that made a command's result meaningless.
     pub owed: Vec<String>,
 }
 
-/// Where and until when commands run.
+/// The environment and deadline of commands.
 pub struct Bench<'a> {
     pub shell: &'a Shell,
     pub folder: &'a Path,
-    /// Of the server, filled in for `{port}`.
+    /// The server's port, which replaces `{port}`.
     pub port: Option<u16>,
-    /// For reports, beside the workspace.
+    /// Folder for reports, outside the workspace.
     pub reports: &'a Path,
-    /// Taken out of names and messages.
+    /// Paths to remove from names and messages.
     pub roots: Vec<String>,
     pub deadline: Instant,
-    /// Of the suite's own commands.
+    /// Controls of the suite's own commands.
     pub controls: Option<&'a Controls>,
-    /// Options that the environment already has for pytest.
+    /// pytest options already set in the environment.
     pub addopts: Option<&'a str>,
     pub stop: &'a Stop,
 }
 
 impl Bench<'_> {
-    /// Runs the commands of one family. None where the run was stopped meanwhile.
+    /// Runs the commands of one family. Returns `None` if the run was stopped.
     pub fn test(&self, family: Family, commands: &[String], run: &RunId) -> Option<Tested> {
         let mut tested = Tested::default();
         let mut names = BTreeSet::new();
         for (number, command) in commands.iter().enumerate() {
             let (report, owed) = self.command(family, number, command)?;
-            // Tests of one's own are the approach's, and so are the tools that they need.
+            // Own tests belong to the approach, and so do the tools they need.
             let owed = owed.filter(|_| family != Family::Own);
             if let Some(owed) = owed {
                 tested.owed.push(format!("`{}`: {owed}", visible(command)));
@@ -86,7 +86,7 @@ impl Bench<'_> {
                 continue;
             }
             if family == Family::Own && report.source == Source::NoTests {
-                // There are tests, and they could not be run here: nothing is known of them.
+                // The tests exist but could not be run here, so their result is unknown.
                 tested.is_unknown = true;
                 continue;
             }
@@ -123,20 +123,20 @@ impl Bench<'_> {
         Some(tested)
     }
 
-    /// Returns the report, and what was owed.
+    /// Returns the report, and any fault of the machine or the suite.
     fn command(&self, family: Family, number: usize, declared: &str) -> Option<(TestReport, Option<String>)> {
-        // What a check fetches is what the approach made, which must not name its own outcomes.
+        // A check's output comes from the approach's code, which must not name its own outcomes.
         let hears = family != Family::Functional;
         let result = self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?;
         let owed = result.owed(declared, self.folder);
         Some((result.tests?, owed))
     }
 
-    /// Runs a command of tests and reads its report, kept under `name`. Without `hears` its output says nothing. None where the run was
-    /// stopped meanwhile.
+    /// Runs a test command and reads its report, kept under `name`. Without `hears`, ignores its standard output. Returns `None` if the run
+    /// was stopped.
     pub fn tested(&self, name: &str, declared: &str, hears: bool) -> Option<CommandResult> {
         let wanted = self.reports.join(format!("{name}.report"));
-        // Planned as it is declared: an outcome is named by that, the same in every run.
+        // Planned as declared, because outcomes are named by the declared command, which is the same in every run.
         let plan = test_report::plan(declared, &wanted, self.addopts);
         let plan = match self.controls {
             Some(controls) => controls.plan(plan),
@@ -151,17 +151,17 @@ impl Bench<'_> {
         let before = report.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
         let CommandResult { ending, stdout, stderr, unstarted, .. } = self.line(&shell, &filled, left)?;
-        // A file that was there before and was not written again is no report of these tests.
+        // A file that existed before and was not rewritten is not the report of these tests.
         let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| files::read(path).ok());
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
-        // The shell complains on the other stream.
+        // Standard error stays: it holds the shell's errors.
         let stdout = if hears { stdout } else { Vec::new() };
         let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
         let tests = Some(test_report::outcomes(&plan, &finished));
         Some(CommandResult { ending, stdout, stderr, unstarted, tests })
     }
 
-    /// Runs a command of no tests. None where the run was stopped meanwhile.
+    /// Runs a command that is not a test. Returns `None` if the run was stopped.
     pub fn plain(&self, line: &str) -> Option<CommandResult> {
         self.line(self.shell, line, self.deadline.saturating_duration_since(Instant::now()))
     }
@@ -178,7 +178,7 @@ fn modified(path: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// Tells apart items of several commands that have one name.
+/// Makes item names unique across commands.
 fn unique(id: &str, names: &mut BTreeSet<String>) -> String {
     let mut name = id.to_owned();
     let mut count = 2;
@@ -189,12 +189,12 @@ fn unique(id: &str, names: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// Says whether [`own_tests_command`] knows the language.
+/// Returns whether [`own_tests_command`] knows the language.
 pub fn has_own_tests_command(language: &str) -> bool {
     ["python", "go", "rust", "javascript", "typescript"].contains(&language)
 }
 
-/// Returns the command that runs the tests an approach wrote itself, where the language has one and there are some.
+/// Returns the command that runs the approach's own tests, if the language has one and there are such tests.
 pub fn own_tests_command(language: Option<&str>, folder: &Path) -> Option<String> {
     let has = |name: &str| folder.join(name).exists();
     let command = match language? {
@@ -217,7 +217,7 @@ fn has_python_tests(folder: &Path) -> bool {
 fn has_npm_test(folder: &Path) -> bool {
     let manifest = files::read(folder.join("package.json")).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     manifest.and_then(|manifest| manifest.pointer("/scripts/test")?.as_str().map(str::to_owned)).is_some_and(|script| {
-        // What a new package says before anyone has written a test.
+        // The default text of a new package without tests.
         !script.contains("no test specified")
     })
 }

@@ -1,6 +1,6 @@
-//! Which versions the tools have that test what approaches make.
+//! Versions of the tools that test the work of approaches.
 //!
-//! Asking takes as long as it takes to start the tools, so it is done once for a plan, beside its runs.
+//! Asking takes as long as starting the tools, so it is done once per plan, in parallel with its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,23 +15,23 @@ use crate::suite::Suite;
 use super::arm::{Arm, Work};
 use super::shell::Shell;
 
-/// A tool that takes longer to say its version is left out.
+/// Time limit per tool. A slower tool is left out.
 const WALL: Duration = Duration::from_secs(5);
 const MOST_OUTPUT_BYTES: u64 = 4 << 10;
 const MOST_CHARACTERS: usize = 120;
-/// These know no option for it, or are parts of other tools.
+/// Tools that have no version option, or are parts of other tools.
 const SILENT: [&str; 5] = ["bundle", "env", "sh", "stack", "unittest"];
 
-/// By tool: the first line of what it says.
+/// The first line of each tool's version output.
 type Versions = BTreeMap<String, String>;
 
-/// Versions that are being asked for.
+/// Versions that are being collected.
 pub struct ToolVersions {
     found: LazyLock<Versions, Box<dyn FnOnce() -> Versions + Send>>,
 }
 
 impl ToolVersions {
-    /// Begins to ask the tools that the suites of the arms name, with the variables that tests get.
+    /// Starts asking the tools named in the arms' suites, with the environment of tests.
     pub fn ask(arms: &[Arm], environment: &Environment, root: &Path) -> Self {
         let named: BTreeSet<String> = arms
             .iter()
@@ -46,13 +46,13 @@ impl ToolVersions {
         let ask = move || {
             named.into_iter().filter_map(|tool| Some((version(&tool, &shell, &folder)?, tool))).map(|(said, tool)| (tool, said)).collect()
         };
-        // A machine without room for a thread has other worries than versions.
+        // Without a free thread, the versions stay unknown.
         let asked = std::thread::Builder::new().spawn(ask).ok();
         let found = move || asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
         Self { found: LazyLock::new(Box::new(found)) }
     }
 
-    /// The versions of the tools that a suite names, as far as they said one.
+    /// Returns the known versions of the tools that a suite names.
     pub fn of(&self, suite: &Suite) -> Versions {
         let named: BTreeSet<&str> = commands(suite).flat_map(tools_of).collect();
         self.found.iter().filter(|(tool, _)| named.contains(tool.as_str())).map(|(tool, said)| (tool.clone(), said.clone())).collect()
@@ -66,7 +66,7 @@ fn suite_of(arm: &Arm) -> Option<&Suite> {
     }
 }
 
-/// The commands by which a suite prepares and tests.
+/// Returns the commands with which a suite prepares, builds and tests.
 fn commands(suite: &Suite) -> impl Iterator<Item = &str> {
     let server = suite.server.iter().map(|server| &server.command);
     let tests = &suite.tests;
@@ -75,7 +75,7 @@ fn commands(suite: &Suite) -> impl Iterator<Item = &str> {
     lists.into_iter().flatten().chain(single.into_iter().flatten()).chain(server).map(String::as_str)
 }
 
-/// Asks a tool for its version; none where it is not there or says nothing.
+/// Asks a tool for its version. Returns `None` if the tool is missing or prints nothing.
 fn version(tool: &str, shell: &Shell, folder: &Path) -> Option<String> {
     let option = match tool {
         "go" => "version",

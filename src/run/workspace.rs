@@ -1,4 +1,4 @@
-//! A folder of its own for each run, outside the repository's tree, gone when the run is over.
+//! A temporary folder for each run, outside the repository.
 
 use std::fs;
 use std::io;
@@ -8,14 +8,14 @@ use crate::files::HeldFolder;
 
 use super::provenance;
 
-/// Where an approach works, and beside it what belongs to the run but not to the work.
+/// An approach's working folder and, outside it, the run's other files.
 pub struct Workspace {
     scratch: HeldFolder,
     folder: PathBuf,
 }
 
 impl Workspace {
-    /// Makes an empty folder, or one that begins as `start`: a clone where `start` is the top of a git repository, else a copy.
+    /// Creates a workspace: empty or from `start`, which is cloned if it is the top of a git repository, and copied otherwise.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
         let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
@@ -33,32 +33,32 @@ impl Workspace {
         &self.folder
     }
 
-    /// A place beside the workspace, for what the approach must not find.
+    /// Returns a path outside the workspace, for files that the approach must not find.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 
-    /// For files that no program keeps.
+    /// Returns the folder for temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.beside("tmp")
     }
 
-    /// Where the run's virtual environment of Python is, if it has one.
+    /// Returns the path of the run's virtual Python environment, if it has one.
     pub fn venv(&self) -> PathBuf {
         self.beside("venv")
     }
 
-    /// Where what runs Python's tests is, if the environment has none of its own.
+    /// Returns the path of the Python test runner, for environments without their own.
     pub fn runner(&self) -> PathBuf {
         self.beside("runner")
     }
 
-    /// Where tests write their reports.
+    /// Returns the folder for test reports.
     pub fn reports(&self) -> PathBuf {
         self.beside("reports")
     }
 
-    /// A repository of its own, which borrows the objects of the other and nothing else: no hook and no setting leads from one to the other.
+    /// Creates an independent clone. It borrows only the other repository's objects: hooks and settings are not shared.
     fn clone_of(&self, repository: &Path) -> io::Result<()> {
         let (from, to) = (absolute(repository).display().to_string(), self.folder.display().to_string());
         let commit = provenance::ask(repository, &["rev-parse", "HEAD"]);
@@ -73,7 +73,7 @@ impl Workspace {
     }
 }
 
-/// Copies a tree. A link stays a link: it must not become a copy of what lies outside.
+/// Copies a tree. Links stay links, so that no outside file is copied.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -100,7 +100,7 @@ fn link(_target: &Path, at: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{} is a symbolic link, which is not copied here", at.display())))
 }
 
-/// The path from the root of the file system, which a program needs that works in a folder of its own.
+/// Returns the absolute path, which a program needs if it starts in another folder.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Acceptance criteria: what a judge decides about, flat or as a weighted tree.
+//! Acceptance criteria, which a judge decides: a flat list or a weighted tree.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use super::normalized;
 use crate::document::{Fields, Node, Value, quote};
 use crate::domain::Problem;
 
-/// One criterion. A criterion with children is met as far as they are; only leaves are judged.
+/// One criterion. Only leaves are judged; a parent's result follows from its children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
     /// Trimmed.
     pub criterion: String,
-    /// Its share among its siblings; above 0, and 1 unless given.
+    /// Its weight among its siblings: above 0, and 1 by default.
     pub weight: f64,
     pub children: Vec<Criterion>,
 }
 
 impl Criterion {
-    /// Returns the criteria that are judged, in the order of the file.
+    /// Returns the judged criteria in file order.
     pub fn leaves<'c>(criteria: &'c [Self]) -> Vec<&'c Self> {
         let leaves_of = |criterion: &'c Self| match criterion.children.as_slice() {
             [] => vec![criterion],
@@ -31,7 +31,7 @@ pub(super) fn read(fields: &mut Fields) -> Vec<Criterion> {
     read_list(fields, "acceptance_criteria", &mut BTreeMap::new())
 }
 
-/// `lines` holds the leaves seen so far: a judge's reply is matched by their text, so each appears once.
+/// Reads a list of criteria. `lines` maps the leaves' texts seen so far: a judge's reply is matched by text, so each must be unique.
 fn read_list(fields: &mut Fields, key: &str, lines: &mut BTreeMap<String, usize>) -> Vec<Criterion> {
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);

@@ -1,4 +1,4 @@
-//! Finding suites below a repository's root.
+//! Finds suites below a repository's root.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,26 +10,26 @@ use crate::document::{nearest_hint, quote};
 use crate::domain::{Problem, visible};
 use crate::files;
 
-/// The folders that hold a folder for each suite.
+/// The folders that hold one folder per suite.
 const PLACES: [&str; 2] = ["suites", "evals/suites"];
 
-/// A folder with a suite, right or wrong.
+/// A folder with a suite, valid or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The folder's name, by which the suite is asked for.
+    /// The folder's name, which selects the suite.
     pub name: String,
     /// Its `suite.yaml`.
     pub path: PathBuf,
     pub suite: Result<Suite, Vec<Problem>>,
 }
 
-/// Returns all suites below `root`, in the order of their names. The problem is a folder that cannot be listed.
+/// Returns all suites below `root`, sorted by name. Fails if a folder cannot be listed.
 pub fn discover(root: &Path) -> Result<Vec<Found>, Problem> {
     let folders = folders(root)?;
     Ok(folders.into_iter().flat_map(|(name, folders)| found(root, &name, &folders)).collect())
 }
 
-/// Loads the suite of that name.
+/// Loads the suite with this name.
 pub fn find(root: &Path, name: &str) -> Result<Suite, Vec<Problem>> {
     let folders = folders(root).map_err(|problem| vec![problem])?;
     if let Some(found) = folders.get(name).and_then(|folders| found(root, name, folders).into_iter().next()) {
@@ -44,7 +44,7 @@ pub fn find(root: &Path, name: &str) -> Result<Suite, Vec<Problem>> {
     Err(vec![Problem::in_file(place, format!("there is no suite {}", quote(name))).with_hint(hint)])
 }
 
-/// Loads the suite in the first of the folders that go by one name; the others are in its way.
+/// Loads the suite from the first of the folders with this name. The others get an error.
 fn found(root: &Path, name: &str, folders: &[PathBuf]) -> Vec<Found> {
     let one = |(index, folder): (usize, &PathBuf)| {
         let path = folder.join(SUITE_FILE);
@@ -61,12 +61,12 @@ fn found(root: &Path, name: &str, folders: &[PathBuf]) -> Vec<Found> {
     folders.iter().enumerate().map(one).collect()
 }
 
-/// Returns the folders of all suites, whether they can be read or not.
+/// Returns the folders of all suites, readable or not.
 pub fn all_folders(root: &Path) -> Vec<PathBuf> {
     folders(root).into_iter().flatten().flat_map(|(_, folders)| folders).collect()
 }
 
-/// Returns the folders with a suite by their names.
+/// Returns the folders with a suite, by name.
 fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for place in PLACES {
@@ -83,7 +83,7 @@ fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
         for entry in entries {
             let folder = entry.map_err(cannot)?.path();
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // A link that leads nowhere is a suite that cannot be read, not none; so is what the system does not let be looked at.
+            // A dangling link, or a file that may not be inspected, counts as an unreadable suite, not as no suite.
             if !name.starts_with('.') && !folder.join(SUITE_FILE).symlink_metadata().is_err_and(|error| files::is_absence(&error)) {
                 folders.entry(name).or_default().push(folder);
             }

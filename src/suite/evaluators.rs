@@ -1,11 +1,11 @@
-//! What is measured and judged beyond the tests: names, and whether and how each is wanted.
+//! Code metrics and evaluators beyond the tests: their names and settings.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Fields, Key, Setting, Value, nearest_hint, quote};
 use crate::domain::{Evaluator, Problem};
 
-/// A number about the code that was made.
+/// A metric of the produced code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CodeMetric {
     LinesOfCode,
@@ -25,7 +25,7 @@ impl CodeMetric {
 
 type Settings = (BTreeMap<CodeMetric, Setting>, BTreeMap<Evaluator, Setting>);
 
-/// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may stand in either, but once.
+/// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may be listed in either, but only once.
 pub(super) fn read(fields: &mut Fields) -> Settings {
     let mut read = Read { metrics: BTreeMap::new(), evaluators: BTreeMap::new() };
     if let Some(node) = fields.child("metrics") {

@@ -1,4 +1,4 @@
-//! The files that a suite names: where they are, and their text.
+//! The files that a suite names: finding and reading them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::document::{Fields, quote};
 use crate::domain::visible;
 use crate::files;
 
-/// Finds what `path` names: from the repository's root, else from the suite's folder. The error is the two places that were looked at.
+/// Resolves `path` from the repository's root, or else from the suite's folder. The error holds both paths tried.
 pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
     let places = [root.join(path), folder.join(path)];
     match places.iter().find(|place| place.exists()) {
@@ -16,7 +16,7 @@ pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathB
     }
 }
 
-/// Reads a key that names a file which must be there and hold something.
+/// Reads a key that names an existing, non-empty file.
 pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
     fields.child(key)?;
     let path = fields.required_text(key)?;
@@ -38,7 +38,7 @@ pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) 
     None
 }
 
-/// Reads a key that names a folder which must be there.
+/// Reads a key that names an existing folder.
 pub(super) fn named_folder(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
     fields.child(key)?;
     let path = fields.required_text(key)?;
@@ -56,7 +56,7 @@ pub(super) fn named_folder(fields: &mut Fields, key: &str, root: &Path, folder: 
     }
 }
 
-/// Returns the text of a file, or what is wrong in words that follow the file's name.
+/// Returns the text of a file. The error is worded to follow the file's name.
 pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {}", visible(&error.to_string()));
     let size = fs::metadata(path).map_err(cannot)?.len();

@@ -1,8 +1,8 @@
-//! What is asked: `suites/NAME/suite.yaml` and question specs into typed suites, and the prompt of a question.
+//! Suites: reads `suites/NAME/suite.yaml` and question specs into typed values, and writes the prompts of questions.
 //!
-//! A suite is judged whole, like the configuration: every problem comes back at once with line, column and key, the files it names
-//! included, because a run that fails for a slip after an hour has cost an hour. Nothing here runs a program: commands are kept as they
-//! are written, for the layers that run them.
+//! A suite is checked as a whole, like the configuration: all problems are reported at once with line, column and key, including those of
+//! the files it names. Otherwise a typo could fail a run after an hour. This module runs no program: it keeps commands as written, for the
+//! layers that run them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,38 +35,38 @@ pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
 
 use text::{commands, nonblank};
 
-/// The name under which a folder's suite is found.
+/// The file name that marks a folder as a suite.
 pub const SUITE_FILE: &str = "suite.yaml";
-/// Far more than a person writes; a larger file is some other file.
+/// Far more than a person writes. A larger file is probably no suite.
 const MOST_BYTES: u64 = 4 << 20;
 const NEEDED: &str = "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
 
-/// What is asked, and what decides about the result.
+/// What to ask, and how to evaluate the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
-    /// The file as messages name it.
+    /// The file's name in messages.
     pub file: String,
     /// The folder that holds the file.
     pub folder: PathBuf,
-    /// One word, the same as the folder's.
+    /// One word, equal to the folder's name.
     pub name: String,
     pub description: Option<String>,
-    /// The text that says what to make. Absent from a suite of questions, and where stored results are judged by criteria alone.
+    /// The text of the task. Absent for suites of questions, and if only criteria judge stored results.
     pub requirements: Option<PathBuf>,
-    /// The tree that a workspace begins with; an empty one without.
+    /// The files that a workspace starts with. `None` starts empty.
     pub workspace: Option<PathBuf>,
     /// A question spec, instead of requirements and tests.
     pub questions: Option<PathBuf>,
     pub language: Option<String>,
-    /// Bounds the whole run.
+    /// Time limit of the whole run.
     pub timeout: Option<Duration>,
-    /// Shell commands for the workspace, after the approach is done and before anything is tested.
+    /// Shell commands for the workspace, run after the approach and before the tests.
     pub setup: Vec<String>,
     pub server: Option<Server>,
     pub tests: Tests,
-    /// Measured on the finished workspace.
+    /// Metrics of the finished workspace.
     pub metrics: BTreeMap<CodeMetric, Setting>,
-    /// The leaves' texts differ, so that a judge's reply can be matched to them.
+    /// The leaves' texts are unique, so that a judge's reply can be matched to them.
     pub acceptance_criteria: Vec<Criterion>,
     pub evaluators: BTreeMap<Evaluator, Setting>,
     pub build_command: Option<String>,
@@ -75,23 +75,23 @@ pub struct Suite {
     pub coverage_threshold: Option<f64>,
     /// Shell commands whose summaries count errors and warnings.
     pub static_analysis: Vec<String>,
-    /// What verification is to confirm, in a sentence.
+    /// What verification must confirm, in one sentence.
     pub goal: Option<String>,
     pub profile: Option<Profile>,
-    /// What the goal is about.
+    /// The files that the goal is about.
     pub files: Vec<String>,
-    /// Overrides of what verification would choose, as written.
+    /// Overrides of verification's choices, as written.
     pub verification: Option<Node>,
-    /// The program and arguments that start agent and tests inside a sandbox of the user's; empty for none.
+    /// The program and arguments that start agent and tests in the user's own sandbox. Empty for none.
     pub wrap: Vec<String>,
-    /// Who reaches the network; everybody where the suite does not say.
+    /// The phases with network access. `None` allows all.
     pub network: Option<Vec<Phase>>,
-    /// Go into each run's tags.
+    /// Added to each run's tags.
     pub tags: BTreeMap<String, String>,
 }
 
 impl Suite {
-    /// Says whether the suite lets this part of a run reach the network beyond its own server.
+    /// Returns whether this phase of a run may access the network beyond the suite's own server.
     pub fn grants(&self, phase: Phase) -> bool {
         self.network.as_ref().is_none_or(|granted| granted.contains(&phase))
     }
@@ -100,15 +100,15 @@ impl Suite {
 /// Shell commands that test a finished workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
-    /// The same for every approach: what they are compared by.
+    /// The same for every approach. Arms are compared on these.
     pub shared: Vec<String>,
-    /// One outcome for each command: whether it succeeds while the server runs.
+    /// One outcome per command: whether it succeeds while the server runs.
     pub functional: Vec<String>,
-    /// Tests that the approach wrote itself; counted apart.
+    /// Tests that the approach wrote itself, counted separately.
     pub own: Vec<String>,
 }
 
-/// Loads the suite in `folder`; the paths it names start from `root`, the folder of the repository, or else from `folder`.
+/// Loads the suite in `folder`. Its paths are relative to the repository's folder `root`, or else to `folder`.
 pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
     let path = folder.join(SUITE_FILE);
     let file = visible(&path.display().to_string());
@@ -119,7 +119,7 @@ pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
     match suite {
         Some(suite) if problems.is_empty() => Ok(suite),
         Some(_) | None => {
-            // In the order of the file, whatever order the keys were asked for in.
+            // In file order, not in the order in which the keys were read.
             problems.sort();
             Err(problems)
         }
@@ -167,13 +167,13 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
     name.map(|_| suite)
 }
 
-/// Says whether a suite may be called so.
+/// Returns whether a name is valid for a suite.
 pub fn is_name(name: &str) -> bool {
     let is_taken = |character: char| character.is_whitespace() || character.is_control() || ['@', '/', '\\', ','].contains(&character);
     !name.is_empty() && !name.contains(is_taken)
 }
 
-/// The name is the folder's: it is what commands select a suite by.
+/// Reads the name, which must match the folder's: commands select a suite by it.
 fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
     let name = fields.required_text("name")?;
     if !is_name(&name) {
@@ -211,14 +211,14 @@ fn read_percent(fields: &mut Fields, key: &str) -> Option<f64> {
 
 fn read_verification(fields: &mut Fields) -> Option<Node> {
     let node = fields.child("verification")?;
-    // Its keys belong to verification, which judges them when it is asked.
+    // Verification checks the keys inside when it runs.
     Fields::new(fields.file(), node, "verification", fields.problems())?;
     Some(node.clone())
 }
 
-/// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
+/// Checks that a suite asks something and can be evaluated, and that a suite of questions has no keys it cannot use.
 fn check_what_is_asked(fields: &mut Fields) {
-    /// What only concerns something that is made.
+    /// Keys that only apply to suites that produce code.
     const OF_MADE_THINGS: [&str; 19] = [
         "requirements",
         "type",
@@ -262,7 +262,7 @@ fn check_what_is_asked(fields: &mut Fields) {
     }
 }
 
-/// Says whether there is something, be it right or wrong.
+/// Returns whether a key has any content, valid or not.
 fn is_given(node: Option<&Node>) -> bool {
     node.is_some_and(|node| !node.is_null() && !matches!(&node.value, Value::List(items) if items.is_empty()))
 }

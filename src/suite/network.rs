@@ -1,4 +1,4 @@
-//! Who of a run reaches the network.
+//! Which phases of a run may access the network.
 
 use crate::document::{Fields, nearest_hint, quote};
 
@@ -24,7 +24,7 @@ impl Phase {
     }
 }
 
-/// Reads the list of those that reach it. An empty list is nobody.
+/// Reads the list of phases with network access. An empty list allows none.
 pub(super) fn read(fields: &mut Fields) -> Option<Vec<Phase>> {
     fields.child("network")?;
     let names = fields.texts("network");

@@ -1,4 +1,4 @@
-//! How a question is put to an agent.
+//! Prompts of questions.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -9,16 +9,16 @@ use super::Question;
 const CONTRACT: &str = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in \
      this form:\n<answer>choice</answer>\n";
 
-/// Returns the exact text an agent is given: the question, its choices in their order, and how to answer.
+/// Returns the agent's exact prompt: the question, its choices in order, and how to answer.
 pub fn question_prompt(question: &Question) -> String {
     let choices = question.answers.join("\n- ");
     format!("{}\n\nChoices:\n- {choices}\n\n{CONTRACT}", question.question)
 }
 
-/// Returns the question with its choices in an order that follows from the seed and the question's id, every order equally likely; as
-/// written without a seed and for seed 0.
+/// Returns the question with its choices shuffled by the seed and the question's id. Every order is equally likely. Without a seed, or with
+/// seed 0, keeps the written order.
 ///
-/// The id is part of it, so that one seed for a whole run does not put the right answers of all questions in related places.
+/// The id is included, so that one seed for a whole run does not place the right answers of all questions alike.
 #[must_use]
 pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
     let mut order: Vec<usize> = (0..question.answers.len()).collect();
@@ -37,7 +37,7 @@ pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
     }
 }
 
-/// A number from 0 to `last`, every one equally likely: numbers beyond the last whole multiple are drawn again.
+/// Returns a uniform number from 0 to `last`. Numbers beyond the largest whole multiple are redrawn.
 #[expect(clippy::cast_possible_truncation, reason = "a remainder is not above `last`")]
 fn up_to(random: &mut ChaCha8Rng, last: usize) -> usize {
     let count = last as u64 + 1;
@@ -97,7 +97,7 @@ mod tests {
             *counts.entry(shuffled.answers.concat()).or_default() += 1;
         }
         assert_eq!(counts.len(), 24);
-        // Chi-squared with 23 degrees of freedom is above 49.7 in one of 1000; the seeds are fixed, so this never flickers.
+        // Chi-squared with 23 degrees of freedom exceeds 49.7 once in 1,000. The seeds are fixed, so this test never fails by chance.
         let distance: f64 = counts.values().map(|count| (f64::from(*count) - 1000.0).powi(2) / 1000.0).sum();
         assert!(distance < 49.7, "{distance}");
     }

@@ -1,4 +1,4 @@
-//! Question specs: questions with their choices and the right ones.
+//! Question specs: questions, their choices and the right answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,50 +13,50 @@ const VERSION: i64 = 1;
 /// Room for tens of thousands of questions.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A question file that holds what it should.
+/// A valid question file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionSpec {
-    /// At least one, in the order of the file; no two have the same id.
+    /// At least one question, in file order, with unique ids.
     pub questions: Vec<Question>,
-    /// SHA-256 of what decides: ids, texts, choices, right answers and clusters, as lower-case hex.
+    /// SHA-256 of everything that affects outcomes: ids, texts, choices, right answers and clusters. Lower-case hex.
     pub version: String,
-    /// SHA-256 of the file's bytes, by which earlier releases told versions apart.
+    /// SHA-256 of the file's bytes, the version in earlier releases.
     pub bytes: String,
 }
 
-/// One question. All texts are trimmed and none is empty.
+/// One question. All texts are trimmed and non-empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub id: String,
-    /// Whether the id was made from the question's position and content because the file has none.
+    /// Whether the id was generated from the question's position and content because the file has none.
     pub generated_id: bool,
     pub question: String,
-    /// The choices; no two are the same to [`normalized`].
+    /// The choices, all different after [`normalized`].
     pub answers: Vec<String>,
-    /// The right ones, as positions in `answers`, ascending; at least one.
+    /// Positions of the right choices in `answers`, ascending; at least one.
     pub correct: Vec<usize>,
-    /// What kind of question it is; for people, no statement about dependence.
+    /// The kind of question. For readers only: it does not imply dependence.
     pub category: Option<String>,
-    /// Questions with the same one are not independent of each other: a shared passage, a template.
+    /// Questions of one cluster are dependent, for example because they share a passage or a template.
     pub cluster: Option<String>,
 }
 
 impl Question {
-    /// Returns how often a guess among the choices is right.
+    /// Returns the probability that a random choice is right.
     pub fn chance_level(&self) -> f64 {
         self.correct.len() as f64 / self.answers.len() as f64
     }
 
-    /// Returns the position of the choice that `text` is, trimmed and whatever its case.
+    /// Returns the position of the choice equal to `text`, ignoring case and surrounding space.
     pub fn choice(&self, text: &str) -> Option<usize> {
         let text = normalized(text);
         self.answers.iter().position(|answer| normalized(answer) == text)
     }
 }
 
-/// Returns the form in which answers are compared: trimmed and in Unicode's lower case.
+/// Returns the form in which answers are compared: trimmed, in Unicode lower case.
 ///
-/// Lower case is not full case folding: `ß` is not `ss`, and `İ` is `i` with a dot above.
+/// This is not full case folding: `ß` does not equal `ss`, and `İ` becomes `i` with a dot above.
 pub fn normalized(text: &str) -> String {
     text.trim().to_lowercase()
 }
@@ -67,7 +67,7 @@ pub fn load_questions(path: &Path) -> Result<QuestionSpec, Vec<Problem>> {
     parse_questions(&file, &text)
 }
 
-/// Reads `text`, which came from `file`; `file` decides between YAML and JSON and names the place of each problem.
+/// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.
 pub fn parse_questions(file: &str, text: &str) -> Result<QuestionSpec, Vec<Problem>> {
     let root = document::parse(file, text)?;
     let mut problems = Vec::new();
@@ -83,7 +83,7 @@ pub fn parse_questions(file: &str, text: &str) -> Result<QuestionSpec, Vec<Probl
     }
 }
 
-/// The digest of what decides about an answer. A category is for people.
+/// Returns the digest of everything that affects outcomes. Excludes the category.
 fn version(questions: &[Question]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"questions 2\n");
@@ -107,7 +107,7 @@ fn read_fields(mut fields: Fields) -> Vec<Question> {
     match fields.child("questions").map(|node| &node.value) {
         None => fields.reject_missing("questions"),
         Some(Value::List(items)) if items.is_empty() => fields.reject("questions", "`questions` is empty", None),
-        // What is no list is refused below.
+        // Values that are not lists are rejected below.
         Some(Value::List(_) | Value::Scalar(_) | Value::Map(_)) => {}
     }
     let mut lines = BTreeMap::new();
@@ -131,7 +131,7 @@ fn check_version(fields: &mut Fields) {
     }
 }
 
-/// `lines` holds the ids seen so far.
+/// Reads a question. `lines` holds the ids seen so far.
 fn read_question(mut fields: Fields, position: usize, lines: &mut BTreeMap<String, usize>) -> Option<Question> {
     let id = if fields.child("id").is_some() { Some(take_id(&mut fields, lines)) } else { None };
     let question = trimmed(&mut fields, "question", Need::Required);
@@ -172,7 +172,7 @@ fn take_id(fields: &mut Fields, lines: &mut BTreeMap<String, usize>) -> Option<S
     Some(id)
 }
 
-/// The position tells equal questions apart, the content keeps results of a changed question apart.
+/// Generates an id. The position separates equal questions; the content separates results of a changed question.
 fn generate_id(position: usize, question: &str, answers: &[String]) -> String {
     let mut hasher = Sha256::new();
     for text in std::iter::once(question).chain(answers.iter().map(String::as_str)) {
@@ -193,7 +193,7 @@ fn read_answers(fields: &mut Fields) -> Option<Vec<String>> {
     is_sound.then_some(answers)
 }
 
-/// Without sound choices to look them up in, the texts are only checked by themselves.
+/// Reads the right answers. Without valid choices, only checks the texts themselves.
 fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<usize>> {
     let mut positions: BTreeMap<usize, usize> = BTreeMap::new();
     let mut is_sound = true;
@@ -216,7 +216,7 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
     (is_sound && answers.is_some()).then(|| positions.into_keys().collect())
 }
 
-/// Reads a list of texts that must be there and hold something, each trimmed and not empty. Nothing if one of them is wrong.
+/// Reads a required, non-empty list of non-blank texts, trimmed. Returns `None` if any is invalid.
 fn read_texts(fields: &mut Fields, key: &str, mut check: impl FnMut(&mut Fields, &Node, &str)) -> Option<Vec<String>> {
     if fields.child(key).is_none() {
         fields.reject_missing(key);

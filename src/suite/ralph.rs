@@ -1,24 +1,25 @@
-//! Suites of `ralph eval`: they name the kind of thing to make, and no tests, because the tests are part of that program.
+//! Suites of `ralph eval`. They name the kind of program to make, but no tests: those are built into `ralph`.
 
 use crate::document::Fields;
 
-/// What `type` may be; `ralph` knows by it how to start what was made.
+/// The values of `type`. They tell `ralph` how to start the produced program.
 const KINDS: [(&str, ()); 2] = [("web", ()), ("cli", ())];
 
-/// Reads `type`, and says whether it is there.
+/// Reads `type`, and returns whether it is present.
 pub(super) fn read(fields: &mut Fields) -> bool {
     let is_there = fields.child("type").is_some();
     fields.one_of("type", &KINDS);
     is_there
 }
 
-/// The command by which `ralph` tests what another program made. It starts at the repository's root, where `ralph` looks for the suite.
+/// Returns the command with which `ralph` tests another program's result. It starts at the repository's root, where `ralph` looks for the
+/// suite.
 pub(super) fn tests(name: &str) -> Vec<String> {
     let name = name.replace('\'', "'\\''");
     vec![format!("ralph eval run '{name}' --test-only \"$EVAL_WORKSPACE\"")]
 }
 
-/// `ralph` never ran the commands under `setup`, and they are written for bash: in other shells `source` is called `.`.
+/// Adapts the `setup` commands. They are written for bash, and `ralph` never ran them: other shells call `source` `.`.
 pub(super) fn setup(commands: Vec<String>) -> Vec<String> {
     let of_any_shell = |command: String| {
         let parts: Vec<String> =

@@ -1,18 +1,18 @@
-//! The server of a suite whose result is tested over the network.
+//! The server of a suite that is tested over the network.
 
 use std::time::Duration;
 
 use super::text::nonblank;
 use crate::document::{Fields, duration, quote};
 
-/// Filled in with a free port.
+/// Placeholder for a free port.
 const PORT: &str = "{port}";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// A shell command; `{port}` stands for a free port.
     pub command: String,
-    /// An address that answers once the server is ready; `{port}` as in the command.
+    /// A URL that answers once the server is ready. May hold `{port}`.
     pub health_check: Option<String>,
     pub startup_timeout: Option<Duration>,
 }

@@ -5,10 +5,10 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// The suite of the document that fixed the format, word for word but for its comments' length.
+/// The suite from the document that defines the format. Only comments are shortened.
 const SEED: &str = include_str!("../../tests/fixtures/seed-suite.yaml");
 
-/// A repository with these files.
+/// Creates a repository with these files.
 fn repository(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().expect("a folder");
     for (path, text) in files {
@@ -32,7 +32,7 @@ fn seed() -> TempDir {
     ])
 }
 
-/// Loads `text` as the suite `s` of a repository with `req.md`, and returns it with all problems, each with its hint in brackets.
+/// Loads `text` as suite `s` of a repository with `req.md`. Returns the suite or all problems, each with its hint in brackets.
 fn load_text(text: &str) -> Result<Suite, Vec<String>> {
     let root = repository(&[("suites/s/suite.yaml", text), ("req.md", "Make it."), ("suites/s/questions.yaml", "version: 1")]);
     let base = format!("{}/", root.path().display());

@@ -1,15 +1,15 @@
-//! Texts of a suite that must not be blank.
+//! Non-blank texts of a suite.
 
 use crate::document::{Fields, quote};
 use crate::domain::Problem;
 
-/// Reads text that is not blank where it is given.
+/// Reads an optional text that must not be blank.
 pub(super) fn nonblank(fields: &mut Fields, key: &str) -> Option<String> {
     fields.child(key)?;
     fields.required_text(key)
 }
 
-/// Reads a list of texts, none of them blank.
+/// Reads a list of non-blank texts.
 pub(super) fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);

@@ -1,7 +1,7 @@
-//! Which content a suite had: results of different contents are not the same experiment.
+//! Versions of a suite's content: runs on different contents are different experiments.
 //!
-//! What decides is hashed, and nothing else: a description, a tag, a comment or another layout of `suite.yaml` is no other experiment.
-//! Earlier releases hashed every byte; that hash is made, too, so that their runs are known again.
+//! Only content that affects outcomes is hashed: a description, a tag, a comment or the layout of `suite.yaml` does not matter. Earlier
+//! releases hashed every byte. That hash is also computed, to recognise their runs.
 
 use std::collections::BTreeMap;
 use std::fs::{self};
@@ -15,37 +15,37 @@ use crate::document::{self, Node, ScalarKind, Value};
 use crate::domain::{Problem, hex, visible};
 use crate::files;
 
-/// Begins what is hashed, so that another way of hashing gives other versions.
+/// Start of the hashed data, so that another hashing scheme gives other versions.
 const SCHEME: &[u8] = b"suite content 2\n";
 const SCHEME_OF_BYTES: &[u8] = b"suite content 1\n";
-/// Keys of `suite.yaml` that say nothing about what is asked, how it is tested and within which bounds.
+/// Keys of `suite.yaml` that affect neither the task, nor the tests, nor the limits.
 const COSMETIC: [&str; 3] = ["description", "metrics", "tags"];
-/// What a shell parts words by. Options such as `--config=FILE` name files too.
+/// Characters that separate words in a shell. `=` is included because options such as `--config=FILE` name files.
 const BETWEEN_WORDS: &[char] = &['\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}'];
 
-/// What a suite is made of, as far as it decides.
+/// The parts of a suite that affect outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// SHA-256 of all parts, as lower-case hex.
     pub version: String,
-    /// SHA-256 of every byte of every file, by which earlier releases told versions apart.
+    /// SHA-256 of every byte of every file, the version in earlier releases.
     pub bytes: String,
-    /// Name of a part → SHA-256: `key/timeout` for a key of `suite.yaml`, `suite/…` for a file of the suite's folder, `root/…` for one of the
-    /// repository, `outside/…` for others.
+    /// SHA-256 of each part by name: `key/timeout` for a key of `suite.yaml`, `suite/…` for a file in the suite's folder, `root/…` for a
+    /// file in the repository, `outside/…` for other files.
     pub parts: BTreeMap<String, String>,
 }
 
-/// Returns the SHA-256 of what decides what is asked and how it is tested; see [`suite_contents`].
+/// Returns the SHA-256 of everything that affects outcomes. See [`suite_contents`].
 pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>> {
     suite_contents(root, suite).map(|contents| contents.version)
 }
 
-/// Returns what decides what is asked and how it is tested: the keys of `suite.yaml` but for its description, tags and metrics, the
-/// requirements or the questions, and the files that the shared and functional test commands name.
+/// Returns the content that affects outcomes: the keys of `suite.yaml` except description, tags and metrics; the requirements or questions;
+/// and the files named in the shared and functional test commands.
 ///
-/// A test file inside the suite's folder counts with all of the folder's entry it is in, because tests use what stands beside them.
-/// The same content has the same version on every machine and in every checkout: names are relative and sorted, times do not
-/// matter, and hidden files and Python's caches are left out. Line endings count as they are.
+/// A test file inside the suite's folder counts with the whole top-level entry that contains it, because tests use files beside them. The
+/// same content has the same version on every machine and in every checkout: names are relative and sorted, and times are ignored, as are
+/// hidden files and Python's caches. Line endings matter.
 pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Problem>> {
     let mut files = BTreeMap::new();
     let roots = Roots { root, folder: &suite.folder };
@@ -60,7 +60,7 @@ pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Proble
         return Err(problems);
     }
     let bytes = hashed(SCHEME_OF_BYTES, &files);
-    // A file that cannot be understood, which is refused elsewhere, decides as it is.
+    // A file that cannot be parsed is hashed as it is. It is rejected elsewhere.
     let file = suite.folder.join(SUITE_FILE);
     if let Some(keys) = keys(&file) {
         files.remove(&roots.label(&file));
@@ -85,7 +85,7 @@ fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
     hex(&hasher.finalize())
 }
 
-/// The digests of the keys of `suite.yaml` that decide.
+/// Returns the digests of the keys of `suite.yaml` that affect outcomes.
 fn keys(file: &Path) -> Option<BTreeMap<String, [u8; 32]>> {
     let text = files::read_to_string(file).ok()?;
     let Value::Map(entries) = document::parse(SUITE_FILE, &text).ok()?.value else { return None };
@@ -93,7 +93,7 @@ fn keys(file: &Path) -> Option<BTreeMap<String, [u8; 32]>> {
     Some(deciding.map(|(key, node)| (format!("key/{}", key.text), digest_of(node))).collect())
 }
 
-/// The digest of what a document says, however it is written down.
+/// Returns the digest of a document's values, whatever their notation.
 fn digest_of(node: &Node) -> [u8; 32] {
     let mut text = String::new();
     write(node, &mut text);
@@ -128,20 +128,20 @@ fn write(node: &Node, text: &mut String) {
     }
 }
 
-/// Returns the files and folders that decide what a suite asks and how it tests, whether they lie in its folder or not.
+/// Returns the files and folders that affect a suite's outcomes, inside its folder or not.
 pub fn parts(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     let fixed = [suite.requirements.clone(), suite.workspace.clone(), suite.questions.clone()].into_iter().flatten();
     std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(tested_by(root, suite)).collect()
 }
 
-/// Returns those of them that the shared and functional commands name.
+/// Returns the files and folders that the shared and functional commands name.
 pub fn tested_by(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     let roots = Roots { root, folder: &suite.folder };
     let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
     commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word)).collect()
 }
 
-/// Returns the words of a command that may name files; a test's name behind `::` is cut off.
+/// Returns the words of a command that may name files, without a test's name after `::`.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let words = command.split(|character: char| character.is_whitespace() || BETWEEN_WORDS.contains(&character));
     words.filter_map(|word| word.split("::").next()).filter(|word| !word.chars().all(|character| character == '.'))
@@ -153,8 +153,8 @@ struct Roots<'a> {
 }
 
 impl Roots<'_> {
-    /// Returns what a word of a command names, as far as it is part of the suite's tests. Commands start at the root, but may change
-    /// into the suite's folder first.
+    /// Returns the paths that a word of a command names, if they are part of the suite's tests. A command starts at the root, but may first
+    /// change into the suite's folder.
     fn named(&self, word: &str) -> Vec<PathBuf> {
         [self.root, self.folder]
             .map(|base| base.join(word))
@@ -169,18 +169,18 @@ impl Roots<'_> {
         if let Some(inside) = inside(&folder, &path) {
             return Some(inside.components().next().map_or(folder.clone(), |first| folder.join(first)));
         }
-        // All of the repository is not what a suite asks, and what lies outside is the machine's.
+        // Neither the whole repository nor a path outside it is part of a suite.
         let is_part = inside(&plain(self.root), &path).is_some() && !folder.starts_with(&path);
         is_part.then_some(path)
     }
 
-    /// Names a file the same in every checkout.
+    /// Returns a file's name, the same in every checkout.
     fn label(&self, path: &Path) -> String {
         let path = plain(path);
         let (base, relative) = match (inside(&plain(self.folder), &path), inside(&plain(self.root), &path)) {
             (Some(relative), _) => ("suite", relative),
             (None, Some(relative)) => ("root", relative),
-            // A file outside of the repository has only its name and content in common with its copies.
+            // Only the name and content of an outside file are the same on other machines.
             (None, None) => ("outside", path.file_name().map_or(path.as_path(), Path::new)),
         };
         let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
@@ -188,10 +188,10 @@ impl Roots<'_> {
     }
 }
 
-/// Returns the way from `base` to `path` if it only leads down.
+/// Returns the path from `base` down to `path`, or `None` if `path` is not below it.
 fn inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
     let relative = path.strip_prefix(base).ok()?;
-    // From an empty base, every path remains as it is.
+    // An empty base leaves every path as it is.
     relative.components().all(|part| matches!(part, Component::Normal(_))).then_some(relative)
 }
 
@@ -210,7 +210,7 @@ fn collect(path: &Path, roots: &Roots, files: &mut BTreeMap<String, [u8; 32]>) -
         }
         let kind = entry.file_type().map_err(at)?;
         if kind.is_symlink() {
-            // Where it leads, not what is there: a link may lead round in a circle.
+            // Hash the link target, not its content: links can form cycles.
             let target = fs::read_link(entry.path()).map_err(at)?;
             let digest = Sha256::digest(format!("link to {}", target.display()));
             files.insert(roots.label(&entry.path()), digest.into());
@@ -233,7 +233,7 @@ fn digest(path: &Path) -> io::Result<[u8; 32]> {
     }
 }
 
-/// Resolves `.` and `..` in the path itself, so that spellings of one place compare equal.
+/// Resolves `.` and `..` in the path's text, so that different spellings of a path compare equal.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn only_what_is_below_the_root_is_part_of_a_suite() {
-        // The package's own folder, as its tests start there.
+        // The package's own folder, where its tests start.
         for root in ["", ".", "src/.."] {
             let root = Path::new(root);
             let roots = Roots { root, folder: &root.join("src/suite") };

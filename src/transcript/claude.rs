@@ -1,7 +1,7 @@
-//! Messages of Claude, as its command line program prints them and as its session files keep them.
+//! Claude's messages, as printed by its command line program and as stored in its session files.
 //!
-//! A message comes in several lines, one for each of its blocks, and each line has the tokens of the whole so far. A session that goes on in
-//! another one, and a task that is handed to a side chain, repeat messages too.
+//! A message spans several lines, one per content block, and each line holds the message's tokens so far. Messages are also repeated when a
+//! session continues in another one, or when a task moves to a side chain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::Request;
 use super::usage::{as_amount, find_usage};
 use crate::domain::Usage;
 
-/// Messages of one session, each once.
+/// The messages of one session, without repetitions.
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
-    /// In the order in which each was first met.
+    /// In order of first appearance.
     all: Vec<Message>,
     by_id: BTreeMap<String, Vec<usize>>,
     tools: BTreeMap<String, u64>,
@@ -22,19 +22,19 @@ pub struct Messages {
     lines: u64,
 }
 
-/// One message of the model.
+/// One message from the model.
 #[derive(Clone, Debug, Default)]
 pub struct Message {
     request_id: Option<String>,
     pub request: Request,
-    /// What the line says that the message cost, which older versions do.
+    /// The message's cost, which older versions report.
     pub usd: Option<f64>,
-    /// The message was asked for at another price.
+    /// Whether the message was requested at the price of the fast mode.
     pub is_fast: bool,
     is_side_chain: bool,
 }
 
-/// Says whether the line is a message of the model, or a part of it.
+/// Returns whether the line is a message from the model, or a part of one.
 pub fn speaks(line: &Value) -> bool {
     match line.get("type") {
         Some(kind) => kind == "assistant",
@@ -49,7 +49,7 @@ impl Message {
         let usage = find_usage(&message["usage"]);
         Self {
             request_id: text(&line["requestId"]),
-            // Where the program speaks itself, or tells an error, the name in the model's place is in angle brackets.
+            // Messages that the program writes itself, such as errors, have a model name in angle brackets.
             request: Request {
                 model: text(&message["model"]).filter(|name| !name.starts_with('<')),
                 usage,
@@ -61,19 +61,20 @@ impl Message {
         }
     }
 
-    /// Two messages of one id are the same if they answered the same request, or if a side chain repeats what was said outside of it.
+    /// Returns whether two messages with the same id are the same: they answer the same request, or a side chain repeats one from outside.
     fn is_same(&self, other: &Self) -> bool {
         self.request_id == other.request_id || self.is_side_chain != other.is_side_chain
     }
 
-    /// Says which of two copies tells more: the one outside of a side chain, else the one with more tokens, or a cost, or a speed.
+    /// Returns a key for choosing between copies. The larger one wins: outside a side chain, then more tokens, then a higher cost, then the
+    /// fast mode.
     fn tells(&self) -> (bool, u64, f64, bool) {
         (!self.is_side_chain, self.request.usage.total().unwrap_or(0), self.usd.unwrap_or(0.0), self.is_fast)
     }
 }
 
 impl Messages {
-    /// Takes a line of the transcript; those that are no messages of the model say nothing.
+    /// Adds a line of the transcript. Ignores lines that are not messages from the model.
     pub fn take(&mut self, line: &Value) {
         if !speaks(line) {
             return;
@@ -89,7 +90,7 @@ impl Messages {
         match places.iter().copied().find(|place| self.all[*place].is_same(&message)) {
             Some(place) => {
                 let known = &mut self.all[place];
-                // Of copies that tell as much, the last counts.
+                // Among equal copies, the last counts.
                 if message.tells() >= known.tells() {
                     *known = message;
                 }
@@ -115,22 +116,22 @@ impl Messages {
         &self.all
     }
 
-    /// How many lines of messages there were, repetitions among them.
+    /// Returns the number of message lines, including repetitions.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// How many messages there are with an id; none where none has one.
+    /// Returns the number of distinct message ids, or `None` if no message has an id.
     pub fn turns(&self) -> Option<u64> {
         (!self.by_id.is_empty()).then_some(self.by_id.len() as u64)
     }
 
-    /// The tokens of all messages.
+    /// Returns the tokens of all messages.
     pub fn usage(&self) -> Usage {
         self.all.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
     }
 
-    /// Tool calls by name; absent where the model said nothing.
+    /// Returns tool calls by name, or `None` if there are no messages.
     pub fn tools(&self) -> Option<&BTreeMap<String, u64>> {
         (self.lines > 0).then_some(&self.tools)
     }

@@ -1,5 +1,4 @@
-//! The thread of a session with Codex: events as `codex exec --json` prints them, as its session files keep them, and as its older releases
-//! print them.
+//! Codex sessions: events as printed by `codex exec --json`, as stored in session files, and as printed by older releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +8,30 @@ use super::Request;
 use super::usage::as_count;
 use crate::domain::{Repeated, Usage};
 
-/// Items that are calls of tools, by the name under which they are counted. Of an MCP server the tool's own name is.
+/// Types of items that are tool calls, which are counted under the type's name. A call to an MCP server is counted under its server and
+/// tool.
 const CALLS: [&str; 5] = ["command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"];
 
-/// What was used until now.
+/// The usage of a session so far.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
     usage: Option<Usage>,
-    /// The last sum that the thread itself told.
+    /// The last total that the session reported.
     pub told: Option<Told>,
     requests: Vec<Request>,
     models: Vec<String>,
-    /// Items that are done, messages and calls alike.
+    /// The ids of messages and calls.
     steps: BTreeSet<String>,
     calls: BTreeMap<String, String>,
     pub version: Option<String>,
     pub repeated: Option<Repeated>,
-    /// The number of the try that was announced last, and why there was one; none once the service has answered.
+    /// The number of the last announced retry, and its reason. `None` once the service has answered.
     again: Option<(u64, String)>,
-    /// Whether anything was told in a form that also tells of tools.
+    /// Whether any event came in a form that also reports tools.
     tells_tools: bool,
 }
 
-/// A sum over the thread, as the thread tells it.
+/// A total over the session, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     pub usage: Usage,
@@ -43,7 +43,7 @@ impl Thread {
         match line["type"].as_str() {
             Some("item.started" | "item.updated" | "item.completed") => self.item(line),
             Some("thread.started" | "turn.started") => self.tells_tools = true,
-            // Of a thread of several turns each tells the sum.
+            // In a session with several turns, each event holds the total so far.
             Some("turn.completed") => self.usage = line.get("usage").map(usage).or(self.usage),
             Some("turn.failed") => {}
             Some("error") => {
@@ -59,7 +59,7 @@ impl Thread {
         }
     }
 
-    /// Takes the announcement `Reconnecting... 2/5 (why)`. The first of several tries may go unannounced.
+    /// Handles the announcement `Reconnecting... 2/5 (why)`. The first retries may be unannounced.
     fn again(&mut self, message: &str) {
         let (announced, why) = message.split_once(" (").unwrap_or((message, message));
         let before = self.again.as_ref().map_or(0, |(number, _)| *number);
@@ -75,7 +75,7 @@ impl Thread {
         let item = &line["item"];
         let (Some(kind), id) = (item["type"].as_str(), item["id"].as_str().unwrap_or_default()) else { return };
         let is_done = line["type"] == "item.completed";
-        // What is no complaint comes of an answer of the service.
+        // Any item other than an error means that the service has answered.
         self.again = self.again.take().filter(|_| kind == "error");
         if kind == "agent_message" && is_done {
             self.steps.insert(id.to_owned());
@@ -116,8 +116,7 @@ impl Thread {
         }
     }
 
-    /// Takes what the last request took, which belongs to the model that answers now, or what a sum adds to the one before. A count that is
-    /// told twice adds nothing.
+    /// Adds the tokens of the last request to the current model, or else the increase of the total. A repeated total adds nothing.
     fn count(&mut self, info: &Value, line: &Value) {
         self.answers(text(info, "model"));
         let before = self.told;
@@ -138,17 +137,17 @@ impl Thread {
         self.usage
     }
 
-    /// What each request took, where the thread tells that.
+    /// Returns the usage of each request, if reported.
     pub fn requests(&self) -> &[Request] {
         &self.requests
     }
 
-    /// Why the service did not answer, if it was about to be asked again when the thread fell silent.
+    /// Returns why the service did not answer, if the session ended while waiting for a retry.
     pub fn awaited(&self) -> Option<&str> {
         self.again.as_ref().map(|(_, why)| why.as_str())
     }
 
-    /// The models in the order in which they answered.
+    /// Returns the models in the order in which they answered.
     pub fn models(&self) -> &[String] {
         &self.models
     }
@@ -167,7 +166,7 @@ impl Thread {
         (!self.steps.is_empty()).then_some(self.steps.len() as u64)
     }
 
-    /// Tool calls by name; absent where nothing that was told also tells of tools.
+    /// Returns tool calls by name, or `None` if no event came in a form that reports tools.
     pub fn tools(&self) -> Option<BTreeMap<String, u64>> {
         self.tells_tools.then(|| {
             let mut tools = BTreeMap::new();
@@ -179,7 +178,7 @@ impl Thread {
     }
 }
 
-/// One event of a session's file (its line's type beside it) or of an older release, with its kind.
+/// Returns the kind and content of an event, from a session file (where the line has a type of its own) or from an older release.
 pub fn event(line: &Value) -> (&str, &Value) {
     let event = line.get("payload").or_else(|| line.get("msg")).unwrap_or(&Value::Null);
     let kind = match line["type"].as_str() {
@@ -189,7 +188,7 @@ pub fn event(line: &Value) -> (&str, &Value) {
     (kind, event)
 }
 
-/// Says whether an error is about a new try to reach the service, and so ends nothing by itself.
+/// Returns whether an error only announces another try to reach the service.
 pub fn is_new_try(message: &str) -> bool {
     message.starts_with("Reconnecting")
 }
@@ -198,13 +197,13 @@ fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// The two models of `model rerouted: A -> B (why)`.
+/// Returns the two models of `model rerouted: A -> B (why)`.
 fn rerouted(message: &str) -> Option<(&str, &str)> {
     let (from, to) = message.strip_prefix("model rerouted: ")?.split_once(" -> ")?;
     Some((from, to.split_once(" (").map_or(to, |(to, _)| to)))
 }
 
-/// The input holds what was cached, so that this is taken out; the output holds the reasoning, as it is billed.
+/// Reads token counts. Cached tokens are subtracted from the input, which includes them. The output includes reasoning, as it is billed.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage.get(name).and_then(as_count);
     let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens").filter(|tokens| *tokens > 0));

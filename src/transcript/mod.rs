@@ -1,7 +1,6 @@
-//! What the transcripts of coding agents say that was used: tokens by the model that used them, and tools, each counted once however often
-//! the transcript repeats it.
+//! Usage reported in the transcripts of coding agents: tokens by model, and tools. Each is counted once, even if the transcript repeats it.
 //!
-//! An agent that is run here prints its transcript, and one that somebody used leaves it in a file. Both are counted here.
+//! Transcripts come from agents run here, which print them, and from sessions of users, which are stored in files.
 
 mod claude;
 mod codex;
@@ -13,12 +12,12 @@ pub use usage::{as_amount, as_count, find_cost, find_count, find_usage};
 
 use crate::domain::Usage;
 
-/// What one request to a model took.
+/// The usage of one request to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// As the agent calls it; absent where it does not say.
+    /// The model's name as the agent reports it, if at all.
     pub model: Option<String>,
     pub usage: Usage,
-    /// When, as the transcript writes it.
+    /// The time as written in the transcript.
     pub time: Option<String>,
 }

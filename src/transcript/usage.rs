@@ -1,8 +1,8 @@
-//! Tokens, cost and turns, wherever in a JSON value an agent wrote them.
+//! Finds tokens, cost and turns anywhere in an agent's JSON.
 //!
-//! Programs and services disagree about names and nesting, so each figure is looked for under all of its names at any depth; what stands
-//! nearer to the surface wins, since totals stand above their parts. Below `content` and `input` a model speaks, not the program: figures
-//! there are none of ours.
+//! Programs and services use different names and nesting, so each figure is searched under all its names at any depth. The outermost match
+//! wins, because totals are outside their parts. Values below `content` and `input` come from the model, not the program, so figures there
+//! are ignored.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ const SPOKEN: [&str; 7] = ["content", "input", "tool_input", "structured_output"
 
 /// Finds token counts by any of their usual names, as numbers or numeric texts.
 ///
-/// Anthropic's `input_tokens` leaves the cache out; OpenAI's `prompt_tokens` holds it, so that the cached part is taken out here: the
-/// parts of [`Usage`] never overlap.
+/// Anthropic's `input_tokens` excludes cached tokens. OpenAI's `prompt_tokens` includes them, so they are subtracted: the parts of
+/// [`Usage`] never overlap.
 pub fn find_usage(value: &Value) -> Usage {
     let details = find(value, &["cached_tokens"], as_count);
     let cache_read = find(value, &["cache_read_input_tokens"], as_count).or(details);
     let anthropic = find(value, &["input_tokens"], as_count);
     let input = match (anthropic, details) {
-        // The newer OpenAI interface says `input_tokens` too, and `cached_tokens` beside it.
+        // OpenAI's newer API also uses `input_tokens`, with `cached_tokens` included in it.
         (Some(input), Some(cached)) => Some(input.saturating_sub(cached)),
         (Some(input), None) => Some(input),
         (None, cached) => find(value, &["prompt_tokens"], as_count).map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
@@ -43,7 +43,7 @@ pub fn find_count(value: &Value, name: &str) -> Option<u64> {
     find(value, &[name], as_count)
 }
 
-/// Breadth first; among fields of one depth, in the order of the document.
+/// Searches breadth first, and in document order within a level.
 fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
     let mut waiting = VecDeque::from([value]);
     while let Some(value) = waiting.pop_front() {
@@ -65,7 +65,7 @@ fn own<T>(fields: &Map<String, Value>, names: &[&str], read: fn(&Value) -> Optio
     names.iter().find_map(|name| fields.get(*name).and_then(read))
 }
 
-/// Reads a count: a whole number, or text that is one.
+/// Reads a count: a whole number, or a text that holds one.
 pub fn as_count(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
@@ -79,7 +79,7 @@ fn whole(number: f64) -> Option<u64> {
     (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0).then_some(number as u64)
 }
 
-/// Reads an amount of at least zero.
+/// Reads an amount of at least 0.
 pub fn as_amount(value: &Value) -> Option<f64> {
     let amount = match value {
         Value::Number(number) => number.as_f64(),

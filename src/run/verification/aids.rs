@@ -1,4 +1,4 @@
-//! A folder beside the trees for what checks need and no tree should get: a `python` where there is only `python3`, and compiled Python.
+//! A folder outside the trees with aids for checks: a `python` where only `python3` exists, and compiled Python files.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::run::shell::Shell;
 
 const PYTHON: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
 
-/// Makes the folder and tells the shell of it. Returns it, and the variable `PATH` as it is now.
+/// Creates the folder and adds it to the shell. Returns it with the new value of `PATH`.
 pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result<(HeldFolder, Option<String>)> {
     let folder = HeldFolder::create_in(scratch)?;
     shell.set("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));

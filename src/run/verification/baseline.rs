@@ -1,7 +1,7 @@
-//! The untouched tree: how things stood before the change, in a folder of its own that is gone afterwards.
+//! The baseline: the tree before the change, in a temporary folder of its own.
 //!
-//! What is installed for the checkout serves here too, by links: `node_modules`, and virtual environments of Python. What is built is
-//! built anew, so that no file of the baseline ever reaches the checkout.
+//! Installed dependencies of the checkout are shared by links: `node_modules` and Python's virtual environments. Builds are repeated, so
+//! that no file of the baseline reaches the checkout.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,31 +15,31 @@ use crate::verify::Listing;
 
 use super::git::Git;
 
-/// Names of virtual environments, as people make them.
+/// Usual names of virtual environments.
 const VENVS: [&str; 3] = [".venv", "venv", "env"];
 
-/// A tree as it was.
+/// The tree before the change.
 pub struct Baseline {
     folder: PathBuf,
-    /// What was lent to it.
+    /// Notes on what it shares with the checkout.
     pub notes: Vec<String>,
     held: Held,
 }
 
-/// What goes away with it.
+/// What is deleted with the baseline.
 enum Held {
     Worktree { scratch: HeldFolder, top: PathBuf },
     Copy(Workspace),
 }
 
 impl Baseline {
-    /// Checks a commit out beside the repository; the folder is the one that `git` asks in.
+    /// Checks out a commit outside the repository. `git` works in the folder to verify.
     pub fn of_commit(git: &Git<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
         let (top, prefix) = git.top().ok_or("git does not say where the repository begins")?;
         let scratch = HeldFolder::create_in(scratch).map_err(|error| format!("no folder for it: {error}"))?;
         let tree = scratch.path().join("baseline");
         let folder = tree.join(prefix);
-        // From here on it is removed, even where git is stopped half-way.
+        // From here on it is removed when dropped, even if git is stopped half-way.
         let baseline = Self { folder, notes: Vec::new(), held: Held::Worktree { scratch, top } };
         git.add_worktree(&tree, commit)?;
         match fs::metadata(&baseline.folder) {
@@ -49,7 +49,7 @@ impl Baseline {
         }
     }
 
-    /// Makes the tree that a workspace began with once more.
+    /// Recreates the tree that a workspace started with.
     pub fn of_start(start: &Path, scratch: &Path) -> Result<Self, String> {
         let workspace = Workspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
         Ok(Self { folder: workspace.folder().to_owned(), notes: Vec::new(), held: Held::Copy(workspace) })
@@ -59,7 +59,7 @@ impl Baseline {
         &self.folder
     }
 
-    /// A place beside the tree that goes away with it.
+    /// Returns a path outside the tree that is deleted with it.
     pub fn beside(&self, name: &str) -> PathBuf {
         match &self.held {
             Held::Worktree { scratch, .. } => scratch.path().join(name),
@@ -67,7 +67,7 @@ impl Baseline {
         }
     }
 
-    /// Links what is installed in `checkout` and not part of the tree.
+    /// Links dependencies that are installed in `checkout` and not part of the tree.
     pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
         let folder_of = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
         let packages: BTreeSet<String> = listing
@@ -107,13 +107,13 @@ impl Drop for Baseline {
     }
 }
 
-/// Finds the virtual environment of a folder: its own, else that of the nearest folder above, no further than `root`.
+/// Finds the virtual environment of a folder: its own, or else that of the nearest parent up to `root`.
 pub fn venv(root: &Path, folder: &Path) -> Option<PathBuf> {
     let above = folder.ancestors().take_while(|above| above.starts_with(root));
     above.flat_map(|above| VENVS.map(|name| above.join(name))).find(|venv| venv.join("pyvenv.cfg").is_file())
 }
 
-/// Returns where Python finds the baseline's own code, where the environment was told to find the checkout's: installed "editable".
+/// Returns the path to the baseline's own code for Python, if the checkout's code is installed as "editable". Returns `None` otherwise.
 pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<PathBuf> {
     let libraries = fs::read_dir(venv.join("lib")).ok()?.filter_map(Result::ok).map(|entry| entry.path().join("site-packages"));
     let mut files: Vec<PathBuf> =
@@ -129,7 +129,7 @@ pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<Path
         .filter(|path| is_editable(path))
         .filter_map(|path| files::read_to_string(path).ok())
         .find(|text| text.contains(&place))?;
-    // A path on a line of its own; else a mapping of packages, which lie in `src` or at the top.
+    // Either a path on its own line, or a mapping of packages, which are in `src` or at the top.
     let line = text.lines().map(str::trim).find_map(|line| Path::new(line).strip_prefix(checkout).ok());
     Some(match line {
         Some(below) => baseline.join(below),

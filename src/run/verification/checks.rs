@@ -1,4 +1,4 @@
-//! Checks being run in a tree, one after the other: each to its end within its time, what stays up until it shows that it works.
+//! Runs checks in a tree, one by one: each until it ends or its time is up, a server until it shows that it works.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,28 +12,28 @@ use crate::verify::{Check, CheckResult, Exit, Readiness};
 
 use super::baseline;
 
-/// Of each stream; the beginning and the end tell what failed.
+/// Bytes kept per stream. The beginning and the end show what failed.
 const OUTPUT_BYTES: u64 = 4 << 20;
-/// A server is asked again and again what it said.
+/// Bytes kept from a server, whose output is read repeatedly.
 const SERVER_BYTES: u64 = 256 << 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 const REGEX_BYTES: usize = 1 << 20;
 
-/// Where checks run.
+/// The place where checks run.
 pub struct Place<'a> {
     /// The tree.
     pub root: &'a Path,
-    /// The checkout whose virtual environments serve; none where the shell is in one already.
+    /// The checkout whose virtual environments are used. `None` if the shell already uses one.
     pub checkout: Option<&'a Path>,
     pub shell: &'a Shell,
-    /// The variable `PATH`.
+    /// The value of `PATH`.
     pub path: Option<&'a str>,
     pub stop: &'a Stop,
-    /// Is told before each check.
+    /// Called before each check.
     pub step: &'a dyn Fn(&Check),
 }
 
-/// Runs all of them. None where they were stopped.
+/// Runs all checks. Returns `None` if stopped.
 pub fn run(checks: &[Check], place: &Place<'_>) -> Option<Vec<CheckResult>> {
     checks.iter().map(|check| place.check(check)).collect()
 }
@@ -80,7 +80,7 @@ impl Place<'_> {
         }
     }
 
-    /// Starts what may stay up, and stops it once it has shown that it works. That it would have gone on is no failure.
+    /// Starts a check that may keep running, and stops it once it has shown that it works. Still running is not a failure.
     fn server(&self, check: &Check, readiness: &Readiness, folder: &Path) -> Option<(Exit, String)> {
         let wanted = readiness.line.as_deref().map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build()).transpose();
         let Ok(line) = wanted else {
@@ -104,7 +104,7 @@ impl Place<'_> {
             } else if let Some(end) = server.exited() {
                 exit(end)
             } else if is_over {
-                // Without a line, to have stayed up for so long is what was asked for.
+                // Without a line to wait for, running this long is the requirement.
                 Some(if line.is_some() { Exit::TimedOut } else { Exit::Ready })
             } else {
                 None
@@ -112,7 +112,7 @@ impl Place<'_> {
             if let Some(outcome) = outcome {
                 let finished = server.stop();
                 let said = finished.stdout.text();
-                // Its last words may have come after they were looked for.
+                // The last output may have come after the previous look.
                 let was_up = || line.as_ref().is_some_and(|line| is_ready(line, &said));
                 let is_early = outcome == Exit::Code(0) && !readiness.may_end && !was_up();
                 return Some((if is_early { Exit::TooEarly } else { outcome }, plain(&said)));
@@ -122,7 +122,7 @@ impl Place<'_> {
     }
 }
 
-/// None where it was stopped.
+/// Returns `None` if the program was stopped.
 fn exit(end: End) -> Option<Exit> {
     match end {
         End::Exited(code) => Some(Exit::Code(code)),
@@ -136,7 +136,7 @@ fn is_ready(line: &Regex, said: &str) -> bool {
     plain(said).lines().any(|said| line.is_match(said))
 }
 
-/// Leaves colours and cursor movements out.
+/// Removes colours and cursor movements.
 fn plain(said: &str) -> String {
     let mut text = String::with_capacity(said.len());
     let mut characters = said.chars();
@@ -146,9 +146,9 @@ fn plain(said: &str) -> String {
             continue;
         }
         match characters.next() {
-            // A control sequence ends with a letter or one of a few signs.
+            // A control sequence ends with a letter or one of a few symbols.
             Some('[') => while characters.next().is_some_and(|next| !('@'..='~').contains(&next)) {},
-            // A command to the terminal ends with a bell, or with an escape and a backslash.
+            // An operating system command ends with a bell, or with an escape and a backslash.
             Some(']') => while characters.next().is_some_and(|next| next != '\u{7}' && next != '\\') {},
             Some(_) | None => {}
         }

@@ -1,7 +1,7 @@
-//! What verification asks git about a checkout: its files, what is changed, and a second tree of an older state.
+//! Asks git about a checkout: its files, its changes, and a second tree at an older commit.
 //!
-//! Hooks, file system monitors and external diff programs stay off: asking is not running. Names come back as they are, ended by zero
-//! bytes, so that no name can pretend to be two.
+//! Hooks, file system monitors and external diff programs are disabled: asking must not run foreign code. Names are read raw and separated
+//! by zero bytes, so that no name can pass for two.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,28 +11,28 @@ use std::time::Duration;
 use crate::domain::visible;
 use crate::process::{self, Command, End, Limits, Stop};
 
-/// A repository that takes longer to answer is one to do without.
+/// Time limit of a git command.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Room for the names of a few hundred thousand files.
 const MOST_BYTES: u64 = 64 << 20;
-/// Where a hook of git was what started us, these speak of its repository and not of the one that is asked.
+/// If a git hook started this process, these variables refer to the hook's repository, not to the one to verify.
 pub const PLACES: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
 const QUIET: [&str; 6] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"];
 
-/// Asks git in one folder.
+/// Runs git in one folder.
 pub struct Git<'a> {
     pub folder: &'a Path,
     pub stop: &'a Stop,
 }
 
 impl Git<'_> {
-    /// Says whether the folder lies in a repository's working tree.
+    /// Returns whether the folder is in a repository's working tree.
     pub fn is_checkout(&self) -> bool {
         self.ask(&["rev-parse", "--is-inside-work-tree"]).is_ok_and(|answer| answer.starts_with(b"true"))
     }
 
-    /// Returns the commit that a revision names.
+    /// Returns the commit of a revision, or `None` if there is none.
     pub fn commit(&self, revision: &str) -> Option<String> {
         let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]).ok()?;
         Some(text(&answer).trim().to_owned()).filter(|commit| !commit.is_empty())
@@ -51,7 +51,7 @@ impl Git<'_> {
         Ok(names(&self.ask(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?))
     }
 
-    /// Lists the files below the folder that are other than in `commit`: edited, removed, new.
+    /// Lists the files below the folder that differ from `commit`: edited, removed or new.
     pub fn changed(&self, commit: &str) -> Result<Vec<String>, String> {
         let diff =
             ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
@@ -67,12 +67,12 @@ impl Git<'_> {
     }
 
     pub fn remove_worktree(&self, at: &Path) {
-        // Also after a stop: what is made here is not left behind.
+        // Ignores a stop: the worktree must not be left behind.
         let git = Git { folder: self.folder, stop: &Stop::new() };
         let _ = git.ask(&["worktree", "remove", "--force", &at.display().to_string()]);
     }
 
-    /// Returns what a git command that succeeded wrote, else what it complained of.
+    /// Returns the output of a git command, or its error message if it failed.
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
         let argv = ["git"].iter().chain(&QUIET).chain(arguments).map(OsString::from).collect();
         let env: BTreeMap<OsString, Option<OsString>> = PLACES.iter().map(|name| (OsString::from(name), None)).collect();
@@ -98,7 +98,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Names of files, sorted; those that are not UTF-8 with replacement characters.
+/// Returns sorted file names. Invalid UTF-8 becomes replacement characters.
 fn names(bytes: &[u8]) -> Vec<String> {
     let mut names: Vec<String> = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(text).collect();
     names.sort();

@@ -1,7 +1,7 @@
-//! Verification carried out: a tree is listed, its checks are run on it as it was and as it is, and what fails is put down to the change
-//! or not. Which checks, and whose the failures are, is decided in [`crate::verify`]; here are the files, git and the programs.
+//! Executes verification: lists a tree, runs its checks before and after the change, and attributes failures to the change or not.
+//! [`crate::verify`] decides on the checks and the blame; this module handles files, git and programs.
 //!
-//! Checks run in the tree itself, as the person who changed it would run them. The tree as it was is made in a folder for it alone.
+//! Checks run in the tree itself, as its author would run them. The tree before the change gets a folder of its own.
 
 mod aids;
 mod baseline;
@@ -27,42 +27,42 @@ use git::Git;
 pub use settings::VerificationSettings;
 pub use workspace::verify_workspace;
 
-/// What is compared with where nobody names a revision.
+/// The default revision to compare with.
 const HEAD: &str = "HEAD";
 const SHORT_COMMIT: usize = 10;
 
-/// A folder to verify, and what for.
+/// A folder to verify, and the goal.
 pub struct Verifying<'a> {
-    /// Absolute, and without links.
+    /// Absolute, without links.
     pub folder: &'a Path,
     pub goal: &'a str,
     pub profile: Profile,
-    /// What the goal is about, below the folder.
+    /// The goal's files, relative to the folder.
     pub files: Vec<String>,
-    /// The revision to compare with; the last commit where none is named.
+    /// The revision to compare with. `None` means the last commit.
     pub base: Option<&'a str>,
     pub overrides: &'a Overrides,
-    /// Where tickets go.
+    /// The folder for tickets.
     pub tickets: Option<&'a Tickets>,
     pub environment: &'a Environment,
-    /// Where the tree as it was is made; outside of the folder.
+    /// Parent of the tree before the change; outside the folder.
     pub scratch: &'a Path,
     pub stop: &'a Stop,
-    /// Is told what begins now.
+    /// Called with the name of each step.
     pub step: &'a dyn Fn(&str),
 }
 
-/// What was decided before anything runs.
+/// The plan of a verification, made before anything runs.
 pub struct Prepared {
     detected: Detected,
     task: Task,
     selection: Selection,
-    /// The commit to compare with and how it is called, or why there is none.
+    /// The commit to compare with and its display name, or why there is none.
     before: Result<(String, String), String>,
     listing: Listing,
 }
 
-/// Why nothing can be verified.
+/// Why a verification is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum VerificationError {
     #[error("{} is not in a git repository, so there is no revision `{}`", visible(.folder), visible(.revision))]
@@ -73,7 +73,7 @@ pub enum VerificationError {
     Git(String),
 }
 
-/// Looks at a checkout and decides what to run.
+/// Inspects a checkout and decides what to run.
 pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError> {
     let git = Git { folder: verifying.folder, stop: verifying.stop };
     let (listing, changed, before) = if git.is_checkout() {
@@ -119,7 +119,7 @@ fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -
 }
 
 impl Prepared {
-    /// Returns what would be done.
+    /// Returns the planned verification.
     pub fn record(&self) -> Verification {
         let mut record = verify::planned(&self.detected, &self.task, &self.selection);
         if let Err(reason) = &self.before {
@@ -128,11 +128,11 @@ impl Prepared {
         record
     }
 
-    /// Runs the checks, on the tree as it was and on the tree as it is. None where that was stopped.
+    /// Runs the checks on the trees before and after the change. Returns `None` if stopped.
     pub fn verify(&self, verifying: &Verifying<'_>) -> Option<(Verification, TerminalStatus)> {
         let path = verifying.environment.variables.get("PATH").map(String::as_str);
         let mut shell = shell(verifying.environment);
-        // Without it, checks say what they miss.
+        // If this fails, the checks report what is missing.
         let (_aids, path) = match aids::lend(&mut shell, path, verifying.scratch) {
             Ok((folder, path)) => (Some(folder), path),
             Err(_) => (None, path.map(str::to_owned)),
@@ -143,7 +143,7 @@ impl Prepared {
                 (verifying.step)("making the tree as it was");
                 Some(Baseline::of_commit(&git, commit, verifying.scratch).map(|baseline| (baseline, name.clone())))
             }
-            // Said in the plan.
+            // The plan already says why.
             Err(_) => None,
         };
         let on = Grounds {
@@ -164,14 +164,14 @@ impl Prepared {
         make: impl FnOnce() -> Option<Result<(Baseline, String), String>>,
     ) -> Option<(Verification, TerminalStatus)> {
         let mut record = self.record();
-        // Where nothing is run there is nothing to compare.
+        // Without checks there is nothing to compare.
         let tree = if self.selection.checks.is_empty() { None } else { make() };
         let mut base: Option<(String, Vec<CheckResult>)> = None;
         match tree {
             Some(Ok((mut baseline, name))) => {
                 baseline.borrow(on.root, &self.listing);
                 record.reasons.extend(baseline.notes.iter().map(|note| format!("baseline: {note}")));
-                // Cargo takes two trees of one package for the same where they share a folder of builds, and would run the older tests.
+                // With a shared build folder, Cargo cannot tell two trees of one package apart and would run outdated tests.
                 let mut shell = on.shell.clone();
                 for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"] {
                     shell.set(name, baseline.beside("cargo-target"));
@@ -200,7 +200,7 @@ impl Prepared {
     }
 }
 
-/// Where the checks run, and with what.
+/// The tree for the checks and its environment.
 struct Grounds<'a> {
     root: &'a Path,
     checkout: Option<&'a Path>,
@@ -219,7 +219,7 @@ impl Grounds<'_> {
     }
 }
 
-/// The surroundings of checks: no secrets, no colours, nobody who could be asked, and no repository but the one they are in.
+/// Returns the environment of checks: no secrets, no colours, no prompts, and no git variables.
 fn shell(environment: &Environment) -> Shell {
     let mut shell = Shell::without_secrets(environment, &[]);
     settle(&mut shell);
@@ -233,13 +233,13 @@ fn settle(shell: &mut Shell) {
     for (name, value) in [("CI", "true"), ("NO_COLOR", "1"), ("TERM", "dumb")] {
         shell.set(name, value);
     }
-    // It would overrule the wish for no colours.
+    // It would override the setting for no colours.
     shell.variables.insert("FORCE_COLOR".into(), None);
 }
 
 fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::Filed> {
     let command = |id: &str| record.checks.iter().find(|check| check.id == id).map_or(id.to_owned(), |check| check.command.clone());
-    // A blocking one has nothing to do with a partial success.
+    // A partial success leaves no blocking failures, so they are excluded.
     let is_left = |failure: &&VerifiedFailure| failure.scope.as_deref() != Some(Scope::Blocking.name());
     let left: Vec<(String, &VerifiedFailure)> =
         record.failures.iter().filter(is_left).map(|failure| (command(&failure.check), failure)).collect();
@@ -250,22 +250,22 @@ fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::
     ticket::file(folder, record.goal.as_deref().unwrap_or_default(), &issues)
 }
 
-/// Where a project's tickets go.
+/// The folder for a project's tickets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tickets {
     folder: PathBuf,
-    /// The project's folder, from which records name a ticket: they are published, and the machine is not.
+    /// The project's folder. Published records name tickets relative to it, without the machine's paths.
     root: PathBuf,
 }
 
 impl Tickets {
-    /// The folder that the overrides name, if they do; it starts from that of the file which names it.
+    /// Returns the folder that the overrides name, if any, relative to `folder` of the naming file.
     pub fn of(overrides: &Overrides, folder: &Path, root: &Path) -> Option<Self> {
         let named = overrides.tickets.as_ref()?;
         Some(Self { folder: folder.join(named), root: root.to_owned() })
     }
 
-    /// The path below the project, or the name alone of what lies elsewhere.
+    /// Returns the ticket's path below the project, or only its name if it is elsewhere.
     fn name_of(&self, ticket: &Path) -> String {
         let below = ticket.strip_prefix(&self.root).ok().or_else(|| ticket.file_name().map(Path::new));
         below.unwrap_or(ticket).display().to_string()

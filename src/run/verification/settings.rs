@@ -1,4 +1,4 @@
-//! What a suite wants verified.
+//! A suite's verification settings.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::domain::{Problem, Profile};
 use crate::suite::Suite;
 use crate::verify::Overrides;
 
-/// What a suite wants verified.
+/// A suite's verification settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerificationSettings {
     pub goal: String,
@@ -19,8 +19,8 @@ pub struct VerificationSettings {
 }
 
 impl VerificationSettings {
-    /// Reads what suite and configuration say, the suite's own word first. None for a suite that has neither goal nor `verification`,
-    /// and where it is switched off.
+    /// Reads the settings of suite and configuration; the suite's take precedence. Returns `None` if the suite has neither goal nor
+    /// `verification`, or if verification is off.
     pub fn of(suite: &Suite, config: &Config, root: &Path) -> Result<Option<Self>, Vec<Problem>> {
         if suite.goal.is_none() && suite.verification.is_none() {
             return Ok(None);
@@ -29,7 +29,7 @@ impl VerificationSettings {
         let mut read = |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
         let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
         let general = config.verification.as_ref().map(|node| read(&config.file, node)).unwrap_or_default();
-        // Each file's folder of tickets starts where that file's other paths do.
+        // Each file's ticket folder is relative to the same folder as its other paths.
         let tickets = Tickets::of(&own, &suite.folder, root).or_else(|| Tickets::of(&general, root, root));
         let overrides = own.over(general);
         if !problems.is_empty() {

@@ -1,7 +1,7 @@
-//! A ticket for what a partial success leaves to do: a file of Markdown for whoever comes next.
+//! Tickets for the problems that a partial success leaves open, as Markdown files.
 //!
-//! What it says decides its name, so the same leftovers are filed once, and no ticket is ever written over. Text of the goal and of
-//! failures stands in blocks of code, a line at a time: nothing in it is markup.
+//! A ticket's content determines its name, so the same problems are filed once, and no ticket is overwritten. Text from the goal and from
+//! failures goes into code blocks line by line, so that none of it acts as markup.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,31 +11,31 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{hex, visible};
 
-/// What a name shows of the goal.
+/// Maximum length of the goal's part of the name.
 const SLUG_CHARACTERS: usize = 48;
 const HASH_CHARACTERS: usize = 8;
 const MOST_ISSUES: usize = 50;
 const ISSUE_LINES: usize = 40;
 const LINE_CHARACTERS: usize = 300;
 
-/// One failure that remains.
+/// One remaining failure.
 pub struct Issue<'a> {
-    /// The command of the check.
+    /// The check's command.
     pub command: &'a str,
     pub text: &'a str,
-    /// Why it does not stand in the goal's way.
+    /// Why it does not block the goal.
     pub reason: &'a str,
 }
 
-/// A ticket in its folder.
+/// A ticket written to its folder.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filed {
     pub path: PathBuf,
-    /// It was not there before.
+    /// Whether it is new.
     pub is_new: bool,
 }
 
-/// Writes the ticket, unless the very same is there.
+/// Writes the ticket, unless an identical one exists.
 pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed> {
     let text = text(goal, issues);
     let hash: String = hex(&Sha256::digest(text.as_bytes())).chars().take(HASH_CHARACTERS).collect();
@@ -64,7 +64,7 @@ fn text(goal: &str, issues: &[Issue<'_>]) -> String {
     text
 }
 
-/// An indented block of code.
+/// Returns an indented code block.
 fn block(said: &str) -> String {
     let mut lines: Vec<String> = said.lines().filter(|line| !line.trim().is_empty()).take(ISSUE_LINES + 1).map(line).collect();
     if lines.len() > ISSUE_LINES {
@@ -79,7 +79,7 @@ fn line(said: &str) -> String {
     format!("    {clipped}\n")
 }
 
-/// Letters, digits and hyphens of the goal: fit for a file's name anywhere.
+/// Returns the goal's letters and digits joined by hyphens, safe for file names everywhere.
 fn slug(goal: &str) -> String {
     let words = goal.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut slug = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();

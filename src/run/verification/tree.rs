@@ -1,4 +1,4 @@
-//! The tree that is verified: which files there are, and which are other than before.
+//! The tree to verify: its files, and which of them changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self};
@@ -11,12 +11,12 @@ use crate::verify::{Listing, is_manifest};
 
 use super::git::Git;
 
-/// Files beyond these are not looked at.
+/// Files beyond this number are ignored.
 const MOST_FILES: usize = 200_000;
 const MOST_MANIFESTS: usize = 2_000;
 /// A longer manifest was not written by hand.
 const MANIFEST_BYTES: u64 = 256 << 10;
-/// Lock files tell the package manager; a walk for code leaves them out.
+/// Lock files identify the package manager, but the search for code leaves them out.
 const LOCK_FILES: [&str; 13] = [
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -33,13 +33,13 @@ const LOCK_FILES: [&str; 13] = [
     "deno.lock",
 ];
 
-/// Lists a checkout: what git tracks, and what is new and not ignored.
+/// Lists a checkout's files: tracked, or new and not ignored.
 pub fn of_checkout(git: &Git<'_>) -> Result<Listing, String> {
     let files = git.files()?.into_iter().filter(|path| fs::symlink_metadata(git.folder.join(path)).is_ok_and(|found| !found.is_dir()));
     Ok(read(git.folder, files.take(MOST_FILES).collect()))
 }
 
-/// Lists any folder, without what tools bring or make.
+/// Lists the files of any folder, except those that tools install or generate.
 pub fn of_folder(folder: &Path) -> Listing {
     let mut files: BTreeSet<String> = code::files(folder).files.iter().filter_map(|path| slashed(path)).collect();
     let mut folders: BTreeSet<&str> = files.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
@@ -53,7 +53,7 @@ pub fn of_folder(folder: &Path) -> Listing {
     read(folder, files)
 }
 
-/// Lists the files of two folders that are not the same in both.
+/// Lists the files that differ between two folders.
 pub fn changed(before: &Path, now: &Path) -> Vec<String> {
     let of = |folder: &Path| -> BTreeSet<String> { of_folder(folder).files };
     let (old, new) = (of(before), of(now));
@@ -74,18 +74,18 @@ fn read(folder: &Path, files: BTreeSet<String>) -> Listing {
     Listing { files, contents }
 }
 
-/// Returns the text of a file that is no link, not too long and UTF-8.
+/// Returns the text of a file, or `None` if it is a link, too long or not UTF-8.
 fn manifest(path: &Path) -> Option<String> {
     if !fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    // One byte more tells that there is more, however long the file said it was.
+    // Reads one byte beyond the limit to detect longer files, whatever their stated size.
     files::open(path).ok()?.take(MANIFEST_BYTES + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= MANIFEST_BYTES).then_some(text)
 }
 
-/// A path below the root as it is written everywhere; none where it is not UTF-8.
+/// Returns a path below the root with `/` as separator, or `None` if it is not UTF-8.
 fn slashed(path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))

@@ -1,6 +1,6 @@
-//! Verification of what an approach made, for suites that ask for it.
+//! Verifies the work of an approach, for suites that ask for it.
 //!
-//! Git is not asked about the workspace: what works there may have changed what git runs. What is changed is told by comparing files.
+//! Git is not used in the workspace: the approach may have changed which programs git runs. Changes are found by comparing files.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use crate::verify::Task;
 use super::baseline::Baseline;
 use super::{Grounds, VerificationSettings, decide, settle, tree};
 
-/// Verifies a finished workspace against the tree that it began with. None where that was stopped.
+/// Verifies a finished workspace against the tree it started with. Returns `None` if stopped.
 ///
-/// `shell` is the one that the suite's tests ran in, with whatever was installed for them.
+/// `shell` is the environment of the suite's tests, with everything installed for them.
 pub fn verify_workspace(settings: &VerificationSettings, examination: &Examination<'_>, shell: &Shell) -> Option<Value> {
     let Examination { work, workspace, context, step, .. } = *examination;
     let begin = work.start.as_deref().map(|start| Baseline::of_start(start, &context.scratch));
@@ -36,7 +36,7 @@ pub fn verify_workspace(settings: &VerificationSettings, examination: &Examinati
     let is_compared = before.is_ok();
     let task = Task { goal: settings.goal.clone(), profile: settings.profile, files: settings.files.clone(), changed };
     let prepared = decide(task, listing, &settings.overrides, before);
-    // The tree that it began with is worked in as well.
+    // Checks also write to the starting tree.
     let writes: Vec<PathBuf> = begin.iter().flatten().map(|baseline| baseline.beside("")).collect();
     let mut shell = examination.reaching(shell, &writes).ok()?;
     settle(&mut shell);
