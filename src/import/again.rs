@@ -85,7 +85,11 @@ pub(super) fn free_key(stored: &StoredRuns, store: &Store, keys: &mut BTreeSet<S
 }
 
 /// Returns a digest of a source's location: its path relative to the folder with the store, or its whole path if it lies elsewhere.
-pub(super) fn place_of(store: &Store, path: &Path) -> Option<String> {
+/// `None` in a cache: nothing is imported again there, and no page may depend on the folder that it was made in.
+pub(super) fn place_of(stored: &StoredRuns, store: &Store, path: &Path) -> Option<String> {
+    if !stored.keeps_places() {
+        return None;
+    }
     let (path, store) = (std::path::absolute(path).ok()?, std::path::absolute(store.root()).ok()?);
     let below = store.parent().and_then(|home| path.strip_prefix(home).ok()).unwrap_or(&path);
     let parts: Vec<Vec<u8>> = below

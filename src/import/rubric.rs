@@ -102,7 +102,7 @@ fn import_file(
         importer: RUBRIC.to_owned(),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
-        place: place_of(store, path),
+        place: place_of(existing, store, path),
         ..Provenance::default()
     };
     // If a file has several rubrics, none can be matched with an earlier version.

@@ -19,6 +19,8 @@ pub struct StoredRuns {
     ids: BTreeSet<RunId>,
     /// Versions of each run, by its first id.
     versions: BTreeMap<RunId, Vec<Version>>,
+    /// The runs are of a store, and not of a cache: sources may move and be imported again, so it matters where they lie.
+    keeps_places: bool,
     /// Read sources again that were imported before.
     is_anew: bool,
     records: RefCell<Records>,
@@ -133,6 +135,10 @@ impl StoredRuns {
     #[must_use]
     pub fn anew(self) -> Self {
         Self { is_anew: true, ..self }
+    }
+
+    pub(super) fn keeps_places(&self) -> bool {
+        self.keeps_places
     }
 
     pub(super) fn is_anew(&self) -> bool {
@@ -258,7 +264,7 @@ impl StoredRuns {
 
 impl<'r> FromIterator<(&'r Run, bool)> for StoredRuns {
     fn from_iter<I: IntoIterator<Item = (&'r Run, bool)>>(runs: I) -> Self {
-        let mut stored = Self::default();
+        let mut stored = Self { keeps_places: true, ..Self::default() };
         for (run, stands) in runs {
             stored.add(run, stands);
         }

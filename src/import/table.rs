@@ -105,7 +105,7 @@ fn import_file(
     let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, map), &mut report) else {
         return Ok(report);
     };
-    let place = place_of(store, path);
+    let place = place_of(existing, store, path);
     let mut ids = BTreeMap::new();
     let (mut folded, writer) = loop {
         let known = |id: &RunId| match ids.get(id) {

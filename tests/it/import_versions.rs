@@ -136,7 +136,7 @@ fn found() -> Lines {
         path
     });
     let map = Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map");
-    let none = StoredRuns::default();
+    let none: StoredRuns = std::iter::empty::<(&evalreport::domain::Run, bool)>().collect();
     let report = import_table(&store, &[table], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
     add("table", "t.csv", &report, &|_| store.clone());
     let names = |name: &str| Some(name.to_owned());

@@ -88,6 +88,23 @@ fn two_sites_make_one_board() {
     assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(4));
 }
 
+/// Of results that are read where they lie, not even the data's digest may depend on the folder.
+#[test]
+fn a_site_of_other_tools_results_is_the_same_in_any_folder() {
+    let projects = [Project::new(), Project::new()];
+    for project in &projects {
+        project.fixture("import/inspect/plain.json", "logs/plain.json");
+        project.file("logs/unit.xml", "<testsuite name=\"unit\" tests=\"1\"><testcase classname=\"a\" name=\"b\"/></testsuite>");
+        let output = project.run(["build", "./logs"]);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+    }
+    let [one, other] = &projects;
+    assert_eq!(one.files("site"), other.files("site"));
+    for file in one.files("site") {
+        assert!(bytes(one, &file) == bytes(other, &file), "{file} depends on the folder");
+    }
+}
+
 #[test]
 fn a_site_is_a_baseline() {
     let project = published();

@@ -106,7 +106,7 @@ impl<'a> Sink<'a> {
             mode,
             is_look: false,
             origin: source.name.clone(),
-            place: place_of(store, Path::new(&source.shown)),
+            place: place_of(taken, store, Path::new(&source.shown)),
             begun: BTreeSet::new(),
             writer: None,
             file: &source.shown,
