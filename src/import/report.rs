@@ -175,6 +175,13 @@ pub struct LackingColumn {
 }
 
 impl SourceReport {
+    /// Notes that the source cannot be read, perhaps only the second time: then it gives nothing, and replaces no run.
+    pub(super) fn refuse(&mut self, problems: Vec<Problem>) {
+        self.problems = problems;
+        self.items = 0;
+        self.runs_replaced.clear();
+    }
+
     pub fn new(file: &str) -> Self {
         Self {
             file: file.to_owned(),

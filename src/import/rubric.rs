@@ -93,7 +93,7 @@ fn import_file(
         Ok(()) => {}
         Err(Stop::Store(error)) => return Err(error),
         Err(Stop::Unreadable(problems)) => {
-            report.problems = problems;
+            report.refuse(problems);
             return Ok(report);
         }
     }

@@ -184,8 +184,7 @@ fn fold(
         Ok(()) => {}
         Err(Stop::Store(error)) => return Err(error),
         Err(Stop::Unreadable(problems)) => {
-            report.problems = problems;
-            report.items = 0;
+            report.refuse(problems);
             return Ok(None);
         }
     }

@@ -234,7 +234,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
         Ok(()) => Ok(true),
         Err(Stop::Store(error)) => Err(error),
         Err(Stop::Unreadable(problems)) => {
-            report.problems = problems;
+            report.refuse(problems);
             Ok(false)
         }
     }
