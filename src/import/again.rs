@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 use crate::domain::{Run, RunId, visible};
-use crate::results::{SealedWriter, Store};
+use crate::results::{SealedWriter, Store, StoreError};
 
 use super::held::Held;
 use super::report::{ReplacedRun, SourceReport};
@@ -19,9 +19,9 @@ pub(super) fn settle(
     found: Vec<(Run, Held)>,
     read: Read<'_>,
     report: &mut SourceReport,
-) -> BTreeMap<RunId, RunId> {
+) -> Result<BTreeMap<RunId, RunId>, StoreError> {
     let found: Vec<(Run, Held)> = found.into_iter().filter(|(run, _)| stored.contains(&run.id)).collect();
-    let records = stored.records(store, found.iter().map(|(run, _)| &run.id));
+    let records = stored.records(store, found.iter().map(|(run, _)| &run.id))?;
     let mut ids = BTreeMap::new();
     for (run, held) in found {
         match stored.relation(&run, &held, &records, read) {
@@ -47,7 +47,7 @@ pub(super) fn settle(
             }
         }
     }
-    ids
+    Ok(ids)
 }
 
 /// Notes in each run's provenance which run it replaces, so that an interrupted import can be completed.

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Run, RunId, RunStatus};
-use crate::results::{ItemLine, SealedPair, SealedReader, Store, details_of, for_each_line, parse_header, scan, to_json, write_line};
+use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Problems, Run, RunId, RunStatus};
+use crate::results::{
+    ItemLine, SealedPair, SealedReader, Store, StoreError, details_of, for_each_line, parse_header, scan, to_json, write_line,
+};
 
 use super::content::{ContentSum, add_digest};
 use super::source::digest;
@@ -85,26 +87,37 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads the records of these runs. Omits unreadable ones: opening the store already reported them.
-    pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> BTreeMap<RunId, Held> {
+    /// Reads the records of these runs. Fails if a file of theirs cannot be read: without them nobody can say what replaces what.
+    pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> Result<BTreeMap<RunId, Held>, StoreError> {
         if ids.is_empty() {
-            return BTreeMap::new();
+            return Ok(BTreeMap::new());
         }
         for pair in scan(store).sealed {
             if self.known.insert(pair.runs.clone()) {
-                self.pair_of.extend(SealedReader::runs(&pair.runs).0.into_iter().map(|run| (run.id, pair.clone())));
+                self.pair_of.extend(runs_of(&pair)?.into_iter().map(|run| (run.id, pair.clone())));
             }
         }
         let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
-        pairs.into_iter().flat_map(|pair| held_in(pair, ids)).collect()
+        let held: Vec<Vec<(RunId, Held)>> = pairs.into_iter().map(|pair| held_in(pair, ids)).collect::<Result<_, StoreError>>()?;
+        Ok(held.into_iter().flatten().collect())
     }
 }
 
-fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Vec<(RunId, Held)> {
-    let runs: Vec<Run> = SealedReader::runs(&pair.runs).0.into_iter().filter(|run| ids.contains(&run.id)).collect();
+/// Reads the runs of a pair. Skips damaged ones, which opening the store reported: no source can replace them.
+fn runs_of(pair: &SealedPair) -> Result<Vec<Run>, StoreError> {
+    let (runs, problems) = SealedReader::runs(&pair.runs);
+    if problems.iter().any(|problem| problem.is_unread) {
+        return Err(StoreError::Invalid(Problems(problems)));
+    }
+    Ok(runs)
+}
+
+fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)>, StoreError> {
+    let runs: Vec<Run> = runs_of(pair)?.into_iter().filter(|run| ids.contains(&run.id)).collect();
     let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
-    let items = pair.items.as_ref().and_then(|path| SealedReader::items(path).ok());
-    let read = items.map(|items| {
+    if let Some(path) = &pair.items {
+        let cannot = |error| StoreError::Io { action: "cannot read", path: path.clone(), source: error };
+        let items = SealedReader::items(path).map_err(cannot)?;
         for_each_line(BufReader::new(items), |_, line| {
             let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
             let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) else { return };
@@ -112,9 +125,7 @@ fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Vec<(RunId, Held)> {
                 sums.add(&outcome, &details_of(line));
             }
         })
-    });
-    if read.is_some_and(|read| read.is_err()) {
-        return Vec::new();
+        .map_err(cannot)?;
     }
-    runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect()
+    Ok(runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect())
 }

@@ -111,7 +111,7 @@ fn import_file(
     }
     let found = graded.iter().filter(|rubric| existing.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
     let read = Read { file: &source.name, place: provenance.place.as_deref(), sha256: &source.sha256, names_runs: false };
-    let mut ids = settle(existing, store, found, read, &mut report);
+    let mut ids = settle(existing, store, found, read, &mut report)?;
     let mut new = Vec::new();
     for rubric in &mut graded {
         let nodes = rubric.tree.size();

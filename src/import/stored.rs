@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use crate::domain::{ImportedContent, Run, RunId};
-use crate::results::Store;
+use crate::results::{Store, StoreError};
 
 use super::held::{Held, Records};
 
@@ -217,7 +217,7 @@ impl StoredRuns {
     }
 
     /// Reads the store's records of every version of the runs with these first ids.
-    pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> BTreeMap<RunId, Held> {
+    pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> Result<BTreeMap<RunId, Held>, StoreError> {
         let versions = firsts.filter_map(|first| self.versions.get(first)).flatten();
         self.records.borrow_mut().of(store, &versions.map(|version| version.id.clone()).collect())
     }

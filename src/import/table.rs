@@ -121,7 +121,7 @@ fn import_file(
         };
         if is_first_look && !folded.held.is_empty() {
             let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256, names_runs: false };
-            ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report);
+            ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report)?;
             if !ids.is_empty() {
                 // The outcomes of these runs were not written. Read the file once more to store them.
                 continue;

@@ -90,8 +90,8 @@ fn what_is_handed_on_is_whole_or_refused() {
     }
 }
 
-/// Runs a command with one of its calls refused: the so-manieth of that name, of those on a path where one is given. None where calls cannot
-/// be refused here.
+/// Runs a command with one of its calls refused: call `number` of that name, on `path` if there is one. Returns `None` where no tool can
+/// refuse calls.
 fn refused(project: &Project, call: &str, number: usize, path: Option<&str>, arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new("strace");
     let inject = format!("inject={call}:error=EIO:when={number}");
@@ -126,6 +126,39 @@ fn what_is_overlooked_is_not_imported_beside_itself() {
     let Some(output) = refused(&project, "getdents64", 1, Some("results/imports"), &import) else { return };
     assert!(output.code == 2 && output.stderr.contains("imported already would lack them"), "{}{}", output.stdout, output.stderr);
     assert_eq!(project.files("results"), before);
+    assert_eq!(project.run(import).code, 0);
+    assert_eq!(project.run(["doctor"]).code, 0);
+}
+
+#[test]
+fn a_stored_import_that_cannot_be_read_again_is_not_taken_for_another() {
+    let project = project();
+    project.file("c.csv", project.read("c.csv").replace("q0,c,ok", "q0,c,wrong"));
+    let import = ["import", "c.csv", "--map", "map.yaml"];
+    let bytes = |project: &Project| {
+        let files = project.files("results").into_iter();
+        files.map(|file| (file.clone(), fs::read(project.path(&file)).expect("it is there"))).collect::<Vec<_>>()
+    };
+    let before = bytes(&project);
+    let mut refusals = 0;
+    for (path, _) in before.iter().filter(|(path, _)| path.contains("imports/")) {
+        for number in 1..5 {
+            let Some(output) = refused(&project, "openat", number, Some(path), &import) else { return };
+            if output.code == 0 {
+                // The import opens the file less often. It replaced the run, so the next case starts from the first store again.
+                assert_eq!(project.run(["doctor"]).code, 0);
+                fs::remove_dir_all(project.path("results")).expect("the test's own");
+                for (file, bytes) in &before {
+                    project.bytes(file, bytes);
+                }
+                break;
+            }
+            assert!(output.code == 2 && output.stderr.contains("cannot read"), "{path} {number}: {}{}", output.stdout, output.stderr);
+            assert!(bytes(&project) == before, "{path} {number}");
+            refusals += 1;
+        }
+    }
+    assert!(refusals > 1, "{refusals}");
     assert_eq!(project.run(import).code, 0);
     assert_eq!(project.run(["doctor"]).code, 0);
 }

@@ -206,7 +206,7 @@ fn import_source(
             return Ok((report, Vec::new()));
         }
         let bytes = Read { file: &source.name, place: sink.place(), sha256: &examined.sha256, names_runs: true };
-        let ids = settle(taken, &store, look.held(), bytes, &mut report);
+        let ids = settle(taken, &store, look.held(), bytes, &mut report)?;
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
