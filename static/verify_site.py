@@ -97,6 +97,14 @@ def t_mean(values, confidence=CONFIDENCE):
         return mean, None, None
     error, degrees = sd / math.sqrt(len(values)), len(values) - 1
     return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
+def median_ends(values, confidence=CONFIDENCE):
+    """The interval of a median between the j-th smallest and the j-th largest value; nothing for too few values."""
+    n, below, ends = len(values), 0.0, None
+    for left_out in range(n // 2):
+        below += math.comb(n, left_out) / 2 ** n
+        if 1 - 2 * below < confidence: break
+        ends = (sorted(values)[left_out], sorted(values)[n - 1 - left_out])
+    return ends
 def clustered(values, clusters, confidence=CONFIDENCE):
     mean, sums = math.fsum(values) / len(values), defaultdict(float)
     for value, cluster in zip(values, clusters):
@@ -242,7 +250,7 @@ class Site:
         elif method == "t_over_clusters":
             value, interval = clustered(means, [cluster for _, cluster in items])
         else:
-            is_of_items = method in ("t_over_items", *TWO_WAY) or (method == "none" and stated["n_of"] != "runs")
+            is_of_items = bool(means) and (method in ("t_over_items", *TWO_WAY) or (method == "none" and stated["n_of"] != "runs"))
             value, interval, _ = t_mean(means if is_of_items else self.rates(runs) or self.stated_rates(runs))
         self.check("rate", place, stated["value"], value)
         if method in TWO_WAY:
@@ -311,7 +319,10 @@ class Site:
         mean, interval, _ = t_mean(values)
         self.check("mean", place, stated["mean"], mean)
         self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
-        self.check_ends("interval of a mean", place, stated.get("interval"), interval, 0.0 if metric["kind"] in ("amount", "count") else -math.inf)
+        if metric["unit"] == "seconds":
+            interval = median_ends(values)
+        low, high = {"rate": (0.0, 1.0), "amount": (0.0, math.inf), "count": (0.0, math.inf)}.get(metric["kind"], (-math.inf, math.inf))
+        self.check_ends("interval of a mean", place, stated.get("interval"), interval, low, high)
     def pair(self, place, metric, pair, one, other, confidence, without):
         stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
         for name in ("detectable", "needed", "effect", "bill", "doubled"):
@@ -344,7 +355,8 @@ class Site:
             of = self.rates if metric["name"] == "shared_tests" else lambda runs: self.values(metric["name"], filter(is_taken, runs))
             a, b = of(one), of(other)
             sizes = (pair["sizes"]["first"], pair["sizes"]["second"]) if pair["design"] != "items" else (1, 1)
-            if not a or not b or (len(a), len(b)) != sizes:
+            is_over_items = pair["design"] == "items" and metric["name"] != "shared_tests"
+            if not a or not b or is_over_items or (len(a), len(b)) != sizes:
                 self.left_out["differences of numbers that are sums over items"] += 1
                 return
             is_ratio = stated["scale"] == "ratio"

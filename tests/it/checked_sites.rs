@@ -59,3 +59,46 @@ fn intervals_of_single_runs() {
         holds(&project);
     }
 }
+
+/// Totals of tasks have no items to average, means of shares end at 0 and 1, and the interval of seconds is that of a median.
+#[test]
+fn totals_of_several_runs() {
+    let run = |suite: &str, approach: &str, number: u64, passed: u64, more: Value| {
+        let mut fields = json!({"shared_tests_passed": passed, "shared_tests_total": 20});
+        fields.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        result(&format!("{suite}-{approach}-{number}"), suite, approach, fields)
+    };
+    let tasks = [("x", 11), ("x", 12), ("y", 12), ("y", 13)];
+    let tests = [("x", 1), ("x", 2), ("y", 19), ("y", 20)];
+    let seconds = |value: f64| json!({"scores": [{"metric": "wait", "value": value, "unit": "seconds", "direction": "down"}]});
+    let mut runs: Vec<Value> = Vec::new();
+    for (number, (approach, passed)) in (0..).zip(tasks) {
+        runs.push(run("tasks", approach, number, passed, json!({"counted": "task"})));
+    }
+    for (number, (approach, passed)) in (0..).zip(tests) {
+        runs.push(run("tests", approach, number, passed, json!({})));
+    }
+    for number in 0..17 {
+        runs.push(run("waits", "x", number, 10, seconds(14.6 + (number * number % 11) as f64)));
+        runs.push(run("waits", "y", number, 11, seconds(15.6)));
+    }
+    holds(&Project::with(&runs));
+}
+
+/// Tokens of one run each are compared item by item, which the sums of the runs cannot give.
+#[test]
+fn tokens_of_single_runs() {
+    let project = Project::new();
+    for (approach, factor) in [("a", 10), ("b", 12)] {
+        let items: Vec<Value> = (0..40)
+            .map(|item| {
+                let mut line = question(&format!("q{item}"), 1, if item % 3 > 0 { "pass" } else { "fail" });
+                line["input_tokens"] = json!(factor * (item % 7 + 1));
+                line["output_tokens"] = json!(factor + item % 5);
+                line
+            })
+            .collect();
+        project.result(&result(approach, "tokens", approach, json!({}))).items(approach, &items);
+    }
+    holds(&project);
+}
