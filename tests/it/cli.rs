@@ -106,6 +106,8 @@ fn project_of_examples() -> Project {
 #[test]
 fn the_examples_of_every_command_work() {
     let project = project_of_examples();
+    // The bundle holds the runs before these.
+    assert_eq!(project.run(["run", "hello", "--approach", "complete,sketch", "-q"]).code, 0);
     let tools = std::path::Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
     let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
     let mut followed = 0;
