@@ -16,7 +16,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative answer (da
 
 /// Compare AI agents: pass rates, costs, and whether the differences are real
 #[derive(Parser)]
-#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, disable_help_subcommand = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub global: Global,
@@ -117,6 +117,8 @@ pub(super) enum Command {
     Doctor(Doctor),
     /// Print shell completions or the man page
     Completions(Completions),
+    /// Print the help of a command, or a page of the documentation
+    Help(Help),
 }
 
 impl Command {
@@ -156,6 +158,7 @@ impl Command {
             Self::Export(_) => "export",
             Self::Doctor(_) => "doctor",
             Self::Completions(_) => "completions",
+            Self::Help(_) => "help",
         }
     }
 }
@@ -348,7 +351,7 @@ pub(super) struct List {
 
 #[derive(Args)]
 pub(super) struct Show {
-    /// Run ids, or at least their first four characters
+    /// Run ids, or at least their first four characters; `last` is the newest run
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Items to show: all, failed, or a number (failures first) [default: 20; all as JSON and CSV]
@@ -362,7 +365,7 @@ pub(super) struct Show {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Judge {
-    /// Run ids, or at least their first four characters
+    /// Run ids, or at least their first four characters; `last` is the newest run
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Configured agent that judges [default: the configuration's `judge`]; with --agreement or --against, a judge of the stored runs
@@ -401,7 +404,7 @@ pub(super) struct Judge {
 
 #[derive(Args)]
 pub(super) struct Compare {
-    /// Suites, run ids, or paths such as ./logs to other tools' results [default: every suite with at least two arms]
+    /// Suites, run ids, `last` for the newest batch, or paths such as ./logs to other tools' results [default: every suite with at least two arms]
     #[arg(value_name = "SUITE|ID|PATH")]
     pub what: Vec<String>,
     /// Result files to compare, instead of stored runs
@@ -602,7 +605,7 @@ pub(super) struct Import {
     /// Format of the files [default: detected by content; with --map a table]
     #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_as())]
     pub kind: Option<ImportAs>,
-    /// Map from a table's columns to fields; see docs/import. Without it, a map is proposed
+    /// Map from a table's columns to fields; see `evalreport help import/tables`. Without it, a map is proposed
     #[arg(long, value_name = "MAP")]
     pub map: Option<PathBuf>,
     /// Override a field of the run: suite=NAME, approach=NAME, model=NAME; for tables also suite_version, agent and tags.NAME
@@ -722,7 +725,7 @@ fn import_as() -> impl TypedValueParser<Value = ImportAs> {
 
 #[derive(Args)]
 pub(super) struct Retract {
-    /// Run ids, or at least their first four characters
+    /// Run ids, or at least their first four characters; `last` is the newest run
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Reason; shown with the number of retracted runs
@@ -852,6 +855,13 @@ pub(super) struct Doctor {
 }
 
 #[derive(Args)]
+pub(super) struct Help {
+    /// Command or topic [default: list commands and topics]
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub topic: Vec<String>,
+}
+
+#[derive(Args)]
 pub(super) struct Completions {
     /// Shell, or `man` for the man page
     #[arg(value_enum, value_name = "SHELL")]
@@ -866,4 +876,17 @@ pub(super) enum Shell {
     Powershell,
     Zsh,
     Man,
+}
+
+impl Shell {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Elvish => "elvish",
+            Self::Fish => "fish",
+            Self::Powershell => "powershell",
+            Self::Zsh => "zsh",
+            Self::Man => "man",
+        }
+    }
 }

@@ -35,7 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         }
         None => suite_groups(&warehouse, &filter, grouping),
     };
-    let is_asked = !what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
+    let is_asked = what.iter().any(|word| word != selection::LAST) || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
     let order = if held.baseline.is_some() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
     let with_criteria = |group: &SuiteGroup<'_>| {
@@ -53,6 +53,10 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         return Err(match &held.baseline {
             Some(_) => Failure::new("the baseline has no other run of a selected suite and version")
                 .with_hint("`evalreport list --runs` shows all runs"),
+            None if apart.is_empty() && what.iter().any(|word| word == selection::LAST) => {
+                Failure::new("the newest batch has no two arms of a suite")
+                    .with_hint("name the suite to compare it with earlier runs, as in `evalreport compare SUITE`")
+            }
             None if apart.is_empty() => {
                 Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows the suites and their arms")
             }
@@ -138,6 +142,8 @@ fn name_targets(warehouse: &Warehouse, what: &[String], filter: &mut Filter) -> 
             filter.suites.push(target.clone());
         } else if !selection::named(target, warehouse.runs().iter().map(|row| &row.run.id)).is_empty() {
             filter.ids.push(target.clone());
+        } else if target == selection::LAST {
+            filter.ids.extend(selection::newest_batch(warehouse));
         } else if !warehouse.runs().is_empty() {
             return Err(selection::unknown("suite or run", target, suites.iter().copied()));
         }

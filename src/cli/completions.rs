@@ -1,29 +1,99 @@
-//! `completions`: prints shell completions or the man page.
+//! `completions`: prints shell completions or the man page, and answers shells that ask for completions.
 
-use clap::CommandFactory;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+
+use crate::domain::{Run, visible};
+use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::{Arguments, Completions, Shell};
 use super::failure::Failure;
-use super::{exit_code, output};
+use super::selection::LAST;
+use super::settings::Settings;
+use super::{examples, exit_code, help, output};
+
+/// The variable with which a shell asks for completions.
+const ASKED: &str = "COMPLETE";
+/// A longer list helps nobody.
+const MAX_RUNS: usize = 100;
 
 pub(super) fn run(arguments: &Completions) -> Result<u8, Failure> {
-    let mut command = Arguments::command();
     let mut bytes = Vec::new();
-    let shell = match arguments.shell {
-        Shell::Bash => clap_complete::Shell::Bash,
-        Shell::Elvish => clap_complete::Shell::Elvish,
-        Shell::Fish => clap_complete::Shell::Fish,
-        Shell::Powershell => clap_complete::Shell::PowerShell,
-        Shell::Zsh => clap_complete::Shell::Zsh,
-        Shell::Man => {
-            clap_mangen::Man::new(command)
-                .render(&mut bytes)
-                .map_err(|error| Failure::new(format!("cannot write the man page: {error}")))?;
-            output::print(&String::from_utf8_lossy(&bytes))?;
-            return Ok(exit_code::DONE);
+    let written = match arguments.shell {
+        Shell::Man => clap_mangen::Man::new(examples::added(Arguments::command())).render(&mut bytes),
+        shell => {
+            let shells = Shells::builtins();
+            let shell = shells.completer(shell.name()).expect("every shell of the argument is built in");
+            shell.write_registration(ASKED, "evalreport", "evalreport", "evalreport", &mut bytes)
         }
     };
-    clap_complete::generate(shell, &mut command, "evalreport", &mut bytes);
+    written.map_err(|error| Failure::new(format!("cannot write: {error}")))?;
     output::print(&String::from_utf8_lossy(&bytes))?;
     Ok(exit_code::DONE)
+}
+
+/// Answers a shell that asks for completions of these words. Returns whether one did.
+pub(super) fn answer(words: &[OsString]) -> bool {
+    let here = std::env::current_dir().ok();
+    let completions = CompleteEnv::with_factory(|| knowing(Arguments::command())).var(ASKED);
+    completions.try_complete(words.iter().cloned(), here.as_deref()).is_ok_and(|is_answered| is_answered)
+}
+
+/// The arguments whose values are in the results or in the documentation, by their ids.
+fn knowing(command: clap::Command) -> clap::Command {
+    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| {
+            let ids: Vec<String> = command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
+            let known = ids.into_iter().filter_map(|id| Some((candidates_of(name, &id)?, id)));
+            known.fold(command, |command, (candidates, id)| {
+                command.mut_arg(id, |argument| argument.add(ArgValueCandidates::new(candidates)))
+            })
+        })
+    })
+}
+
+fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCandidate>> {
+    Some(match (command, argument) {
+        // Their approaches and models are those of the configuration, and of a table's columns.
+        ("run" | "eval" | "import", _) => return None,
+        ("compare", "what") => || of_results(|results| names(results, |run| &run.suite).into_iter().chain(ids(results)).collect()),
+        (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
+        (_, "approach") => || of_results(|results| names(results, |run| &run.approach)),
+        (_, "model") => || of_results(|results| names(results, |run| &run.model)),
+        (_, "ids") => || of_results(ids),
+        ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
+        _ => return None,
+    })
+}
+
+fn of_results(candidates: impl Fn(&Warehouse) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
+    warehouse().map(|warehouse| candidates(&warehouse)).unwrap_or_default()
+}
+
+fn names(warehouse: &Warehouse, name: fn(&Run) -> &str) -> Vec<CompletionCandidate> {
+    let names: BTreeSet<&str> = warehouse.runs().iter().map(|row| name(&row.run)).collect();
+    // A name that is not as it looks cannot be typed in a shell.
+    names.into_iter().filter(|name| !name.is_empty() && visible(name) == *name).map(CompletionCandidate::new).collect()
+}
+
+/// Returns ids of runs, the newest first, each with its suite and arm.
+fn ids(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
+    let mut runs: Vec<&Run> = warehouse.runs().iter().map(|row| &*row.run).collect();
+    runs.sort_by(|one, other| (other.timestamp, &other.id).cmp(&(one.timestamp, &one.id)));
+    let about = |run: &Run| visible(&format!("{}: {}, {}", run.suite, run.approach, run.model));
+    let last = (!runs.is_empty()).then(|| CompletionCandidate::new(LAST).help(Some("the newest".into())));
+    let ids = runs.into_iter().take(MAX_RUNS).map(|run| CompletionCandidate::new(run.id.as_str()).help(Some(about(run).into())));
+    last.into_iter().chain(ids).collect()
+}
+
+/// Opens the results of this folder. `None` if they cannot be read: a completion is no place for messages.
+fn warehouse() -> Option<Warehouse> {
+    let arguments = Arguments::try_parse_from(["evalreport", "list", "--quiet"]).ok()?;
+    let settings = Settings::new(&arguments.global).ok()?;
+    Warehouse::open(&settings.options(), &Progress::SILENT).ok()
 }

@@ -12,11 +12,13 @@ mod compare;
 mod completions;
 mod doctor;
 mod eval;
+mod examples;
 pub mod exit_code;
 mod export;
 mod failure;
 mod foreign;
 mod gate;
+mod help;
 mod history;
 mod import;
 mod import_answer;
@@ -56,7 +58,7 @@ mod written;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use tracing::{error, info};
 
 use arguments::{Arguments, Command};
@@ -69,7 +71,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = crate::process::serve_network(&arguments) {
         return ExitCode::from(code);
     }
-    let arguments = match Arguments::try_parse_from(arguments) {
+    if completions::answer(&arguments) {
+        return ExitCode::from(exit_code::DONE);
+    }
+    let parsed = examples::added(Arguments::command()).try_get_matches_from(arguments);
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are answers; every other parse result is a wrong argument. A closed pipe is not an error.
@@ -108,6 +114,9 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Completions(completions) = &arguments.command {
         return completions::run(completions);
     }
+    if let Command::Help(help) = &arguments.command {
+        return help::run(help, settings::style(&arguments.global));
+    }
     // Neither command needs a configuration, so a broken one must not stop them.
     if let Command::Init(init) = &arguments.command {
         return init::run(arguments.global.quiet, init);
@@ -134,5 +143,6 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Export(export) => export::run(&settings, &export),
         Command::Doctor(doctor) => doctor::run(&settings, &doctor),
         Command::Completions(completions) => completions::run(&completions),
+        Command::Help(help) => help::run(&help, settings.style),
     }
 }

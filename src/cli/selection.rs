@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::domain::{Filter, RunId, nearest, visible};
+use crate::domain::{Filter, Run, RunId, nearest, visible};
+use crate::views::batch_of;
 use crate::warehouse::Warehouse;
 
 use super::arguments::Selection;
@@ -79,7 +80,24 @@ pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<
     ids.iter().map(|id| complete_id(warehouse, id)).collect()
 }
 
+/// The newest run, or the newest batch. Ids of runs that were made together begin alike, so this is quicker to write.
+pub(super) const LAST: &str = "last";
+
+/// Returns the newest run. Runs without a time are older than all others.
+fn newest(warehouse: &Warehouse) -> Option<&Run> {
+    warehouse.runs().iter().map(|row| &*row.run).max_by_key(|run| (run.timestamp, &run.id))
+}
+
+/// Returns the ids of the newest batch: the runs that were started or imported together with the newest run.
+pub(super) fn newest_batch(warehouse: &Warehouse) -> Vec<String> {
+    let Some(batch) = newest(warehouse).map(batch_of) else { return Vec::new() };
+    warehouse.runs().iter().filter(|row| batch_of(&row.run) == batch).map(|row| row.run.id.to_string()).collect()
+}
+
 fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
+    if let Some(run) = newest(warehouse).filter(|_| text == LAST && warehouse.runs().iter().all(|row| row.run.id.as_str() != LAST)) {
+        return Ok(run.id.to_string());
+    }
     let hidden = warehouse.hidden();
     let retracted = |ids: &[&RunId]| {
         let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;

@@ -182,7 +182,7 @@ fn load_config(path: &Path) -> Result<Config, Failure> {
     config::load(path).map_err(|problems| Failure::of_document(path, &problems))
 }
 
-fn style(global: &Global) -> Style {
+pub(super) fn style(global: &Global) -> Style {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
     let asked = env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());

@@ -46,7 +46,8 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::History(_)
         | Command::Sql(_)
         | Command::Doctor(_)
-        | Command::Completions(_) => Vec::new(),
+        | Command::Completions(_)
+        | Command::Help(_) => Vec::new(),
     };
     of_command.into_iter().chain([arguments.global.log.clone()]).flatten().collect()
 }

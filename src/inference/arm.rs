@@ -98,6 +98,6 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
 }
 
 /// Returns the batch of a run: its batch id, else its imported source, else its own id.
-pub(crate) fn batch_of(run: &Run) -> &str {
+pub fn batch_of(run: &Run) -> &str {
     run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
 }

@@ -48,7 +48,7 @@ mod verdict;
 
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
-pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup};
+pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, batch_of};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};

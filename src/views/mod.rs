@@ -92,7 +92,7 @@ pub use crate::inference::{
     Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
     Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money,
     Needed, NightsEvidence, Obstacle, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role,
-    Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, grade,
-    held_groups, suite_groups,
+    Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of,
+    grade, held_groups, suite_groups,
 };
 pub use crate::stats::{GateOdds, Interval, RankRange, Ruling, Summary};

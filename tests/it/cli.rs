@@ -1,8 +1,8 @@
 //! The command line itself: help, versions, completions, wrong arguments.
 
-use crate::support::Project;
+use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "run",
     "eval",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 19] = [
     "export",
     "doctor",
     "completions",
+    "help",
 ];
 
 #[test]
@@ -37,7 +38,7 @@ fn every_command_has_help() {
         assert!(all.answer().lines().any(|line| line.trim_start().starts_with(command)), "--help does not list {command}");
     }
     let listed = all.stdout.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()).count();
-    assert_eq!(listed, COMMANDS.len() + 1, "every listed command (and help) is in this test");
+    assert_eq!(listed, COMMANDS.len(), "every listed command is in this test");
     assert!(project.files("").is_empty(), "help writes nothing");
 }
 
@@ -88,24 +89,117 @@ fn selections_that_are_malformed() {
     }
 }
 
+/// A project in which every example of the help can be followed.
+fn project_of_examples() -> Project {
+    let project = Project::new();
+    for arguments in [&["init"][..], &["run", "hello", "--approach", "complete,sketch", "--runs", "2", "-q"]] {
+        let output = project.run(arguments.iter().copied());
+        assert_eq!(output.code, 0, "{}{}", output.stdout, output.stderr);
+    }
+    assert_eq!(project.run(["export", "bundle", "main.bundle"]).code, 0);
+    project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
+    project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
+    project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);
+    project
+}
+
+#[test]
+fn the_examples_of_every_command_work() {
+    let project = project_of_examples();
+    // The bundle holds the runs before these.
+    assert_eq!(project.run(["run", "hello", "--approach", "complete,sketch", "-q"]).code, 0);
+    let tools = std::path::Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
+    let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut followed = 0;
+    // Commands that add or hide runs come last.
+    let (adding, reading): (Vec<&str>, Vec<&str>) =
+        COMMANDS.iter().partition(|name| ["run", "eval", "judge", "import", "retract"].contains(name));
+    for command in reading.into_iter().chain(adding) {
+        let help = project.run([command, "--help"]);
+        let examples = help.answer().lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| line.starts_with("  "));
+        for example in examples.map(str::trim).filter(|line| !line.starts_with('#')) {
+            // The server ends when it is told to.
+            let line = if command == "serve" { format!("timeout 3 {example}") } else { example.to_owned() };
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &line]).env("PATH", &path).env("HOME", "/nonexistent").env("NO_COLOR", "1").env("COLUMNS", "100");
+            let output = project.output(&mut shell);
+            // Some answers are negative, or need more runs than this project has.
+            let is_answer = [0, 1, 3].contains(&output.code) || (command == "serve" && [124, 130, 143].contains(&output.code));
+            assert!(is_answer, "{example}: {}\n{}{}", output.code, output.stdout, output.stderr);
+            followed += 1;
+        }
+    }
+    assert_eq!(followed, 2 * COMMANDS.len());
+}
+
+#[test]
+fn documentation_travels_with_the_program() {
+    let project = Project::new();
+    let all = project.run(["help"]);
+    for word in ["Commands:", "Topics", "import/inspect", "methodology"] {
+        assert!(all.answer().contains(word), "{word}");
+    }
+    let page = project.run(["help", "suites"]);
+    assert!(page.answer().starts_with("# "), "{}", page.stdout);
+    assert_eq!(project.run(["help", "docs/suites.md"]).stdout, page.stdout);
+    assert!(project.run(["help", "gate"]).answer().contains("Usage: evalreport gate"));
+    for (topic, hint) in [("suite", "`evalreport help suites`"), ("inspect", "`evalreport help import/inspect`")] {
+        let output = project.run(["help", topic]);
+        assert!(output.refusal().contains(hint), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn the_newest_run_and_batch_have_a_name() {
+    let project = project_of_examples();
+    let shown = project.run(["show", "last", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(shown.answer()).expect("JSON");
+    assert_eq!(shown["runs"].as_array().map(Vec::len), Some(1));
+    let compared = project.run(["compare", "last", "--format", "json"]);
+    let named = project.run(["compare", "hello", "--format", "json"]);
+    assert_eq!(compared.answer(), named.answer());
+    assert_eq!(project.run(["run", "hello", "--approach", "sketch", "-q"]).code, 0);
+    let alone = project.run(["compare", "last"]);
+    assert!(alone.refusal().contains("evalreport compare SUITE"), "{}", alone.stderr);
+}
+
 #[test]
 fn completions_and_man_page() {
     let project = Project::new();
     for (shell, sign) in [
-        ("bash", "complete -F _evalreport"),
+        ("bash", "complete -o"),
         ("elvish", "set edit:completion:arg-completer[evalreport]"),
-        ("fish", "complete -c evalreport"),
+        ("fish", "complete --keep-order --exclusive --command evalreport"),
         ("powershell", "Register-ArgumentCompleter"),
         ("zsh", "#compdef evalreport"),
         ("man", ".TH evalreport 1"),
     ] {
         let output = project.run(["completions", shell]);
-        assert!(output.answer().contains(sign), "{shell}");
-        for command in ["leaderboard", "compare", "import"] {
-            assert!(output.stdout.contains(command), "{shell} does not know {command}");
-        }
+        assert!(output.answer().contains(sign), "{shell}: {}", output.stdout);
     }
     assert!(project.files("").is_empty());
+}
+
+#[test]
+fn a_shell_is_told_the_names_of_the_results() {
+    let project = Project::new();
+    for (id, approach) in [("run-a-1", "ralph"), ("run-b-1", "one shot")] {
+        project.file(&format!("results/{id}.json"), format!(r#"{{"suite":"quiz","approach":"{approach}","model":"sonnet"}}"#));
+    }
+    for (words, expected) in [
+        (&["lea"][..], "leaderboard"),
+        (&["compare", "q"], "quiz"),
+        (&["show", "run-"], "run-a-1"),
+        (&["list", "--approach", "o"], "one shot"),
+        (&["help", "import/i"], "import/inspect"),
+    ] {
+        let mut command = std::process::Command::new(BINARY);
+        let last = words.len().to_string();
+        command.args(["--", "evalreport"]).args(words).env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", last);
+        let output = project.output(command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9"));
+        assert!(output.stdout.lines().any(|line| line.contains(expected)), "{words:?}: {}{}", output.stdout, output.stderr);
+        assert_eq!(output.stderr, "");
+    }
 }
 
 #[test]
@@ -113,7 +207,7 @@ fn a_project_is_found_from_a_folder_below() {
     let project = Project::new();
     project.file("evalreport.yaml", "version: 1\naliases: {suite: {s: found}}\n");
     project.file("results/r.json", r#"{"suite":"s","approach":"a"}"#).file("deep/er/x", "");
-    let mut command = std::process::Command::new(crate::support::BINARY);
+    let mut command = std::process::Command::new(BINARY);
     let output = command.args(["list", "--format", "csv"]).current_dir(project.path("deep/er")).output().expect("the program starts");
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("\nfound,1,"), "{}", String::from_utf8_lossy(&output.stdout));
@@ -126,7 +220,7 @@ fn a_reader_that_goes_away_is_no_error() {
     for number in 0..200 {
         project.file(&format!("results/r{number}.json"), r#"{"suite":"s","approach":"a"}"#);
     }
-    let script = format!("'{}' list --runs --format json; echo $? >&2", crate::support::BINARY);
+    let script = format!("'{}' list --runs --format json; echo $? >&2", BINARY);
     let output = project.output(std::process::Command::new("sh").args(["-c", &format!("({script}) | true")]));
     assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
 }
