@@ -109,7 +109,7 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
     let system = arguments.system.then(System::here);
     text.extend(system.iter().map(System::words));
     match settings.format {
-        Format::Json => {
+        Format::Json | Format::Full => {
             #[derive(serde::Serialize)]
             struct Stores {
                 stores: Vec<Answer>,

@@ -40,7 +40,7 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     }
     let (choice, texts) = match settings.format {
         Format::Table | Format::Markdown => (ItemChoice::First(ITEMS_ON_A_SCREEN), Texts::Short),
-        Format::Json | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
+        Format::Json | Format::Full | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
     };
     let choice = arguments.items.unwrap_or(choice);
     let runs = rows.into_iter().map(|row| one(settings, &warehouse, row, choice)).collect::<Result<Vec<_>, Failure>>()?;

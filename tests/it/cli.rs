@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "run",
     "eval",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 19] = [
     "build",
     "serve",
     "import",
+    "record",
     "retract",
     "sql",
     "export",
