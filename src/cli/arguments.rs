@@ -68,6 +68,9 @@ pub(super) enum Format {
     Csv,
     /// Only for `gate`
     Junit,
+    /// The JSON with the table and the Markdown of the same moment, for packages in other languages
+    #[value(hide = true)]
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -107,6 +110,8 @@ pub(super) enum Command {
     Serve(Serve),
     /// Import other tools' results
     Import(Import),
+    /// Record the outcomes of your own harness, line by line from standard input
+    Record(Record),
     /// Hide runs, with a reason
     Retract(Retract),
     /// Query results, boards and comparisons in SQL
@@ -153,6 +158,7 @@ impl Command {
             Self::Build(_) => "build",
             Self::Serve(_) => "serve",
             Self::Import(_) => "import",
+            Self::Record(_) => "record",
             Self::Retract(_) => "retract",
             Self::Sql(_) => "sql",
             Self::Export(_) => "export",
@@ -338,6 +344,49 @@ pub(super) enum EvalOfRalph {
     /// `leaderboard`
     #[command(hide = true)]
     Leaderboard(Box<Leaderboard>),
+}
+
+#[derive(Args)]
+pub(super) struct Record {
+    /// Suite of the run
+    #[arg(long, value_name = "NAME", required_unless_present = "resume", help_heading = "Run")]
+    pub suite: Option<String>,
+    /// Approach of the run
+    #[arg(long, value_name = "NAME", required_unless_present = "resume", help_heading = "Run")]
+    pub approach: Option<String>,
+    /// Model of the run [default: none]
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub model: Option<String>,
+    /// Id of the run [default: a new one, which sorts by time]
+    #[arg(long, value_name = "ID", help_heading = "Run")]
+    pub id: Option<String>,
+    /// Batch of the run: the same for runs that belong together
+    #[arg(long, value_name = "ID", help_heading = "Run")]
+    pub batch: Option<String>,
+    /// Number of the run within its arm and batch, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    pub run_index: Option<u32>,
+    /// Seed of the run
+    #[arg(long, value_name = "NUMBER", help_heading = "Run")]
+    pub seed: Option<u64>,
+    /// Version of the suite; runs of different versions never share a table
+    #[arg(long, value_name = "TEXT", help_heading = "Run")]
+    pub suite_version: Option<String>,
+    /// Name of the agent
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub agent: Option<String>,
+    /// Tag of the run; repeatable
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Run")]
+    pub tag: Vec<String>,
+    /// Resume an abandoned recording: its run id, or at least the first four characters
+    #[arg(long, value_name = "ID", conflicts_with_all = ["suite", "approach", "model", "id", "batch", "run_index", "seed", "suite_version", "agent", "tag"], help_heading = "Run")]
+    pub resume: Option<String>,
+    /// Kind of items that do not name one: question, task, test, criterion or check
+    #[arg(long, value_name = "KIND", default_value = "question", help_heading = "Items")]
+    pub kind: String,
+    /// Evaluator of items that do not name one
+    #[arg(long, value_name = "NAME", default_value = "answers", help_heading = "Items")]
+    pub evaluator: String,
 }
 
 #[derive(Args)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use crate::domain::{Problems, Run, RunId, visible};
-use crate::files::{self, HeldFolder};
+use crate::files;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, Warehouse};
@@ -66,10 +66,10 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
             return beside(settings, what, head, own, Grouping::AllBatches, false);
         }
         info!(file = %path.display(), "baseline is a bundle");
-        let folder = HeldFolder::create().map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
-        unpack(path, &Store::at(folder.path())).map_err(|problem| Failure::from(Problems(vec![problem])))?;
-        let own = Options { stores: vec![folder.path().to_owned()], files: Vec::new(), cache: None, ..head.clone() };
-        // All data are read before the temporary folder is removed.
+        // Until the command ends: some outcomes are read only when an answer lists its items.
+        let folder = settings.temporary_folder()?.join("baseline");
+        unpack(path, &Store::at(&folder)).map_err(|problem| Failure::from(Problems(vec![problem])))?;
+        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, ..head.clone() };
         return beside(settings, what, Options { cache: None, ..head }, own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;

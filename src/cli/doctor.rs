@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use tracing::info;
 
-use crate::domain::Problem;
+use crate::domain::{Problem, UnfinishedRun, UnfinishedState};
 use crate::process::{Network, Support, support};
-use crate::results::{Examination, Proof, Store, examine, prove};
+use crate::results::{Examination, Proof, Store, examine, prove, so_far};
 
 use super::arguments::{Doctor, Format};
 use super::failure::Failure;
@@ -28,6 +28,8 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     unsealed: Option<usize>,
     in_flight: Vec<String>,
+    /// Runs without a header: in flight or abandoned.
+    unfinished: Vec<UnfinishedRun>,
     /// Oddities that do no harm.
     notes: Vec<Damage>,
     damage: Vec<Damage>,
@@ -107,7 +109,7 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
     let system = arguments.system.then(System::here);
     text.extend(system.iter().map(System::words));
     match settings.format {
-        Format::Json => {
+        Format::Json | Format::Full => {
             #[derive(serde::Serialize)]
             struct Stores {
                 stores: Vec<Answer>,
@@ -135,8 +137,9 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
             text.push_str(&format!("  hint: {hint}\n"));
         }
     }
-    for run in &found.in_flight {
-        text.push_str(&format!("{run}: in flight: another process is writing it\n"));
+    let in_progress = found.unfinished.iter().filter(|run| run.state == UnfinishedState::InProgress);
+    for (folder, run) in found.in_flight.iter().zip(in_progress) {
+        text.push_str(&format!("{folder}: in flight: another process is writing it{}\n", so_far(run)));
     }
     let items = usize::try_from(found.items).unwrap_or(usize::MAX);
     let parts = [
@@ -170,6 +173,7 @@ fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
         sealed: proof.map(|proof| proof.sealed),
         unsealed: proof.map(|proof| proof.unsealed),
         in_flight: found.in_flight,
+        unfinished: found.unfinished,
         notes: found.notes.into_iter().map(damage).collect(),
         damage: found.damage.into_iter().map(damage).collect(),
     }

@@ -117,10 +117,11 @@ impl Asked<'_> {
         let table = page::table(&report, arguments.baseline.as_deref(), &notes);
         output::print(&match settings.format {
             Format::Junit => junit::junit(&report, fail_inconclusive),
-            Format::Json => json::document(
-                "gate",
-                GateAnswer { against: arguments.baseline.clone(), missing: self.missing.clone(), report, retracted: self.retracted() },
-            ),
+            Format::Json | Format::Full => {
+                let (against, missing) = (arguments.baseline.clone(), self.missing.clone());
+                let answer = json::document("gate", GateAnswer { against, missing, report, retracted: self.retracted() });
+                in_json(settings, &table, answer)
+            }
             format => laid_out(&table, format, settings),
         })?;
         Ok(code)
@@ -178,7 +179,7 @@ impl Asked<'_> {
     fn answer<T: serde::Serialize>(&self, name: &str, table: &Table, answer: impl FnOnce() -> T) -> Result<(), Failure> {
         output::print(&match self.settings.format {
             Format::Junit => return Err(output::no_junit()),
-            Format::Json => json::document(name, answer()),
+            Format::Json | Format::Full => in_json(self.settings, table, json::document(name, answer())),
             format => laid_out(table, format, self.settings),
         })
     }
@@ -204,8 +205,13 @@ fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
     match format {
         Format::Csv => csv::table(table),
         Format::Markdown => format!("{}\n{}", page::MARKER, markdown::table(table)),
-        Format::Table | Format::Junit | Format::Json => terminal::table(table, settings.style),
+        Format::Table | Format::Junit | Format::Json | Format::Full => terminal::table(table, settings.style),
     }
+}
+
+/// Returns the JSON answer, with the table if the format asks for both.
+fn in_json(settings: &Settings, table: &Table, answer: String) -> String {
+    if settings.format == Format::Full { output::full(settings, std::slice::from_ref(table), &answer) } else { answer }
 }
 
 fn no_rule() -> Failure {

@@ -57,7 +57,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         retract_superseded(settings, &report)?;
     }
     match settings.format {
-        Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
+        Format::Json | Format::Full => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
         Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report, &reading))?,
         Format::Junit => return Err(output::no_junit()),
     }

@@ -7,7 +7,7 @@ use crate::render::table::Table;
 use crate::render::{runnable as layout, tables};
 use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
 
-use super::arguments::List;
+use super::arguments::{Format, List};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::{exit_code, output, runnable, selection, versions};
@@ -20,7 +20,8 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };
     let found = found.inspect(log);
     let has_something = found.as_ref().is_some_and(|found| !found.is_empty());
-    if !(has_something && warehouse.runs().is_empty()) {
+    let unfinished: Vec<_> = warehouse.unfinished_runs().into_iter().filter(|run| run.is_selected(&filter)).collect();
+    if !((has_something || !unfinished.is_empty()) && warehouse.select(&filter).next().is_none()) {
         selection::check(&warehouse, &filter).map_err(|failure| hinted(failure, warehouse.hidden().is_empty()))?;
     }
     let retracted = retracted(&warehouse, &filter);
@@ -30,23 +31,29 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
         warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect()
     });
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
-    if warehouse.unfinished() > 0 {
+    // In CSV the list of runs is one table.
+    let has_table = !unfinished.is_empty() && !(arguments.runs && settings.format == Format::Csv);
+    if warehouse.unfinished() > 0 && !has_table {
         notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
     }
     let version_changes = if run_lines.is_none() { versions::changes(&settings.store()) } else { Vec::new() };
     notes.extend(version_changes.iter().map(versions::sentence));
     let mut shown: Vec<Table> = match &run_lines {
+        Some(lines) if lines.is_empty() && has_table => Vec::new(),
         Some(lines) => vec![tables::runs(lines)],
         None if suites.is_empty() => Vec::new(),
         None => vec![tables::suites(&suites)],
     };
-    if suites.is_empty() {
+    if suites.is_empty() && !has_table {
         notes.insert(0, "No results yet.".to_owned());
     }
-    if let (Some(found), true) = (&found, has_something) {
+    if has_something {
         for results in &mut shown {
             results.title = Some("Results".to_owned());
         }
+    }
+    shown.extend(has_table.then(|| tables::unfinished(&unfinished)));
+    if let (Some(found), true) = (&found, has_something) {
         shown.extend(layout::tables(found));
     }
     // Notes about the store go below its table or, without that table, below the first one.
@@ -61,6 +68,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
         run_lines,
         retracted,
         unfinished: warehouse.unfinished() as u64,
+        unfinished_runs: unfinished,
     })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)

@@ -36,6 +36,7 @@ mod preflight;
 mod progress;
 mod proposal;
 mod raters;
+mod record;
 mod retract;
 mod run;
 mod runnable;
@@ -131,6 +132,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::List(list) => list::run(&settings, &list),
         Command::Show(show) => show::run(&settings, &show),
         Command::Import(import) => import::run(&settings, &import),
+        Command::Record(record) => record::run(&settings, &record),
         Command::Retract(retract) => retract::run(&settings, &retract),
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),

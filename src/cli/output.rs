@@ -25,7 +25,8 @@ pub(super) fn answer<T: serde::Serialize>(
 ) -> Result<(), Failure> {
     let text = match settings.format {
         Format::Json => json::document(command, value()),
-        Format::Table => joined(tables.iter().map(|table| terminal::table(table, settings.style))),
+        Format::Full => full(settings, tables, &json::document(command, value())),
+        Format::Table => in_terminal(settings, tables),
         Format::Markdown => markdown::tables(tables),
         Format::Csv => csv::tables(tables),
         Format::Junit => return Err(no_junit()),
@@ -50,6 +51,17 @@ pub(super) fn answer_by_first_table<T: serde::Serialize>(
 /// Returns the error for JUnit XML, which holds checks: only `gate` makes any.
 pub(super) fn no_junit() -> Failure {
     Failure::new("only `gate` prints JUnit XML").with_hint("use table, json, markdown or csv")
+}
+
+/// Returns the JSON answer with the same answer as a table and as Markdown.
+pub(super) fn full(settings: &Settings, tables: &[Table], answer: &str) -> String {
+    let text = |text: &str| serde_json::to_string(text).expect("text is JSON");
+    let (table, markdown) = (text(&in_terminal(settings, tables)), text(&markdown::tables(tables)));
+    format!("{{\"answer\":{},\"table\":{table},\"markdown\":{markdown}}}\n", answer.trim_end())
+}
+
+fn in_terminal(settings: &Settings, tables: &[Table]) -> String {
+    joined(tables.iter().map(|table| terminal::table(table, settings.style)))
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {

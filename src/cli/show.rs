@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::domain::{Filter, UnfinishedRun};
 use crate::publish::{evaluators, has_details};
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
@@ -27,16 +28,19 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     if filter.is_empty() {
         return Err(Failure::new("show needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
     }
-    filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
-    selection::check(&warehouse, &filter)?;
-    let rows: Vec<_> = warehouse.select(&filter).collect();
+    let unfinished = take_unfinished(&warehouse, &mut filter);
+    if unfinished.is_empty() || !filter.is_empty() {
+        filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
+        selection::check(&warehouse, &filter)?;
+    }
+    let rows: Vec<_> = if filter.is_empty() { Vec::new() } else { warehouse.select(&filter).collect() };
     if rows.len() > MAX_RUNS {
         return Err(Failure::new(format!("{} match; show prints at most {MAX_RUNS}", output::count(rows.len(), "run")))
             .with_hint("narrow the selection, or use `evalreport list --runs`"));
     }
     let (choice, texts) = match settings.format {
         Format::Table | Format::Markdown => (ItemChoice::First(ITEMS_ON_A_SCREEN), Texts::Short),
-        Format::Json | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
+        Format::Json | Format::Full | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
     };
     let choice = arguments.items.unwrap_or(choice);
     let runs = rows.into_iter().map(|row| one(settings, &warehouse, row, choice)).collect::<Result<Vec<_>, Failure>>()?;
@@ -51,10 +55,26 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
         tables.extend(shown::items(run, texts));
         tables
     };
-    let tables: Vec<_> = runs.iter().flat_map(of_run).collect();
-    output::answer(settings, "show", &tables, || ShowAnswer { runs })?;
+    let of_unfinished = (!unfinished.is_empty()).then(|| tables::unfinished(&unfinished));
+    let tables: Vec<_> = of_unfinished.into_iter().chain(runs.iter().flat_map(of_run)).collect();
+    output::answer(settings, "show", &tables, || ShowAnswer { runs, unfinished })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
+}
+
+/// Takes the ids of runs without a header out of the filter, and returns these runs.
+fn take_unfinished(warehouse: &Warehouse, filter: &mut Filter) -> Vec<UnfinishedRun> {
+    if filter.ids.is_empty() || warehouse.unfinished() == 0 {
+        return Vec::new();
+    }
+    let is_stored = |id: &str| !selection::named(id, warehouse.runs().iter().map(|row| &row.run.id)).is_empty();
+    let mut unfinished = warehouse.unfinished_runs();
+    let (ids, other): (Vec<String>, Vec<String>) = std::mem::take(&mut filter.ids)
+        .into_iter()
+        .partition(|id| !is_stored(id) && selection::named(id, unfinished.iter().map(|run| &run.id)).len() == 1);
+    filter.ids = other;
+    unfinished.retain(|run| ids.iter().any(|id| run.id.as_str().starts_with(id)));
+    unfinished
 }
 
 fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemChoice) -> Result<ShownRun, Failure> {

@@ -38,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     })?;
     info!(rows = answer.rows.len(), seconds = start.elapsed().as_secs_f64(), "query answered");
     match settings.format {
-        Format::Json => output::print(&crate::render::json::document("sql", json(&answer)))?,
+        Format::Json | Format::Full => output::print(&crate::render::json::document("sql", json(&answer)))?,
         Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,
         Format::Junit => return Err(output::no_junit()),
     }

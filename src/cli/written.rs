@@ -39,6 +39,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::Verify(_)
         | Command::List(_)
         | Command::Show(_)
+        | Command::Record(_)
         | Command::Retract(_)
         | Command::Compare(_)
         | Command::Leaderboard(_)

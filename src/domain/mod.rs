@@ -22,6 +22,7 @@ mod secrets;
 mod standing;
 mod status;
 mod text;
+mod unfinished;
 mod usage;
 mod verification;
 
@@ -50,5 +51,6 @@ pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, shell_word, visible};
+pub use unfinished::{UnfinishedRun, UnfinishedState};
 pub use usage::{CostSource, Usage};
 pub use verification::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};

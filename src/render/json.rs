@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::Verification;
+use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
     AgreementReport, Apart, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
     ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, VersionChange,
@@ -111,12 +111,18 @@ pub struct ListAnswer {
     pub retracted: u64,
     /// Runs with a folder but no header: in flight or abandoned.
     pub unfinished: u64,
+    /// Those of them that are selected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_runs: Vec<UnfinishedRun>,
 }
 
 /// Answer of `show`.
 #[derive(Serialize, JsonSchema)]
 pub struct ShowAnswer {
     pub runs: Vec<ShownRun>,
+    /// Requested runs without a header: in progress or abandoned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<UnfinishedRun>,
 }
 
 /// Answer of `judge`.

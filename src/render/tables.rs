@@ -1,6 +1,6 @@
 //! Lays views out as tables.
 
-use crate::domain::{Direction, Unit, score_label};
+use crate::domain::{Direction, UnfinishedRun, Unit, score_label};
 use crate::views::{Board, Overall, OverallEntry, Pooling, RunLine, ShownRun, SuiteLine};
 
 use super::cell::{Cell, Datum};
@@ -116,6 +116,24 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     table.column(Column::data(["batch"]), each(&|line| Cell::figures([line.batch.as_deref().into()])));
     let source = |line: &RunLine| Cell::words(line.source.as_deref().unwrap_or_default());
     table.column(Column::words("Imported from").keys(["source"]).field("source").seen(Seen::Pages).rank(5), each(&source));
+    table
+}
+
+/// Lays out runs without a header, one per row.
+pub fn unfinished(lines: &[UnfinishedRun]) -> Table {
+    let each = |cell: &dyn Fn(&UnfinishedRun) -> Cell| lines.iter().map(cell).collect::<Vec<Cell>>();
+    let name = |name: &Option<String>| name.clone().map_or_else(|| Cell::unknown("unknown"), Cell::words);
+    let mut table = Table::of("unfinished").titled("Not finished".to_owned());
+    table.column(Column::words("Run").keys(["run"]), each(&|line| Cell::words(line.id.as_str())));
+    table.column(Column::words("Suite").keys(["suite"]), each(&|line| name(&line.suite)));
+    table.column(Column::words("Approach").keys(["approach"]), each(&|line| name(&line.approach)));
+    table.column(Column::words("Model").keys(["model"]), each(&|line| name(&line.model)));
+    table.column(Column::words("State").keys(["state"]), each(&|line| Cell::words(line.state.name())));
+    table.column(Column::number("Outcomes").keys(["outcomes"]), each(&|line| Cell::count(line.outcomes)));
+    let passed = |line: &UnfinishedRun| Cell::shown(passed_of(line.passed, line.counted)).data([line.passed.into(), line.counted.into()]);
+    table.column(Column::number("Passed").keys(["passed", "counted"]).rank(1), each(&passed));
+    table.column(Column::words("Begun").keys(["begun"]).rank(2), each(&|line| Cell::time(line.begun)));
+    table.notes.extend(lines.iter().filter_map(|line| line.resume.as_ref()).take(1).map(|command| format!("To resume: {command}")));
     table
 }
 

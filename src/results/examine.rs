@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, is_asked_again, standing_revision, visible};
+use crate::domain::{
+    ItemStatus, Problem, Run, RunId, ScoreRecord, UnfinishedRun, UnfinishedState, is_asked_again, standing_revision, visible,
+};
 use crate::files;
 
 use super::{
-    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan,
+    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, scan,
+    unfinished_runs,
 };
 
 /// The result of a check.
@@ -18,8 +21,10 @@ pub struct Examination {
     pub items: u64,
     pub batches: usize,
     pub retractions: usize,
-    /// Runs that another process is writing now, which is no damage.
+    /// Folders of runs that another process is writing now, which is no damage.
     pub in_flight: Vec<String>,
+    /// Runs without a header: in flight or abandoned.
+    pub unfinished: Vec<UnfinishedRun>,
     /// Oddities that do no harm.
     pub notes: Vec<Problem>,
     /// Damage, in store order.
@@ -105,8 +110,10 @@ pub fn examine(store: &Store) -> Examination {
         );
     }
     for Headless { folder, scores, has_transcript, .. } in contents.unfinished(|id| imported.contains(id)) {
-        if journal::is_in_flight(folder) {
+        let Some(run) = unfinished_runs([folder.as_path()]).pop() else { continue };
+        if run.state == UnfinishedState::InProgress {
             examination.in_flight.push(shown(folder));
+            examination.unfinished.push(run);
         } else if bundle::is_half_imported(folder) {
             examination.damage.push(
                 Problem::in_file(shown(folder), "half of a run: an import of its bundle was interrupted")
@@ -118,10 +125,13 @@ pub fn examine(store: &Store) -> Examination {
                     .with_hint("import its source again, or delete the folder"),
             );
         } else {
-            examination.damage.push(
-                Problem::in_file(shown(folder), "abandoned run: items without header, and no process is writing it")
-                    .with_hint("resume the run, or delete the folder"),
-            );
+            let hint = match &run.resume {
+                Some(command) => format!("`{}` resumes the run; or delete the folder", visible(command)),
+                None => "delete the folder; neither a plan nor `begun.json` says how to resume the run".to_owned(),
+            };
+            let message = format!("abandoned run: no header, and no process is writing it{}", so_far(&run));
+            examination.damage.push(Problem::in_file(shown(folder), message).with_hint(hint));
+            examination.unfinished.push(run);
         }
     }
     for path in &contents.batches {
@@ -245,6 +255,17 @@ fn check_items(
                 ),
             ));
         }
+    }
+}
+
+/// Says which arm an unfinished run is of, and how many outcomes it has: ` (quiz, oneshot with sonnet: 3 outcomes)`.
+pub fn so_far(run: &UnfinishedRun) -> String {
+    let outcomes = if run.outcomes == 1 { "1 outcome".to_owned() } else { format!("{} outcomes", run.outcomes) };
+    let model =
+        run.model.as_deref().filter(|model| !model.is_empty()).map_or_else(String::new, |model| format!(" with {}", visible(model)));
+    match run.suite.as_deref().zip(run.approach.as_deref()) {
+        Some((suite, approach)) => format!(" ({}, {}{model}: {outcomes})", visible(suite), visible(approach)),
+        None => format!(" ({outcomes})"),
     }
 }
 

@@ -6,6 +6,7 @@
 //!   <id>/items.jsonl        one line per item outcome, appended as each is decided
 //!   <id>/transcript.jsonl   messages and tool calls, written before the outcomes based on them
 //!   <id>/output/            the agent's artefacts
+//!   <id>/begun.json         what a recorded run is, written before its first outcome; other runs have a plan
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
 //!   batches/<batch>.commits.jsonl  one line per committed run of the plan, with the digest of its header
@@ -18,6 +19,7 @@
 
 mod appended;
 mod batch;
+mod begun;
 mod bundle;
 mod commits;
 mod detailed;
@@ -45,14 +47,16 @@ mod sealed;
 mod signature;
 mod store;
 mod store_error;
+mod unfinished;
 mod whole_file;
 
 pub use batch::{Batch, PlannedArm, PlannedContent, PlannedRun, parted};
+pub use begun::Begun;
 pub use bundle::{
     BundleWriter, Extent, IN_SITE, Rewriter, Unpacked, adopt, begins_bundle, in_site, is_bundle, look_into, page_element, unpack,
     unpack_apart,
 };
-pub use examine::{Examination, examine};
+pub use examine::{Examination, examine, so_far};
 pub use guarded::Guarded;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
@@ -69,4 +73,5 @@ pub use sealed::{SealedReader, SealedWriter};
 pub use signature::{AllowedSigners, SigningKey, signature_path};
 pub use store::Store;
 pub use store_error::StoreError;
+pub use unfinished::unfinished_runs;
 pub use whole_file::WholeFile;

@@ -46,6 +46,7 @@ pub use execute::{Executed, Refusal, execute};
 pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;
+pub use record::add_items;
 pub use tools::ToolVersions;
 
 /// The context shared by all runs of a plan.

@@ -12,9 +12,11 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, hex, visible};
+use crate::domain::{
+    Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
+};
 use crate::files::HeldFolder;
-use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
+use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json, unfinished_runs};
 
 use super::facts::{Facts, Voices};
 use super::ingest::{self, Ingested};
@@ -68,7 +70,8 @@ pub struct Warehouse {
     late_problems: Mutex<Vec<Problem>>,
     /// Why something could not be cached.
     cache_trouble: Mutex<Option<String>>,
-    unfinished: usize,
+    /// Folders of runs without a header.
+    unfinished: Vec<PathBuf>,
     aliases: Aliases,
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
@@ -160,7 +163,7 @@ impl Warehouse {
             problems,
             late_problems: Mutex::default(),
             cache_trouble: Mutex::default(),
-            unfinished: 0,
+            unfinished: Vec::new(),
             aliases: options.aliases.clone(),
             files,
             cache: options.cache.clone(),
@@ -175,7 +178,10 @@ impl Warehouse {
         let judged: HashSet<&str> =
             warehouse.snapshot.headers.iter().flat_map(|unit| &unit.judged).map(|judged| judged.folder.as_str()).collect();
         let is_judged = |store: &Store, id: &str| judged.contains(path_text(&store.root().join(id)).as_str());
-        let unfinished = stores.iter().zip(&contents).map(|(store, contents)| contents.unfinished(|id| is_judged(store, id)).count()).sum();
+        let folders_of = |(store, contents): (&Store, &Contents)| {
+            contents.unfinished(|id| is_judged(store, id)).map(|headless| headless.folder.clone()).collect::<Vec<_>>()
+        };
+        let unfinished = stores.iter().zip(&contents).flat_map(folders_of).collect();
         warehouse.unfinished = unfinished;
         warehouse.merge_runs(&contents, &retractions);
         Ok(warehouse)
@@ -354,7 +360,12 @@ impl Warehouse {
 
     /// Returns the number of runs with a folder but no header.
     pub fn unfinished(&self) -> usize {
-        self.unfinished
+        self.unfinished.len()
+    }
+
+    /// Looks at the runs with a folder but no header.
+    pub fn unfinished_runs(&self) -> Vec<UnfinishedRun> {
+        unfinished_runs(self.unfinished.iter().map(PathBuf::as_path))
     }
 
     /// Returns the unit of a run's outcomes, and the run's number in it.

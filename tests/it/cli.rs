@@ -17,6 +17,7 @@ const COMMANDS: [&str; 20] = [
     "build",
     "serve",
     "import",
+    "record",
     "retract",
     "sql",
     "export",

@@ -58,6 +58,7 @@ mod publishing;
 mod real_agents;
 mod real_tools;
 mod rebuild;
+mod record;
 mod reimport;
 mod resume;
 mod returned;

@@ -34,7 +34,11 @@ fn questions_go_on_where_the_journal_ends() {
         project.files("results").into_iter().filter(|file| is_kind(file, "json") && !file.contains("batches")).collect();
     let before = project.read(&files[0]);
     let listed = project.run(["list"]);
-    assert!(listed.stdout.contains("1 run not finished"), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("Not finished") && listed.stdout.contains(&format!("To resume: evalreport run --resume {id}")),
+        "{}",
+        listed.stdout
+    );
     let doctor = project.run(["doctor"]);
     assert_eq!(doctor.code, 1);
     let open = only_plan(&project, "results")["runs"][1]["id"].as_str().expect("an id").to_owned();

@@ -1,0 +1,1149 @@
+"""Types of the answers' JSON. Written by `python/schema.py` from the schemas in `docs/schemas`.
+
+Each type is a plain dictionary when the program runs. Keys of later versions may be there too.
+"""
+
+from typing import Dict, List, Optional, TypedDict, Union
+
+
+class _ComparedArm(TypedDict):
+    approach: str
+    model: str
+    run_ids: List[str]
+    # Counted runs that did not complete, by status.
+    not_completed: Dict[str, int]
+    # Runs not counted, because an outage or an interrupt ended them.
+    excluded_runs: int
+    # Runs of earlier batches, which this table does not include.
+    earlier_runs: int
+    can_win: bool
+    # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    possibly_cached: int
+
+
+class ComparedArm(_ComparedArm, total=False):
+    """One arm of the comparison."""
+
+    # Counted runs by verification result, if they have one.
+    verification: Dict[str, int]
+
+
+class Needed(TypedDict):
+    """The estimated amount of data for a decision, if the true difference equals the measured one."""
+
+    n: int
+    # `items`, `clusters` or `runs` (of each arm).
+    of: str
+
+
+class _Decision(TypedDict):
+    action: str
+
+
+class Decision(_Decision, total=False):
+    """What to do about two arms."""
+
+    arm: int
+    because: str
+    better: int
+    more: Needed
+    usd: Optional[float]
+    seconds: Optional[float]
+    why: str
+
+
+class Metric(TypedDict):
+    """A named number's description."""
+
+    # The key in JSON and in the configuration.
+    name: str
+    # The words a table shows.
+    label: str
+    unit: str
+    direction: str
+    kind: str
+
+
+class Interval(TypedDict):
+    """A two-sided interval, `low <= high`, both finite."""
+
+    low: float
+    high: float
+
+
+class Coverage(TypedDict):
+    """Number of the arm's runs that have a value."""
+
+    known: int
+    runs: int
+
+
+class _Figure(TypedDict):
+    n: int
+    mean: float
+    # Standard deviation with n − 1. `None` for n = 1; exactly 0 if all values are equal.
+    sd: Optional[float]
+    min: float
+    max: float
+    coverage: Coverage
+
+
+class Figure(_Figure, total=False):
+    """A number per run over an arm's runs."""
+
+    # Student's t over the runs, cut to possible values. For the median of durations in a comparison, by order
+    # statistics.
+    interval: Optional[Interval]
+
+
+class ClusterSpread(TypedDict):
+    """The effect of clusters on an estimate."""
+
+    clusters: int
+    # The squared ratio of the cluster-robust standard error to that of independent items.
+    design_effect: float
+
+
+class _Estimate(TypedDict):
+    # A share between 0 and 1, or a score in its unit.
+    value: float
+    n: int
+    # The unit of n: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
+    n_of: str
+    method: str
+    # Missing outcomes: outages, unjudged ones, or items that only other arms have.
+    missing: int
+
+
+class Estimate(_Estimate, total=False):
+    """A value with its interval, its n, and the number of missing outcomes. They always stay together."""
+
+    interval: Optional[Interval]
+    # Clopper and Pearson's interval, if `interval` is Wilson's. It never covers less than its confidence level and
+    # is mostly wider.
+    guaranteed: Optional[Interval]
+    # Standard error of the value, if it is a mean of varying values.
+    standard_error: Optional[float]
+    # Clusters of the items and their design effect, if the interval is over clusters.
+    clusters: Optional[ClusterSpread]
+    # Passed and counted outcomes over all runs, if the counts are known.
+    passed: Optional[int]
+    total: Optional[int]
+
+
+class Cell(TypedDict, total=False):
+    """One arm's value of one metric."""
+
+    # In the metric's unit: the run's value, or the mean over runs; for durations the median.
+    value: Optional[float]
+    # Passed; then total over the runs, for rates.
+    passed: Optional[int]
+    total: Optional[int]
+    # Mean, standard deviation, minimum and maximum over the runs.
+    figure: Optional[Figure]
+    # The rate or mean score with its interval.
+    estimate: Optional[Estimate]
+
+
+class Delta(TypedDict):
+    """Distance of the leader from the arm behind it."""
+
+    value: float
+    unit: str
+
+
+class _Leader(TypedDict):
+    kind: str
+
+
+class Leader(_Leader, total=False):
+    """The arm with the best shown value, whatever the evidence."""
+
+    arm: int
+    over: int
+    delta: Optional[Delta]
+    arms: List[int]
+
+
+class _Difference(TypedDict):
+    value: float
+    scale: str
+
+
+class Difference(_Difference, total=False):
+    """The difference of two arms: the first minus the second, or the first over the second."""
+
+    interval: Optional[Interval]
+
+
+class _Sizes(TypedDict):
+    # Units of each arm, counted in `of`.
+    first: int
+    second: int
+    # `questions`, `tests`, `criteria`, `checks`, `items`, `clusters` or `runs`.
+    of: str
+
+
+class Sizes(_Sizes, total=False):
+    """Sample sizes of a pair."""
+
+    # Units that both arms have, if the arms are paired.
+    pairs: Optional[int]
+    # Clusters among the pairs.
+    clusters: Optional[int]
+
+
+class Variation(TypedDict):
+    """The contribution of runs to the variance of a difference over items."""
+
+    # Variance of the difference explained by the items.
+    items: float
+    # Variance of the difference added by the runs.
+    runs: float
+    # Whether runs differ by more than their items explain, at the 5% level.
+    runs_vary: bool
+
+
+class Record(TypedDict):
+    """Units on which each arm did better."""
+
+    won: int
+    lost: int
+    same: int
+
+
+class _Beyond(TypedDict):
+    difference: Difference
+    test: str
+    p: float
+    clusters: int
+    verdict: str
+
+
+class Beyond(_Beyond, total=False):
+    """The evidence about other clusters, from the same outcomes as that about these items."""
+
+    p_adjusted: Optional[float]
+    ahead: str
+    reason: Union[Union[Optional[str], str], str]
+
+
+class _Effect(TypedDict):
+    # The share of pairs of runs in which the first arm's is higher, minus the share in which the second's is
+    # (Cliff).
+    cliffs_delta: float
+    # The probability that a run of the first arm is higher than one of the second, counting half of the ties.
+    superiority: float
+
+
+class Effect(_Effect, total=False):
+    """Unit-free effect sizes over the runs of two arms, with at least three runs each."""
+
+    # First minus second in standard deviations, corrected for few runs (Hedges); of logarithms if the difference is
+    # a ratio. Absent if no run varied.
+    hedges_g: Optional[float]
+
+
+class Bill(TypedDict):
+    """The ratio of mean amounts per run, as on a bill, beside a difference of typical runs. At least two runs per
+    arm."""
+
+    # Mean of the first arm's runs over the mean of the second's.
+    ratio: float
+    # By the delta method on the logarithm, with Student's quantile for the arm with fewer runs.
+    interval: Interval
+
+
+class _CrossCheck(TypedDict):
+    check: str
+    p: float
+
+
+class CrossCheck(_CrossCheck, total=False):
+    """A second method for the same design. It never decides: choosing the method after looking would be choosing
+    the answer."""
+
+    # Newcombe's paired interval, with McNemar's mid-p.
+    interval: Optional[Interval]
+
+
+class Doubled(TypedDict):
+    """The detectable difference with twice the data of one sort, if both arms attempted each item several times."""
+
+    # With twice as many items like these.
+    items: float
+    # With twice as many attempts at these items.
+    attempts: float
+
+
+class Detail(TypedDict, total=False):
+    """For a second look at a difference."""
+
+    effect: Optional[Effect]
+    bill: Optional[Bill]
+    cross_check: Optional[CrossCheck]
+    doubled: Optional[Doubled]
+
+
+class _PairEvidence(TypedDict):
+    # Indices into the arms. `a_wins` is about the first.
+    first: int
+    second: int
+    design: str
+    sizes: Sizes
+    verdict: str
+
+
+class PairEvidence(_PairEvidence, total=False):
+    """The evidence about two arms on one metric."""
+
+    difference: Optional[Difference]
+    test: Optional[str]
+    # The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
+    p: Optional[float]
+    # Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
+    p_adjusted: Optional[float]
+    # Variation between runs, if both arms have several. Absent if it is not measured.
+    variation: Optional[Variation]
+    record: Optional[Record]
+    # The smallest and the largest difference that the missing outcomes allow.
+    bounds: Optional[Interval]
+    # The smallest difference that data of this size detect with 80% power, on the scale of the difference (a ratio
+    # above 1).
+    detectable: Optional[float]
+    needed: Optional[Needed]
+    # The largest unimportant difference, as declared.
+    margin: Optional[float]
+    # The evidence for a second question about the same outcomes: would the difference hold on other clusters, such
+    # as other repositories?
+    beyond: Optional[Beyond]
+    # For a second look; it decides nothing.
+    detail: Detail
+    ahead: str
+    reason: Union[Union[Optional[str], str], str]
+
+
+class RankRange(TypedDict):
+    """The possible ranks of an entry; 1 is first."""
+
+    best: int
+    worst: int
+
+
+class Resolution(TypedDict):
+    """The smallest difference that a typical pair detects with 80% power at the family's strictest level."""
+
+    # For the pair with the median precision, on the scale of the difference (a ratio above 1).
+    difference: float
+    scale: str
+    # Holm's strictest level: alpha over the number of pairs tested.
+    level: float
+    # Pairs tested.
+    pairs: int
+
+
+class _Evidence(TypedDict):
+    pairs: List[PairEvidence]
+    # The arm with the best value and all arms that are not significantly worse. Empty if the metric has no better
+    # direction or no values.
+    leading: List[int]
+    # Possible ranks, by arm.
+    ranks: List[RankRange]
+    alpha: float
+    # How p-values are adjusted.
+    adjustment: str
+    # Number of p-values in the adjusted family. On a page of two arms it is the whole suite's.
+    tested: int
+
+
+class Evidence(_Evidence, total=False):
+    """The evidence about all arms on one metric."""
+
+    # The arm that beats every other.
+    winner: Optional[int]
+    # Arms with a rate over so many fewer items than another's that the rate is of other items. None of them can be
+    # the best arm of the leading group.
+    partial: List[int]
+    # Letters by arm. Arms with a common letter have no significant difference.
+    letters: List[str]
+    # Smallest detectable difference of the typical pair. Absent if no pair is tested or the data show no spread.
+    resolution: Optional[Resolution]
+
+
+class ComparisonRow(TypedDict):
+    """One metric of all arms."""
+
+    metric: Metric
+    role: str
+    cells: List[Cell]
+    leader: Leader
+    evidence: Evidence
+
+
+class SharedItems(TypedDict):
+    """The items of two arms."""
+
+    # Items that both arms were asked, with the same text as far as is known.
+    shared: int
+    # Items that at least one arm was asked.
+    of: int
+    # Items that both arms were asked in different texts. They are neither shared nor compared.
+    changed: int
+    # Shared items whose texts are not known to be equal.
+    unknown: int
+
+
+class _Mismatch(TypedDict):
+    kind: str
+    grade: str
+
+
+class Mismatch(_Mismatch, total=False):
+    """One unwanted difference."""
+
+    # The setting, limit or metric, if the kind has several; `evaluator` if the items' own differs; `scores` if an
+    # arm has nothing else.
+    what: Optional[str]
+    # The value of each arm, if it can be named.
+    first: Optional[str]
+    second: Optional[str]
+
+
+class ChangedItem(TypedDict):
+    """An item's full key."""
+
+    kind: str
+    evaluator: str
+    item: str
+
+
+class _Comparability(TypedDict):
+    # Indices into the arms.
+    first: int
+    second: int
+    grade: str
+
+
+class Comparability(_Comparability, total=False):
+    """Whether two arms of a table were measured alike."""
+
+    # Absent if an arm has only counts or scores.
+    items: Optional[SharedItems]
+    # The differences between the arms, worst first.
+    mismatches: List[Mismatch]
+    # The first items that are not compared because their texts differ.
+    changed_items: List[ChangedItem]
+
+
+class FlippedItems(TypedDict):
+    """Items that only one arm passed, sorted."""
+
+    only_first: List[str]
+    only_second: List[str]
+
+
+class ListedItem(TypedDict):
+    """An item by name."""
+
+    kind: str
+    item: str
+
+
+class ListedItems(TypedDict):
+    """The items of a pair's four outcomes. Each list is sorted by kind, evaluator and name, and has at most
+    [`MOST_LISTED`]."""
+
+    both_passed: List[ListedItem]
+    only_first: List[ListedItem]
+    only_second: List[ListedItem]
+    neither: List[ListedItem]
+
+
+class _Flips(TypedDict):
+    shared: int
+    both_passed: int
+    only_first: int
+    only_second: int
+    neither: int
+
+
+class Flips(_Flips, total=False):
+    """Pass and fail counts of two arms on shared items. An arm passes an item if more than half of its outcomes at
+    the item passed, over all attempts and evaluators."""
+
+    # Names of the items, if requested.
+    items: Optional[FlippedItems]
+    # The first items of each of the four outcomes. Only on the pages of a site.
+    listed: Optional[ListedItems]
+
+
+class CriterionFlips(TypedDict):
+    """Judged outcomes of two arms on shared criteria. An arm meets a criterion if more than half of its runs do."""
+
+    # The judges of the runs, as far as they are known. With more than one there is no comparison: another judge is
+    # another measure.
+    judges: List[str]
+    shared: int
+    both_met: int
+    neither: int
+    # Criteria that only the first arm meets, sorted.
+    only_first: List[str]
+    only_second: List[str]
+
+
+class _Side(TypedDict):
+    run: str
+    attempt: int
+    status: str
+
+
+class Side(_Side, total=False):
+    """One arm's attempt at an item: the first attempt with the arm's majority outcome. Texts are cut to a bounded
+    length."""
+
+    # The answer that was read from the reply.
+    answer: Optional[str]
+    # The end of the agent's last message.
+    reply: Optional[str]
+    # Why the attempt passed or failed, from the evaluator or judge.
+    reason: Optional[str]
+    # The judge, if one decided.
+    judge: Optional[str]
+    # Address of the transcript, relative to the run's page. Absent if the site shows none.
+    transcript: Optional[str]
+
+
+class _SideBySide(TypedDict):
+    kind: str
+    item: str
+    first: Side
+    second: Side
+
+
+class SideBySide(_SideBySide, total=False):
+    """One item on which two arms differ, with the answers of both."""
+
+    # The right answers, if the item has any.
+    expected: List[str]
+
+
+class ExcludedItem(TypedDict):
+    """An item that an exclusion removed."""
+
+    item: str
+    reason: str
+    # Outcomes that are not counted because of the exclusion.
+    outcomes: int
+
+
+class _Comparison(TypedDict):
+    suite: str
+    arms: List[ComparedArm]
+    rows: List[ComparisonRow]
+    # Metrics without a value in any arm.
+    not_measured: List[str]
+    # Confidence level of every interval.
+    confidence: float
+
+
+class Comparison(_Comparison, total=False):
+    """A comparison of arms on one suite."""
+
+    suite_version: Optional[str]
+    source: Optional[str]
+    # What to do. Absent for a single arm.
+    decision: Optional[Decision]
+    # The two arms that the decision's reasons refer to. Of several arms these are the named arm and the best of the
+    # others.
+    decided_on: Optional[List[int]]
+    # The largest unimportant difference of the primary metric, as declared or by default.
+    margin: Optional[float]
+    # Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
+    primary_not_measured: Optional[str]
+    # Whether the arms were measured alike, per pair of arms that both have results.
+    comparability: List[Comparability]
+    # Pass and fail counts on the items that both arms have. Only for two arms with outcomes.
+    flips: Optional[Flips]
+    # The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
+    criteria: Optional[CriterionFlips]
+    # What both arms answered on some of the items on which they differ, if the caller collected it; see
+    # [`super::Sides`].
+    sides: List[SideBySide]
+    # Items that `exclusions.yaml` removes from every figure of this table.
+    excluded_items: List[ExcludedItem]
+    # The pass rate row as it would be with the excluded items.
+    with_excluded: Optional[ComparisonRow]
+
+
+class Arm(TypedDict):
+    """An approach with a model."""
+
+    approach: str
+    model: str
+
+
+class Apart(TypedDict):
+    """Arms of one table that share no table with arms of another."""
+
+    suite: str
+    first: List[Arm]
+    second: List[Arm]
+    grade: str
+    mismatches: List[Mismatch]
+
+
+class _CompareAnswer(TypedDict):
+    # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
+    schema: str
+    comparisons: List[Comparison]
+    # Number of selected runs that are retracted.
+    retracted: int
+
+
+class CompareAnswer(_CompareAnswer, total=False):
+    """A command's answer with the name and version of its schema."""
+
+    # Arms of one suite that are in no common table.
+    apart: List[Apart]
+
+
+class ScoreColumn(TypedDict):
+    """A named score of a suite's runs, beside the pass rate."""
+
+    metric: str
+    unit: str
+    direction: str
+    # Whether runs give it in different units or directions, so that no differences can be computed.
+    is_mixed: bool
+
+
+class Drawn(TypedDict):
+    """The bootstrap behind [`Standing::first_in_resamples`]."""
+
+    resamples: int
+    # Units in each resample.
+    units: int
+    # `items` or `clusters`.
+    of: str
+
+
+class _BoardEvidence(TypedDict):
+    metric: Metric
+    # The chance of any false winner over the family of pairs.
+    alpha: float
+    adjustment: str
+    # Arms with a figure.
+    arms: int
+    pairs: int
+    # Pairs with enough data for a test: the family of Holm's adjustment.
+    tested: int
+    # Pairs in which one arm is significantly better.
+    resolved: int
+    # Pairs in which all runs of each arm have identical outcomes, and the arms differ.
+    deterministic: int
+    # Pairs that are a tie, or equivalent within the declared margin.
+    equal: int
+    # Pairs that could be compared.
+    comparable: int
+    # The units of the comparisons, ascending.
+    designs: List[str]
+
+
+class BoardEvidence(_BoardEvidence, total=False):
+    """Evidence on the pass rates of a board's arms, over all pairs of arms that have one."""
+
+    # Most frequent reason for pairs without a verdict.
+    reason: Optional[str]
+    # The arm that beats every other.
+    winner: Optional[Arm]
+    # Arms with outcomes on fewer items than others. They are in the leading group unless they are beaten, but do
+    # not lead it.
+    partial: List[Arm]
+    # Smallest detectable difference of the typical pair.
+    resolution: Optional[Resolution]
+    # The bootstrap behind [`Standing::first_in_resamples`]. Absent if there is none.
+    drawn: Optional[Drawn]
+
+
+class UnlikePairs(TypedDict):
+    """Pairs of a board that a strict comparison refuses."""
+
+    pairs: int
+    # Pairs that were graded.
+    of: int
+    worst: str
+    # The differences: for each kind and setting the first one found.
+    mismatches: List[Mismatch]
+
+
+class Reliability(TypedDict):
+    """Probabilities over k attempts at an item, as means over items (Chen et al. 2021; Yao et al. 2024)."""
+
+    k: int
+    # The probability that at least one of k attempts passes: pass@k.
+    any_passes: float
+    # The probability that all k attempts pass: pass^k.
+    all_pass: float
+
+
+class _Standing(TypedDict):
+    # Best: one more than the number of significantly better arms. Worst: the number of arms with a pass rate, minus
+    # those significantly worse.
+    rank: RankRange
+    # The arm has the best pass rate, or is not significantly worse than the arm that has it.
+    is_leading: bool
+
+
+class Standing(_Standing, total=False):
+    """An arm's rank by the evidence on the pass rate."""
+
+    # Arms with a common letter have no significant difference. Absent if no two arms differ.
+    letters: Optional[str]
+    # How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these
+    # data and is not the probability of being best; see [`BoardEvidence::drawn`].
+    first_in_resamples: Optional[float]
+
+
+class Money(TypedDict):
+    """A sum of money. A lower bound if part of it is unknown."""
+
+    usd: float
+    is_lower_bound: bool
+    coverage: Coverage
+
+
+class PriceInterval(TypedDict):
+    """The interval of the cost per solved item."""
+
+    low: float
+    high: float
+    method: str
+    n: int
+    # The unit of n: `items` or `runs`.
+    n_of: str
+
+
+class _Front(TypedDict):
+    kind: str
+
+
+class Front(_Front, total=False):
+    """An arm's position between pass rate and price, as shown."""
+
+    by: Arm
+
+
+class _Spread(TypedDict):
+    median: float
+    coverage: Coverage
+
+
+class Spread(_Spread, total=False):
+    """A skewed number per run: median and 90th percentile."""
+
+    # Interval of the median, by order statistics. Absent for fewer than six runs.
+    interval: Optional[Interval]
+    # Absent for a single run.
+    p90: Optional[float]
+
+
+class _Entry(TypedDict):
+    approach: str
+    model: str
+    runs: int
+    # Runs not counted, because an outage or an interrupt ended them.
+    excluded_runs: int
+    # Counted runs that did not complete.
+    failed_runs: int
+    # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    possibly_cached: int
+    # Runs with a published figure that differs from their own counts beyond rounding.
+    disagreeing_runs: int
+
+
+class Entry(_Entry, total=False):
+    """One arm's row."""
+
+    # The deciding metric: [`SuiteBoard::primary`].
+    primary: Optional[Estimate]
+    pass_rate: Optional[Estimate]
+    # The primary figure as it would be with the excluded items, if there are any.
+    with_excluded: Optional[Estimate]
+    # Rates over k attempts at an item, if items were attempted more than once.
+    reliability: List[Reliability]
+    # The arm's rank by the evidence on the primary metric. Absent if the arm has no figure or no other arm has one.
+    standing: Optional[Standing]
+    cost: Optional[Money]
+    # Total cost over solved items. Absent if nothing was solved or part of the cost is unknown.
+    cost_per_solved_usd: Optional[float]
+    # Absent if the cost is not known for each unit, or if there are too few units.
+    cost_per_solved_interval: Optional[PriceInterval]
+    # Pass rate against cost per run. Absent if either is unknown, no run completed, or no other arm has both.
+    cost_front: Optional[Front]
+    # Pass rate against the median duration of runs. Absent for the same reasons.
+    duration_front: Optional[Front]
+    # Per completed run.
+    tokens: Optional[Figure]
+    # Per completed run, in seconds.
+    duration: Optional[Spread]
+    # Mean item score, in the score's own unit. Absent if the scores only repeat whether items passed.
+    item_score: Optional[Estimate]
+    # By [`ScoreColumn::metric`].
+    scores: Dict[str, Figure]
+    # Runs by verification result, if they have one.
+    verification: Dict[str, int]
+    newest: Optional[str]
+
+
+class _SuiteBoard(TypedDict):
+    suite: str
+    # Distinct items with outcomes; 0 if the runs have only counts.
+    items: int
+    # Attempts at each item, in the run with the most attempts.
+    attempts: int
+    # The metric that decides and ranks the arms.
+    primary: Metric
+    score_columns: List[ScoreColumn]
+    # In the requested order, which is no evidence; [`Entry::standing`] is.
+    entries: List[Entry]
+
+
+class SuiteBoard(_SuiteBoard, total=False):
+    """One suite's board."""
+
+    suite_version: Optional[str]
+    # The source of the board's runs, if another board of this suite version has runs of other sources.
+    source: Optional[str]
+    # The files that imported runs came from. The board pools them.
+    sources: List[str]
+    # Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
+    primary_not_measured: Optional[str]
+    # Evidence on the primary metric. Absent if fewer than two arms have a figure.
+    evidence: Optional[BoardEvidence]
+    # Pairs of arms with comparability grade C or worse. Absent if there are none.
+    unlike: Optional[UnlikePairs]
+    # Arms that cannot share a board: those of the suite's newest board against those of each other one.
+    apart: List[Apart]
+    # Items that `exclusions.yaml` removes from every figure of this board.
+    excluded_items: List[ExcludedItem]
+
+
+class _OverallEntry(TypedDict):
+    approach: str
+    model: str
+    rate: float
+    # Suites with a rate, of the suites on the board.
+    suites: Coverage
+
+
+class OverallEntry(_OverallEntry, total=False):
+    """One arm's mean over the suites on which it has a rate."""
+
+    # At 95%, for these suites. Arms are not tested against each other over suites.
+    interval: Optional[Interval]
+    # Items of those suites, if all are known. They are the suites' weights in a micro mean, the same for every arm.
+    items: Optional[int]
+    # Counted outcomes over those suites, if all are known.
+    outcomes: Optional[int]
+    cost: Optional[Money]
+
+
+class _OtherVersion(TypedDict):
+    suite: str
+    arms: List[Arm]
+
+
+class OtherVersion(_OtherVersion, total=False):
+    """Arms that have rates only of suite versions that do not count."""
+
+    # The counted version: the one with the newest run; of several, the one with most arms, then the first by name.
+    counted: Optional[str]
+
+
+class _Overall(TypedDict):
+    pooling: str
+    suites: List[str]
+    entries: List[OverallEntry]
+
+
+class Overall(_Overall, total=False):
+    """A board over suites. Arms with rates on fewer suites are not comparable with the others and come after them."""
+
+    # Arms whose rate on a suite is not included, because it is of another version than the counted one.
+    other_versions: List[OtherVersion]
+
+
+class _LeaderboardAnswer(TypedDict):
+    # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
+    schema: str
+    suites: List[SuiteBoard]
+    # Selected runs that are retracted.
+    retracted: int
+    # Whether the configuration renamed anything.
+    aliased: bool
+    sorted_by: str
+
+
+class LeaderboardAnswer(_LeaderboardAnswer, total=False):
+    """A command's answer with the name and version of its schema."""
+
+    overall: Optional[Overall]
+
+
+class _Ask(TypedDict):
+    kind: str
+
+
+class Ask(_Ask, total=False):
+    """The demand of a rule. Limits of time, tokens and money are relative to the baseline: 0.1 is a tenth of it."""
+
+    metric: str
+    allowed: float
+    item: str
+
+
+class _NightsEvidence(TypedDict):
+    # Evidence after the last day against "it fell by no more than is allowed".
+    e_value: float
+    # Days since the baseline.
+    nights: int
+    # Days of the baseline.
+    baseline_nights: int
+    # Whether the evidence reached `enough` on any day. An alarm stays until the baseline changes.
+    alarm: bool
+    # 1 / alpha. The chance that the evidence ever reaches it without a true drop is at most alpha, for any number
+    # of days.
+    enough: float
+    # Days with other items, which are not counted.
+    left_out: int
+
+
+class NightsEvidence(_NightsEvidence, total=False):
+    """The evidence of all days since the baseline. A day (UTC) counts if it has runs of the arm on the baseline's
+    items."""
+
+    # Number of days until the alarm.
+    alarm_at: Optional[int]
+    # The first day on which an alarm is possible with this baseline. Absent if none is possible within 400 days.
+    earliest: Optional[int]
+
+
+class _GateCheck(TypedDict):
+    suite: str
+    arm: Arm
+    rule: Ask
+    ruling: str
+    basis: str
+
+
+class GateCheck(_GateCheck, total=False):
+    """One rule applied to one arm."""
+
+    suite_version: Optional[str]
+    # The baseline's arm, if there is one.
+    against: Optional[Arm]
+    metric: Optional[Metric]
+    head: Optional[Cell]
+    baseline: Optional[Cell]
+    # Evidence of the pair: the first arm is of the new runs, the second of the baseline.
+    evidence: Optional[PairEvidence]
+    # The grade of how alike the new runs and the baseline were measured, with the differences.
+    comparability: Optional[Comparability]
+    # Estimated number of additional units needed for a decision.
+    further: Optional[Needed]
+    # For a rule about an item: attempts passed; then attempts counted.
+    passed: Optional[int]
+    attempts: Optional[int]
+    # For required items: the number of items that the rule names.
+    matched: Optional[int]
+    # Names of the first required items that did not pass.
+    not_passed: List[str]
+    # Number of required items that did not pass.
+    failing: Optional[int]
+    # Evidence of all days since a fixed baseline on a drop in the pass rate.
+    over_nights: Optional[NightsEvidence]
+
+
+class AbsentArm(TypedDict):
+    """An arm that only the baseline has."""
+
+    suite: str
+    approach: str
+    model: str
+
+
+class OutdatedArm(TypedDict):
+    """An arm of the new runs without a run of the judged suite version, so that no rule applies to it."""
+
+    suite: str
+    approach: str
+    model: str
+    # The suite versions of its runs, newest first; `unknown` for runs without one.
+    suite_versions: List[str]
+    # The suite version that the gate judges.
+    judged_version: str
+
+
+class _FailingItem(TypedDict):
+    kind: str
+    item: str
+    # Attempts passed and counted: of the new runs, then of the baseline.
+    passed: int
+    attempts: int
+    baseline_passed: int
+    baseline_attempts: int
+
+
+class FailingItem(_FailingItem, total=False):
+    """One item that fails in the new runs."""
+
+    # Why it failed, from the newest run whose evaluator gives a reason. Cut to a bounded length.
+    reason: Optional[str]
+
+
+class NewFailures(TypedDict):
+    """Items of one arm that fail now and passed in its baseline."""
+
+    suite: str
+    arm: Arm
+    against: Arm
+    # Items that passed every attempt of the baseline and fail at least half of the new attempts.
+    count: int
+    # The first of these items, by kind, evaluator and name; at most [`MOST_FAILING`].
+    items: List[FailingItem]
+    # Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
+    flaky_count: int
+    # The first of the flaky items.
+    flaky: List[FailingItem]
+
+
+class _GateAnswer(TypedDict):
+    # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
+    schema: str
+    # The worst ruling of all checks.
+    ruling: str
+    checks: List[GateCheck]
+    # Arms of the baseline without new runs.
+    absent: List[AbsentArm]
+    # Confidence level of every interval.
+    confidence: float
+    # Number of checks that an interval decided. They are not adjusted for each other: a pass needs all of them.
+    by_interval: int
+    # Upper limit of the chance that any of these checks is a false regression, if every change is exactly as large
+    # as allowed.
+    false_regression: float
+    # Number of selected runs that are retracted.
+    retracted: int
+
+
+class GateAnswer(_GateAnswer, total=False):
+    """A command's answer with the name and version of its schema."""
+
+    # The baseline as requested.
+    against: Optional[str]
+    # Why there is no baseline: the attempts to find one.
+    missing: Optional[str]
+    # Arms that no check covers, because their new runs are all of other suite versions.
+    outdated: List[OutdatedArm]
+    # Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.
+    new_failures: List[NewFailures]
+
+
+# The shares of the worlds with each ruling.
+GateOdds = TypedDict(
+    "GateOdds",
+    {
+        "drop": float,
+        "pass": float,
+        "inconclusive": float,
+        "regression": float,
+    },
+)
+
+
+class _PlannedGate(TypedDict):
+    suite: str
+    arm: Arm
+    basis: str
+    items: int
+    baseline_runs: int
+    head_runs: int
+    # Standard deviation, as a share, of whole runs beyond the variation of their items.
+    run_deviation: float
+    # The rules that the odds cover, together.
+    rules: List[Ask]
+    # Simulated worlds for each drop.
+    worlds: int
+    # By true drop of the pass rate, for as many of `drops` as the rate allows. At a drop of 0 every regression is a
+    # false alarm.
+    odds: List[GateOdds]
+
+
+class PlannedGate(_PlannedGate, total=False):
+    """The odds of the rules for one arm on one suite."""
+
+    suite_version: Optional[str]
+    # Rules without odds, because they are not about the pass rate.
+    left_out: List[Ask]
+
+
+class _GatePlanAnswer(TypedDict):
+    # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
+    schema: str
+    # The simulated drops of the pass rate, as shares; the first is 0.
+    drops: List[float]
+    plans: List[PlannedGate]
+    # Confidence level of every interval.
+    confidence: float
+
+
+class GatePlanAnswer(_GatePlanAnswer, total=False):
+    """A command's answer with the name and version of its schema."""
+
+    # The baseline as requested.
+    against: Optional[str]
+    # Arms without odds, because their new runs are all of other suite versions.
+    outdated: List[OutdatedArm]
+
+
+class _HeldDecision(TypedDict):
+    suite: str
+    arm: Arm
+    choice: str
+
+
+class HeldDecision(_HeldDecision, total=False):
+    """One arm of the new runs against one of the baseline."""
+
+    suite_version: Optional[str]
+    against: Optional[Arm]
+    # The reasons. Arm 0 is the new one, arm 1 the baseline's. Absent without a baseline.
+    decision: Optional[Decision]
+    # The largest unimportant difference of the primary metric.
+    margin: Optional[float]
+    # The evidence, oriented to the new arm: primary metric, cost and time, as far as they are known.
+    quality: Optional[PairEvidence]
+    cost: Optional[PairEvidence]
+    time: Optional[PairEvidence]
+    comparability: Optional[Comparability]
+
+
+class _GateDecideAnswer(TypedDict):
+    # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
+    schema: str
+    # The decisions in words, in their order.
+    sentences: List[str]
+    # The overall choice: ship if every arm of every suite says so; keep the baseline if any does.
+    choice: str
+    decisions: List[HeldDecision]
+
+
+class GateDecideAnswer(_GateDecideAnswer, total=False):
+    """A command's answer with the name and version of its schema."""
+
+    # The baseline as requested.
+    against: Optional[str]
+    # Why there is no baseline: the attempts to find one.
+    missing: Optional[str]
+    # Arms without a decision, because their new runs are all of other suite versions.
+    outdated: List[OutdatedArm]

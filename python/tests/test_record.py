@@ -1,0 +1,329 @@
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+
+import evalreport
+from conftest import journal, program
+
+ARM: Dict[str, Any] = {"suite": "quiz", "approach": "mine", "model": "sonnet"}
+
+
+def header(run: "evalreport.Recording") -> Dict[str, Any]:
+    told: Dict[str, Any] = json.loads(Path("results", f"{run.id}.json").read_text())
+    return told
+
+
+def whole() -> str:
+    told = program("doctor", "--verify")
+    assert "no damage found" in told
+    return told
+
+
+def test_every_argument_arrives() -> None:
+    with evalreport.record(
+        **ARM, batch="night-1", run_index=2, seed=0, tags={"k": "v"}, suite_version="2", agent="loop", kind="task", evaluator="judge"
+    ) as run:
+        run.messages([{"role": "user", "content": "Why?"}], item="q1")
+        run.item(
+            "q1",
+            True,
+            score=0.5,
+            answer=42,
+            expected="42",
+            question="What?",
+            reply="It is 42",
+            category="c",
+            cluster="p1",
+            duration_seconds=1,
+            cost_usd=0.25,
+            input_tokens=3,
+            output_tokens=4,
+            steps=2,
+            tools={"Read": 1},
+            model="sonnet-4",
+            scores={"rouge": 0.1},
+        )
+        run.item("q2", status="skipped", kind="test", evaluator="own_tests", reason="no time")
+        run.item("q3", error="boom", attempt=2)
+        run.score("calm", 0.75, unit="fraction", n=3, standard_error=0.1)
+        assert "q1" in run and ("q3", 2) in run and ("q3", 1) not in run and "q2" not in run
+        assert run.decided == {("q1", 1), ("q3", 2)}
+    lines = journal(run.id)
+    assert lines[0] == {
+        "item": "q1", "kind": "task", "evaluator": "judge", "attempt": 1, "revision": 0, "status": "pass", "score": 0.5, "cluster": "p1",
+        "category": "c", "duration_seconds": 1.0, "cost_usd": 0.25, "input_tokens": 3, "output_tokens": 4,
+        "details": {
+            "reply": "It is 42", "answer": "42", "expected": ["42"], "usage": {"input": 3, "output": 4}, "steps": 2, "model": "sonnet-4",
+            "tools": {"Read": 1}, "question": "What?", "scores": {"rouge": 0.1},
+        },
+    }  # fmt: skip
+    assert (lines[1]["kind"], lines[1]["evaluator"], lines[1]["details"]) == ("test", "own_tests", {"reason": "no time"})
+    assert (lines[2]["status"], lines[2]["details"]) == ("error", {"reason": "boom"})
+    told = header(run)
+    for key, value in {**ARM, "batch_id": "night-1", "run_index": 2, "seed": 0, "tags": {"k": "v"}, "suite_version": "2"}.items():
+        assert told[key] == value
+    assert told["agent"] == "loop" and told["status"] == "completed" and (told["shared_tests_passed"], told["shared_tests_total"]) == (1, 2)
+    assert "1 run sealed" in whole()
+    assert json.loads(Path("results", run.id, "transcript.jsonl").read_text())["item"] == "q1"
+
+
+def test_an_exception_ends_the_run_as_failed() -> None:
+    with pytest.raises(ZeroDivisionError):
+        with evalreport.record(**ARM) as run:
+            run.item("q1", passed=True)
+            1 / 0
+    assert (header(run)["status"], header(run)["error"]) == ("failed", "ZeroDivisionError: division by zero")
+    assert len(journal(run.id)) == 1
+    with pytest.raises(evalreport.Error, match="has ended"):
+        run.item("q2", passed=True)
+    whole()
+
+
+def test_ctrl_c_leaves_a_run_to_be_resumed() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        with evalreport.record(**ARM) as run:
+            run.item("q1", passed=True)
+            raise KeyboardInterrupt
+    assert "abandoned" in program("list", "--runs")
+    with evalreport.record(resume=run.id[:13]) as resumed:
+        assert resumed.id == run.id and "q1" in resumed and (resumed.suite, resumed.approach, resumed.model) == ("quiz", "mine", "sonnet")
+        with pytest.raises(evalreport.Error, match="recorded already"):
+            resumed.item("q1", passed=True)
+        resumed.item("q2", passed=False)
+    assert [line["item"] for line in journal(run.id)] == ["q1", "q2"] and header(run)["shared_tests_total"] == 2
+    whole()
+
+
+def test_ctrl_c_of_the_terminal_does_not_reach_the_writer() -> None:
+    code = """
+import evalreport, sys, time
+with evalreport.record(suite="s", approach="a") as run:
+    run.item("q1", passed=True)
+    try:
+        print(run.id, flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        run.item("q2", passed=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+    assert child.stdout is not None
+    name = child.stdout.readline().decode().strip()
+    os.killpg(child.pid, signal.SIGINT)
+    assert child.wait(30) == 0
+    child.stdout.close()
+    assert [line["item"] for line in journal(name)] == ["q1", "q2"]
+    whole()
+
+
+def test_an_end_of_its_own() -> None:
+    with evalreport.record(**ARM) as run:
+        run.item("q1", passed=False)
+        run.end(status="limit", error="no more money", cost_usd=1.5, duration_seconds=60, input_tokens=10, output_tokens=5, reported_model="x")
+    told = header(run)
+    assert (told["status"], told["error"], told["cost_usd"], told["duration_seconds"]) == ("limit", "no more money", 1.5, 60.0)
+    assert (told["total_tokens"], told["reported_model"]) == (15, "x")
+
+
+def test_what_is_wrong_is_refused_and_the_run_goes_on() -> None:
+    unbegun = evalreport.record(**ARM)
+    with pytest.raises(evalreport.Error, match="has not begun"):
+        unbegun.item("q1", passed=True)
+    with pytest.raises(TypeError, match="only a recording in progress"):
+        pickle.dumps(unbegun)
+    for arguments in ({"suite": "s"}, {"suite": "", "approach": "a"}, {"resume": "none"}, {**ARM, "id": ".x"}, {**ARM, "batch": "a/b"}):
+        with pytest.raises(evalreport.Error):
+            evalreport.record(**arguments).__enter__()
+    with evalreport.record(**ARM) as run:
+        for wrong in (
+            {},
+            {"passed": True, "status": "pass"},
+            {"status": "won"},
+            {"passed": True, "cost_usd": -1},
+            {"passed": True, "cost_usd": float("nan")},
+            {"passed": True, "error": "boom"},
+            {"passed": True, "attempt": 0},
+            {"passed": True, "input_tokens": 1.5},
+            {"passed": True, "kind": "riddle"},
+            {"passed": True, "answer": "x" * (65 << 20)},
+            {"passed": True, "tools": {"Read": object()}},
+        ):
+            with pytest.raises(evalreport.Error):
+                run.item("q1", **wrong)
+        with pytest.raises(evalreport.Error):
+            run.__enter__()
+        deep: Any = 1
+        for _ in range(500):
+            deep = [deep]
+        with pytest.raises(evalreport.Error, match="recursion limit"):
+            run.messages([{"content": deep}])
+        run.item("q1", passed=True)
+    assert len(journal(run.id)) == 1
+    whole()
+
+
+def test_texts_arrive_whole() -> None:
+    odd = "line\nbreak \u2028 \x00 \ud800 \"quoted\" \\ <é> " + "x" * 300_000
+    with evalreport.record(**ARM) as run:
+        run.item("näme \n \"1\"", passed=True, answer=odd)
+    (line,) = journal(run.id)
+    assert line["item"] == 'näme \n "1"'
+    assert line["details"]["answer"] == odd.replace("\ud800", "\ufffd")
+    whole()
+
+
+def test_numbers_of_other_libraries() -> None:
+    class Number:
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+        def item(self) -> Any:
+            return self.value
+
+        def __float__(self) -> float:
+            return float(self.value)
+
+        def __bool__(self) -> bool:
+            return bool(self.value)
+
+    with evalreport.record(**ARM) as run:
+        run.item("q1", passed=Number(True), cost_usd=Number(0.5), input_tokens=Number(3))  # type: ignore[arg-type]
+    assert (journal(run.id)[0]["cost_usd"], journal(run.id)[0]["input_tokens"]) == (0.5, 3)
+
+
+def test_secrets_of_the_environment_are_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_API_KEY", "hunter2-hunter2")
+    with pytest.raises(RuntimeError):
+        with evalreport.record(**ARM, tags={"k": "hunter2-hunter2"}) as run:
+            run.item("q1", passed=False, answer="the key is hunter2-hunter2", reason="hunter2-hunter2")
+            run.messages([{"content": "hunter2-hunter2"}])
+            raise RuntimeError("401 for hunter2-hunter2")
+    for file in Path("results").rglob("*"):
+        assert not file.is_file() or b"hunter2" not in file.read_bytes(), file
+    assert header(run)["error"] == "RuntimeError: 401 for [SERVICE_API_KEY]"
+
+
+def test_a_run_is_readable_while_it_is_written() -> None:
+    with evalreport.record(**ARM) as run:
+        run.item("q1", passed=True)
+        run.item("q2", passed=False)
+        assert [line["item"] for line in journal(run.id)] == ["q1", "q2"]
+        for command in (["list"], ["list", "--runs"], ["show", run.id]):
+            told = program(*command)
+            assert all(word in told for word in ("in progress", "quiz", "mine", "sonnet", "1/2 (50%)")), told
+        assert "in flight" in program("doctor") and "2 outcomes" in program("doctor")
+        with pytest.raises(evalreport.Error, match="being written by another process"):
+            evalreport.record(resume=run.id).__enter__()
+    assert "Not finished" not in program("list")
+
+
+def test_threads() -> None:
+    with evalreport.record(**ARM) as run:
+
+        def work(number: int) -> None:
+            for item in range(50):
+                run.item(f"q{number}-{item}", passed=True)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len({line["item"] for line in journal(run.id)}) == len(journal(run.id)) == 400
+    whole()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_forked_processes_share_a_run() -> None:
+    context = multiprocessing.get_context("fork")
+    with evalreport.record(**ARM) as run:
+
+        def work(number: int) -> None:
+            for item in range(50):
+                run.item(f"q{number}-{item}", passed=True)
+
+        processes = [context.Process(target=work, args=(number,)) for number in range(4)]
+        for process in processes:
+            process.start()
+        work(9)
+        for process in processes:
+            process.join()
+            assert process.exitcode == 0
+        # One is killed in the middle of its talk, and the others go on.
+        endless = context.Process(target=lambda: [work(100 + number) for number in range(1000)])
+        endless.start()
+        time.sleep(0.2)
+        assert endless.pid is not None
+        os.kill(endless.pid, signal.SIGKILL)
+        endless.join()
+        run.item("last", passed=True)
+    items = [line["item"] for line in journal(run.id)]
+    assert len(set(items)) == len(items) >= 251 and items[-1] == "last"
+    whole()
+
+
+def send(run: "evalreport.Recording", number: int) -> bool:
+    for item in range(30):
+        run.item(f"q{number}-{item}", passed=True)
+    with pytest.raises(evalreport.Error, match="recorded already"):
+        run.item(f"q{number}-0", passed=True)
+    return "before" in run and f"q{number}-3" in run
+
+
+def send_for_ever(run: "evalreport.Recording") -> None:
+    for number in range(1000, 100_000):
+        send(run, number)
+
+
+def test_started_processes_send_to_the_one_that_records() -> None:
+    context = multiprocessing.get_context("spawn")
+    with evalreport.record(**ARM) as run:
+        run.item("before", passed=True)
+        endless = context.Process(target=send_for_ever, args=(run,))
+        endless.start()
+        with context.Pool(3) as pool:
+            assert all(pool.starmap(send, [(run, number) for number in range(6)]))
+        assert endless.pid is not None
+        os.kill(endless.pid, signal.SIGKILL)
+        endless.join()
+        run.item("last", passed=True)
+    items = [line["item"] for line in journal(run.id)]
+    assert len(set(items)) == len(items) >= 182 and {f"q{number}-{item}" for number in range(6) for item in range(30)} < set(items)
+    whole()
+
+
+def one_run(number: int) -> str:
+    with evalreport.record(**ARM, batch="together", run_index=number + 1) as run:
+        for item in range(20):
+            run.item(f"q{item}", passed=item % 3 > 0)
+    return run.id
+
+
+def test_processes_record_runs_of_one_batch() -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        ids = pool.map(one_run, range(8))
+    assert len(set(ids)) == 8
+    assert len(program("list", "--runs", "--batch", "together", "--format", "csv").splitlines()) == 9
+    whole()
+
+
+def test_a_writer_that_dies_is_an_error_and_the_run_can_be_resumed() -> None:
+    with pytest.raises(evalreport.Error, match="stopped by signal 9"):
+        with evalreport.record(**ARM) as run:
+            run.item("q1", passed=True)
+            assert run._pipe is not None
+            run._pipe._child.kill()
+            run.item("q2", passed=True)
+    with evalreport.record(resume=run.id) as resumed:
+        resumed.item("q2", passed=True)
+    assert header(run)["shared_tests_total"] == 2
+    whole()

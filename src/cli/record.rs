@@ -1,0 +1,412 @@
+//! `record`: writes a run of somebody else's harness, which passes outcomes as lines of JSON and reads an answer to each.
+//!
+//! ```text
+//! {"item":{"item":"q1","passed":true,"cost_usd":0.01}}     an outcome; answered when it is stored
+//! {"messages":{"item":"q1","entries":[…]}}                 messages and tool calls, before their outcome
+//! {"score":{"metric":"latency","value":1.8,"unit":"seconds","direction":"down"}}
+//! {"end":{"status":"failed","error":"…"}}                  the header; both keys may be absent
+//! ```
+//!
+//! Input that ends without `end` leaves a run that is not finished, because the harness may have been killed.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::time::Instant;
+
+use chrono::SecondsFormat;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tracing::info;
+
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, Usage, visible};
+use crate::results::{Begun, Journal, MAX_LINE_BYTES, ScoreLine, Store, scan};
+use crate::run::add_items;
+
+use super::arguments::Record;
+use super::assignments::assignments;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::shown::shown;
+use super::{clock, exit_code, output, selection};
+
+/// One line of input. It has one of these keys, and may have a number `n`, which the answer repeats.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    item: Option<Item>,
+    messages: Option<Messages>,
+    score: Option<ScoreLine>,
+    end: Option<End>,
+}
+
+/// An outcome, with the keys of `items.jsonl` and `passed` as a short form of `status`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    item: String,
+    kind: Option<ItemKind>,
+    evaluator: Option<String>,
+    attempt: Option<u32>,
+    status: Option<ItemStatus>,
+    passed: Option<bool>,
+    score: Option<f64>,
+    cluster: Option<String>,
+    category: Option<String>,
+    duration_seconds: Option<f64>,
+    cost_usd: Option<f64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    #[serde(default)]
+    details: ItemDetails,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Messages {
+    item: Option<String>,
+    entries: Vec<Value>,
+}
+
+/// What only the end of a run tells. Sums over the items are computed, unless they are given here.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {
+    status: Option<RunStatus>,
+    error: Option<String>,
+    duration_seconds: Option<f64>,
+    cost_usd: Option<f64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    reported_model: Option<String>,
+}
+
+/// A run being recorded.
+struct Recording {
+    store: Store,
+    id: RunId,
+    begun: Begun,
+    journal: Journal,
+    kind: ItemKind,
+    evaluator: String,
+    /// Every recorded outcome: kind, evaluator, item and attempt.
+    seen: BTreeSet<(ItemKind, String, String, u32)>,
+    /// When the run began. `None` if it was resumed: nobody knows how long it lay.
+    start: Option<Instant>,
+}
+
+pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure> {
+    settings.check_folders()?;
+    let kinds = ItemKind::ALL.map(ItemKind::name).join(", ");
+    let kind = ItemKind::from_name(&arguments.kind)
+        .ok_or_else(|| Failure::new(format!("no kind `{}`", visible(&arguments.kind))).with_hint(format!("kinds are {kinds}")))?;
+    let store = settings.store();
+    store.sweep();
+    let mut recording = match &arguments.resume {
+        Some(id) => Recording::resume(store, id, kind, arguments)?,
+        None => Recording::begin(store, kind, arguments)?,
+    };
+    answer(recording.introduction(), None)?;
+    let mut input = std::io::stdin().lock();
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let read = read_line(&mut input, &mut bytes).map_err(|error| Failure::new(format!("cannot read the input: {error}")));
+        if read? == 0 {
+            return Err(recording.stopped());
+        }
+        // A harness that was killed may leave a half line.
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        let (n, line) = parse(&bytes);
+        let done = line.and_then(|line| recording.take(line));
+        let has_ended = matches!(done, Ok(Some(_)));
+        let told = match done {
+            Ok(Some(committed)) => committed,
+            Ok(None) => json!({"stored": true}),
+            Err(Failure { message, hint, .. }) => {
+                hint.map_or_else(|| json!({"error": message}), |hint| json!({"error": message, "hint": hint}))
+            }
+        };
+        answer(told, n)?;
+        if has_ended {
+            return Ok(exit_code::DONE);
+        }
+    }
+}
+
+/// Prints an answer, with the number of its line.
+fn answer(mut told: Value, n: Option<Value>) -> Result<(), Failure> {
+    if let Some(n) = n {
+        told["n"] = n;
+    }
+    output::print(&format!("{told}\n"))
+}
+
+/// Reads one line. Of a longer one than a store holds, it reads the beginning and skips the rest.
+fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    use std::io::Read;
+    let read = input.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', bytes)?;
+    if read == MAX_LINE_BYTES && !bytes.ends_with(b"\n") {
+        input.skip_until(b'\n')?;
+    }
+    Ok(read)
+}
+
+/// Parses a line, and its number. If the number comes first, it is known whatever else is wrong.
+fn parse(bytes: &[u8]) -> (Option<Value>, Result<Line, Failure>) {
+    let bad = |error: serde_json::Error| {
+        let text = error.to_string();
+        let text = text.split(" at line ").next().unwrap_or_default();
+        let hint = "one line of JSON has one outcome, at most 64 MiB long and 100 levels deep";
+        Failure::new(format!("the line is not a record: {}", visible(text))).with_hint(hint)
+    };
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(mut value) => {
+            let n = value.as_object_mut().and_then(|fields| fields.remove("n"));
+            (n, serde_json::from_value(value).map_err(bad))
+        }
+        Err(error) => {
+            let rest = bytes.strip_prefix(b"{\"n\":");
+            let n = rest.and_then(|rest| serde_json::Deserializer::from_slice(rest).into_iter::<Value>().next()?.ok());
+            (n, Err(bad(error)))
+        }
+    }
+}
+
+fn name(what: &str, text: &str) -> Result<String, Failure> {
+    if text.trim().is_empty() { Err(Failure::new(format!("the {what} is empty"))) } else { Ok(text.to_owned()) }
+}
+
+fn measured(key: &str, value: Option<f64>) -> Result<Option<f64>, Failure> {
+    match value {
+        Some(number) if number < 0.0 => Err(Failure::new(format!("`{key}` is negative"))),
+        value => Ok(value),
+    }
+}
+
+impl Recording {
+    fn begin(store: Store, kind: ItemKind, arguments: &Record) -> Result<Self, Failure> {
+        let now = clock::now();
+        let id = match &arguments.id {
+            Some(id) => RunId::parse(id).map_err(Failure::new)?,
+            None => Store::new_run_id(now),
+        };
+        // A batch may have a plan, which is a file of that name.
+        let batch_id = arguments.batch.as_deref().map(RunId::parse).transpose().map_err(|error| Failure::new(format!("batch: {error}")))?;
+        let begun = Begun {
+            suite: name("suite", arguments.suite.as_deref().unwrap_or_default())?,
+            approach: name("approach", arguments.approach.as_deref().unwrap_or_default())?,
+            model: arguments.model.clone().unwrap_or_default(),
+            begun: now.to_rfc3339_opts(SecondsFormat::Secs, true),
+            agent: arguments.agent.clone(),
+            batch_id: batch_id.map(|id| id.to_string()),
+            run_index: arguments.run_index,
+            seed: arguments.seed,
+            tags: assignments("--tag", &arguments.tag, "--tag KEY=VALUE")?,
+            suite_version: arguments.suite_version.clone(),
+        };
+        let is_there = || store.run_dir(&id).try_exists().unwrap_or(true);
+        if !store.has(&id)? && is_there() {
+            return Err(Failure::new(format!("run `{id}` was begun before, at {}", shown(&store.run_dir(&id))))
+                .with_hint(format!("`evalreport record --resume {id}` resumes it; another id makes another run")));
+        }
+        let journal = store.journal(&id)?;
+        begun.save(&store, &id)?;
+        info!(run = %id, suite = begun.suite, approach = begun.approach, "recording begun");
+        let evaluator = name("evaluator", &arguments.evaluator)?;
+        Ok(Self { store, id, begun, journal, kind, evaluator, seen: BTreeSet::new(), start: Some(Instant::now()) })
+    }
+
+    fn resume(store: Store, text: &str, kind: ItemKind, arguments: &Record) -> Result<Self, Failure> {
+        let contents = scan(&store);
+        let ids: Vec<RunId> = contents.headless.iter().filter_map(|headless| RunId::parse(headless.run()).ok()).collect();
+        let id = match selection::named(text, ids.iter()).as_slice() {
+            [one] => (*one).clone(),
+            [] if RunId::parse(text).is_ok_and(|id| store.has(&id).unwrap_or(false)) => {
+                return Err(Failure::new(format!("run `{}` is finished", visible(text))).with_hint("record another run"));
+            }
+            [] => {
+                return Err(Failure::new(format!("no abandoned run `{}`", visible(text)))
+                    .with_hint("`evalreport list --runs` names the runs that are not finished"));
+            }
+            several => {
+                return Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len()))
+                    .with_hint("give more of the id"));
+            }
+        };
+        let journal = store.journal(&id)?;
+        let Some(begun) = Begun::load(&store.run_dir(&id))? else {
+            return Err(
+                Failure::new(format!("run `{id}` was not begun by `record`")).with_hint("`evalreport run --resume` resumes runs of a plan")
+            );
+        };
+        let of_outcome = |outcome: ItemOutcome| (outcome.kind, outcome.evaluator, outcome.item, outcome.attempt);
+        let seen: BTreeSet<_> = journal.decided()?.into_iter().map(|(outcome, _)| of_outcome(outcome)).collect();
+        info!(run = %id, outcomes = seen.len(), "recording resumed");
+        let evaluator = name("evaluator", &arguments.evaluator)?;
+        Ok(Self { store, id, begun, journal, kind, evaluator, seen, start: None })
+    }
+
+    /// The first answer: which run it is, and the outcomes that it has.
+    fn introduction(&self) -> Value {
+        let decided = self
+            .seen
+            .iter()
+            .map(|(kind, evaluator, item, attempt)| json!({"item": item, "kind": kind.name(), "evaluator": evaluator, "attempt": attempt}));
+        json!({
+            "schema": "evalreport/record/1",
+            "run": self.id.as_str(),
+            "folder": self.store.run_dir(&self.id).display().to_string(),
+            "suite": self.begun.suite,
+            "approach": self.begun.approach,
+            "model": self.begun.model,
+            "kind": self.kind.name(),
+            "evaluator": self.evaluator,
+            "decided": decided.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Stores what a line says. Returns the last answer if the line ends the run.
+    fn take(&mut self, line: Line) -> Result<Option<Value>, Failure> {
+        let Line { item, messages, score, end } = line;
+        match (item, messages, score, end) {
+            (Some(item), None, None, None) => self.item(item).map(|()| None),
+            (None, Some(Messages { item, entries }), None, None) => {
+                self.journal.append_transcript(item.as_deref(), &entries)?;
+                Ok(None)
+            }
+            (None, None, Some(score), None) => {
+                self.journal.append_score(&score)?;
+                Ok(None)
+            }
+            (None, None, None, Some(end)) => self.end(end).map(Some),
+            _ => Err(Failure::new("the line needs one key of `item`, `messages`, `score` and `end`")),
+        }
+    }
+
+    fn item(&mut self, item: Item) -> Result<(), Failure> {
+        let status = match (item.status, item.passed) {
+            (Some(status), None) => status,
+            (None, Some(true)) => ItemStatus::Pass,
+            (None, Some(false)) => ItemStatus::Fail,
+            (None, None) => {
+                return Err(Failure::new(format!("item `{}` has no `passed`", visible(&item.item)))
+                    .with_hint("or give its `status`: pass, fail, error, limit, infra, skipped or not_evaluated"));
+            }
+            (Some(_), Some(_)) => {
+                return Err(Failure::new(format!("item `{}` has `passed` and `status`", visible(&item.item))).with_hint("give one of both"));
+            }
+        };
+        let attempt = item.attempt.unwrap_or(1);
+        if attempt == 0 {
+            return Err(Failure::new("attempts count from 1"));
+        }
+        let evaluator = item.evaluator.unwrap_or_else(|| self.evaluator.clone());
+        let kind = item.kind.unwrap_or(self.kind);
+        let key = (kind, name("evaluator", &evaluator)?, name("item", &item.item)?, attempt);
+        if self.seen.contains(&key) {
+            return Err(Failure::new(format!("item `{}`, attempt {attempt} is recorded already", visible(&item.item)))
+                .with_hint(format!("another attempt at it has `attempt` {}", attempt.saturating_add(1))));
+        }
+        let mut details = item.details;
+        let usage = Usage { input: item.input_tokens, output: item.output_tokens, ..Usage::default() };
+        if details.usage.is_none() && usage != Usage::default() {
+            details.usage = Some(usage);
+        }
+        let outcome = ItemOutcome {
+            run: self.id.clone(),
+            kind,
+            item: item.item,
+            cluster: item.cluster,
+            category: item.category,
+            attempt,
+            status,
+            score: item.score,
+            evaluator,
+            revision: 0,
+            duration_seconds: measured("duration_seconds", item.duration_seconds)?,
+            cost_usd: measured("cost_usd", item.cost_usd)?,
+            input_tokens: item.input_tokens,
+            output_tokens: item.output_tokens,
+        };
+        self.journal.append(&outcome, &details)?;
+        self.seen.insert(key);
+        Ok(())
+    }
+
+    /// Commits the run.
+    fn end(&mut self, end: End) -> Result<Value, Failure> {
+        let duration = measured("duration_seconds", end.duration_seconds)?;
+        let cost = measured("cost_usd", end.cost_usd)?;
+        self.journal.sync()?;
+        let decided = self.journal.decided()?;
+        let mut run = Run { timestamp: Some(clock::now()), ..self.begun.to_run(&self.id) };
+        run.tool_version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        if !decided.is_empty() {
+            add_items(&mut run, &decided);
+        }
+        let elapsed = self.start.map(|start| start.elapsed().as_millis() as f64 / 1000.0);
+        run.duration_seconds = duration.or(run.duration_seconds).or(elapsed);
+        if cost.is_some() {
+            (run.cost_usd, run.cost_source) = (cost, CostSource::Reported);
+        }
+        if end.input_tokens.is_some() || end.output_tokens.is_some() {
+            (run.input_tokens, run.output_tokens) = (end.input_tokens, end.output_tokens);
+            run.total_tokens = end.input_tokens.zip(end.output_tokens).and_then(|(input, output)| input.checked_add(output));
+            run.usage = None;
+        }
+        run.reported_model = end.reported_model;
+        count(&mut run, &decided);
+        run.error = end.error.filter(|error| !error.is_empty());
+        match end.status {
+            Some(status) => run.status = status,
+            None if run.error.is_some() => run.status = RunStatus::Failed,
+            None => judge_by_items(&mut run, &decided),
+        }
+        let path = self.store.commit(&run, &self.journal)?;
+        info!(run = %self.id, status = run.status.name(), file = %path.display(), "recording committed");
+        Ok(json!({
+            "committed": path.display().to_string(),
+            "status": run.status.name(),
+            "outcomes": decided.len(),
+            "passed": run.shared_tests_passed,
+            "total": run.shared_tests_total,
+        }))
+    }
+
+    /// Keeps what was recorded, and says that it is not a finished run.
+    fn stopped(&self) -> Failure {
+        let outcomes = output::count(self.seen.len(), "outcome");
+        let kept = match self.journal.sync() {
+            Ok(()) => format!("the input ended without `end`: run `{}` has {outcomes} and is not finished", self.id),
+            Err(error) => error.whole(),
+        };
+        Failure::new(kept).with_hint(format!("`evalreport record --resume {}` resumes it", self.id))
+    }
+}
+
+/// Counts passed and total as readers of the header count them.
+fn count(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
+    let counts_of = |is_of: &dyn Fn(&str) -> bool| {
+        let counted =
+            || decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.kind.is_counted() && is_of(&outcome.evaluator));
+        let total = counted().filter(|outcome| outcome.status.is_counted()).count() as u64;
+        let passed = counted().filter(|outcome| outcome.status == ItemStatus::Pass).count() as u64;
+        counted().next().map(|_| (passed, total)).unzip()
+    };
+    (run.shared_tests_passed, run.shared_tests_total) = counts_of(&|evaluator| !matches!(evaluator, "own_tests" | "functional_tests"));
+    (run.own_tests_passed, run.own_tests_total) = counts_of(&|evaluator| evaluator == "own_tests");
+}
+
+/// Sets the status of a run whose harness did not say any. An agent that was never reached was not measured.
+fn judge_by_items(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
+    let all = |is_so: &dyn Fn(ItemStatus) -> bool| !decided.is_empty() && decided.iter().all(|(outcome, _)| is_so(outcome.status));
+    if all(&ItemStatus::is_missing) {
+        run.status = RunStatus::Infra;
+        run.error = Some("no attempt was decided".to_owned());
+    } else if all(&|status| status == ItemStatus::Error) {
+        run.status = RunStatus::Failed;
+        run.error = Some("every attempt ended with an error".to_owned());
+    }
+}
