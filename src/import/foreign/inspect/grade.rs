@@ -1,6 +1,6 @@
 //! Inspect's scores as numbers, and its metrics over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
