@@ -30,7 +30,7 @@
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
 //! | 1 | [`serve`] | serves a folder's files to browsers on this machine | files |
 //! | 2a | [`agent`] | turns a prompt into an answer: programs, coding agents' command lines, HTTP chat APIs, replay | domain, files, transcript, config, process |
-//! | 2 | [`import`] | foreign formats, one per file, into the same records in the same store | domain, files, document, transcript, junit, results |
+//! | 2 | [`import`] | foreign formats, one per file, into the same records in the same store | domain, stats, files, document, transcript, junit, results |
 //! | 2b | [`evaluate`] | evaluators of answers and finished workspaces, one per file | domain, files, document, junit, config, suite, process, agent |
 //! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | tables, cache, outcome matrices and typed queries; the only module that uses polars | domain, files, results |

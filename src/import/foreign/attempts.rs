@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{Direction, ScoreRecord, Unit};
+use crate::stats::{Undefined, clustered_mean, mean_pass_at_k};
 
 /// A value for each attempt at each item.
 #[derive(Debug, Default)]
@@ -45,13 +46,9 @@ impl Attempted {
 
     /// Returns pass@k over the items with at least `k` attempts: the mean chance that one of `k` drawn attempts gets 1.
     pub fn pass_at(&self, k: usize) -> Option<f64> {
-        let enough: Vec<f64> = self
-            .by_item
-            .values()
-            .filter(|values| k > 0 && values.len() >= k)
-            .map(|values| pass_at(values.len(), values.iter().filter(|value| **value >= 1.0).count(), k))
-            .collect();
-        (!enough.is_empty()).then(|| enough.iter().sum::<f64>() / enough.len() as f64)
+        let counts = |values: &Vec<f64>| (values.len() as u64, values.iter().filter(|value| **value >= 1.0).count() as u64);
+        let tasks: Vec<(u64, u64)> = self.by_item.values().filter(|values| values.len() >= k).map(counts).collect();
+        mean_pass_at_k(&tasks, k as u64).ok()
     }
 
     /// Returns the mean as a score of the run.
@@ -64,25 +61,21 @@ impl Attempted {
         })
     }
 
-    /// Returns the standard error with each item as a cluster: deviations of its attempts are added up before they are squared.
+    /// Returns the standard error with each item as a cluster. It is 0 if items do not differ.
     fn standard_error(&self) -> Option<f64> {
-        let mean = self.mean()?;
-        let groups = self.by_item.len() as f64;
-        let squares: f64 = self.by_item.values().map(|values| values.iter().map(|value| value - mean).sum::<f64>().powi(2)).sum();
-        (self.by_item.len() > 1).then(|| (squares * groups / (groups - 1.0)).sqrt() / self.n() as f64).filter(|error| error.is_finite())
+        let values: Vec<f64> = self.values().collect();
+        let items: Vec<u32> = (0..).zip(self.by_item.values()).flat_map(|(item, values)| std::iter::repeat_n(item, values.len())).collect();
+        // The confidence concerns the interval alone.
+        match clustered_mean(&values, &items, 0.95) {
+            Ok(found) => Some(found.se_cr1),
+            Err(Undefined::NoVariation) => Some(0.0),
+            Err(_) => None,
+        }
     }
 
     fn values(&self) -> impl Iterator<Item = f64> {
         self.by_item.values().flatten().copied()
     }
-}
-
-/// Returns the chance that `k` attempts drawn from `n` include at least one of the `passed` ones.
-pub(super) fn pass_at(n: usize, passed: usize, k: usize) -> f64 {
-    if n.saturating_sub(passed) < k {
-        return 1.0;
-    }
-    1.0 - ((n - passed + 1)..=n).map(|number| 1.0 - k as f64 / number as f64).product::<f64>()
 }
 
 #[cfg(test)]
@@ -103,10 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_k_drawn_attempts_passes() {
-        for (n, passed, k, expected) in [(4, 2, 1, 0.5), (4, 2, 2, 5.0 / 6.0), (4, 0, 2, 0.0), (2, 1, 2, 1.0)] {
-            assert!((pass_at(n, passed, k) - expected).abs() < 1e-12, "{n} {passed} {k}");
-        }
+    fn items_with_fewer_attempts_have_no_part_in_pass_at_k() {
         let mut all = Attempted::default();
         for (item, value) in [("a", 1.0), ("a", 0.0), ("b", 0.0), ("b", 0.0), ("once", 1.0)] {
             all.take(item, value);

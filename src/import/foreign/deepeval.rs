@@ -24,7 +24,7 @@ use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource, stem};
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "deepeval", title: "DeepEval", kind: ItemKind::Question, reads_names: true, version: 1 }, claim, read);
+    Format::new(Facts { name: "deepeval", title: "DeepEval", kind: ItemKind::Question, reads_names: true, version: 2 }, claim, read);
 
 const WRAPPER: &str = "testRunData";
 const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
@@ -160,19 +160,22 @@ struct Counted {
     /// Passes, fails and errors of each metric.
     metrics: BTreeMap<String, [u64; 3]>,
     attempts: BTreeMap<String, u32>,
+    /// The questions of each name, in their order.
+    asked: BTreeMap<String, Vec<Option<String>>>,
 }
 
 impl Counted {
     fn take(&mut self, run: Handle, place: &str, case: &Case, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let Some(id) = filled(&case.name) else {
+        let Some(name) = filled(&case.name) else {
             sink.refuse(place, Refused::because("the test case has no name"));
             return Ok(());
         };
+        let question = filled(&case.input).or_else(|| filled(&case.scenario));
+        let id = self.item(name, &question);
         let (status, reason) = self.judge(case);
         let attempt = self.attempts.entry(id.clone()).or_default();
         *attempt += 1;
         let attempt = *attempt;
-        let question = filled(&case.input).or_else(|| filled(&case.scenario));
         let mut outcome = sink.outcome(run, &id, status);
         CASES.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
@@ -222,6 +225,16 @@ impl Counted {
             }
             None => (ItemStatus::NotEvaluated, reason),
         }
+    }
+
+    /// Returns the item of a test case: its name, with a number if the name stands for several questions.
+    fn item(&mut self, name: String, question: &Option<String>) -> String {
+        let asked = self.asked.entry(name.clone()).or_default();
+        let place = asked.iter().position(|known| known == question).unwrap_or_else(|| {
+            asked.push(question.clone());
+            asked.len() - 1
+        });
+        if place == 0 { name } else { format!("{name} ({})", place + 1) }
     }
 
     fn take_metric(&mut self, run: Handle, id: &str, attempt: u32, metric: &Metric, sink: &mut Sink<'_>) -> Result<(), Stop> {

@@ -1,10 +1,11 @@
-//! Langfuse: scores as its API returns them page by page and as its pages export them: an object with `data`, a list, or one score per
-//! line.
+//! Langfuse: scores as its API returns them page by page, in version 2 and 3, and as its pages export them: an object with `data`, a list,
+//! or one score per line. Pages in one folder are one source.
 //!
 //! Scores of one dataset run, or of one trace name, are a run. An item is a trace or one of its observations. Only yes-or-no scores can
 //! pass: no threshold is known for numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,11 +22,11 @@ use super::json::{Lenient, count, filled, number, read_lines_to_cut, read_object
 use super::moments::Moments;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
+use super::source::{ForeignFile, ForeignSource};
 use super::times::Span;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 1 }, claim, read);
+    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 2 }, claim, read);
 
 const PAGE: &str = "data";
 const SUITE: &str = "langfuse";
@@ -36,10 +37,15 @@ const NO: [&str; 6] = ["fail", "failed", "false", "no", "incorrect", "0"];
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_score = |below: &str| {
         let has = |key: &str| peek.has(&format!("{below}{key}"));
-        has("name") && has("dataType") && has("source") && ["traceId", "sessionId", "datasetRunId"].iter().any(|key| has(key))
+        let targets = ["traceId", "sessionId", "datasetRunId", "subject", "subject.kind"];
+        has("name") && has("dataType") && has("source") && targets.iter().any(|key| has(key))
     };
-    let is_ours = [String::new(), "[].".to_owned(), format!("{PAGE}[].")].iter().any(|below| is_score(below));
-    (peek.content == Content::Json && is_ours).then_some(Claim::Alone)
+    let page = format!("{PAGE}[].");
+    // Version 3 gives the scored object only if it is asked for.
+    let is_page = is_score(&page) || ["id", "projectId", "dataType", "source"].iter().all(|key| peek.has(&format!("{page}{key}")));
+    let is_ours = peek.content == Content::Json && (is_page || ["", "[]."].iter().any(|below| is_score(below)));
+    let folder = peek.path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    is_ours.then(|| if is_page { Claim::PartOf(folder) } else { Claim::Alone })
 }
 
 #[derive(Default, Deserialize)]
@@ -57,9 +63,43 @@ struct Score {
     observation_id: Value,
     session_id: Value,
     dataset_run_id: Value,
+    /// What is scored, in version 3 of the API: its `kind` and `id`, and an observation's `traceId`.
+    subject: Value,
     trace_name: Value,
     trace: Value,
     environment: Value,
+}
+
+impl Score {
+    /// Writes the scored object of version 3 as that of version 2.
+    fn with_target(mut self) -> Self {
+        let Value::Object(subject) = &self.subject else { return self };
+        let of = |key: &str| subject.get(key).cloned().unwrap_or_default();
+        match subject.get("kind").and_then(Value::as_str) {
+            Some("trace") => self.trace_id = of("id"),
+            Some("observation") => (self.trace_id, self.observation_id) = (of("traceId"), of("id")),
+            Some("session") => self.session_id = of("id"),
+            Some("experiment") => self.dataset_run_id = of("id"),
+            _ => {}
+        }
+        self
+    }
+
+    /// Returns the number, unless it is the code of a category or stands beside a text.
+    fn number(&self) -> Option<f64> {
+        match self.data_type.as_str() {
+            Some("CATEGORICAL" | "TEXT" | "CORRECTION") => None,
+            _ => number(&self.value).or_else(|| self.value.as_bool().map(|yes| if yes { 1.0 } else { 0.0 })),
+        }
+    }
+
+    /// Returns the evaluator: the score's name and, unless the API was told it, its source.
+    fn evaluator(&self, name: &str) -> String {
+        match filled(&self.source).as_deref() {
+            None | Some("API") => name.to_owned(),
+            Some(source) => format!("{name} ({})", source.to_lowercase()),
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -82,47 +122,65 @@ struct Tally {
 #[derive(Default)]
 struct Reading {
     tallies: BTreeMap<String, Tally>,
+    /// Ids of the scores. Pages that were asked for while scores came in repeat some.
+    ids: BTreeSet<String>,
     scores: u64,
+    /// The number of scores that the pages state.
+    total: Option<u64>,
     first: Option<Handle>,
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let [file] = source.files.as_slice() else {
-        return Err(Problem::in_file(&source.shown, "is not one export").into());
-    };
-    let peek = Peek::at(file)?;
     let mut reading = Reading::default();
-    let mut place = 0;
-    let mut take = |score: Lenient<Score>, sink: &mut Sink<'_>| {
-        place += 1;
-        match score.0 {
-            Some(score) => reading.take(&score, &format!("score {place}"), sink),
-            None => {
-                sink.refuse(&format!("score {place}"), Refused::because("the score is no object"));
-                Ok(())
-            }
-        }
-    };
-    let mut total = None;
-    if peek.has(PAGE) && !peek.is_lines {
-        let page: Page = read_object(file.open()?, &file.shown, &["meta"], PAGE, &mut |score| take(score, sink))?;
-        total = page.meta.get("totalItems").and_then(count);
-    } else if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
-        read_lines_to_cut(file.open()?, &file.shown, &mut |number, score: Result<Lenient<Score>, Refused>| match score {
-            Ok(score) => take(score, sink),
-            Err(why) => {
-                sink.refuse(&format!("line {number}"), why);
-                Ok(())
-            }
-        })?;
-    } else {
-        read_list(file.open()?, &file.shown, &mut |score| take(score, sink))?;
+    for file in &source.files {
+        let name = if source.files.len() > 1 { format!("{}, ", file.shown) } else { String::new() };
+        reading.read(file, &name, sink)?;
     }
-    reading.end(total, sink);
+    reading.end(sink);
     Ok(())
 }
 
 impl Reading {
+    /// Reads one file. Messages begin with its name.
+    fn read(&mut self, file: &ForeignFile, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let peek = Peek::at(file)?;
+        let mut place = 0;
+        if peek.has(PAGE) && !peek.is_lines {
+            let page: Page = read_object(file.open()?, &file.shown, &["meta"], PAGE, &mut |score| {
+                place += 1;
+                self.take_any(score, &format!("{name}score {place}"), sink)
+            })?;
+            self.total = self.total.max(page.meta.get("totalItems").and_then(count));
+            return Ok(());
+        }
+        if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
+            return read_lines_to_cut(file.open()?, &file.shown, &mut |number, score: Result<Lenient<Score>, Refused>| match score {
+                Ok(score) => {
+                    place += 1;
+                    self.take_any(score, &format!("{name}score {place}"), sink)
+                }
+                Err(why) => {
+                    sink.refuse(&format!("{name}line {number}"), why);
+                    Ok(())
+                }
+            });
+        }
+        read_list(file.open()?, &file.shown, &mut |score| {
+            place += 1;
+            self.take_any(score, &format!("{name}score {place}"), sink)
+        })
+    }
+
+    fn take_any(&mut self, score: Lenient<Score>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        match score.0 {
+            Some(score) => self.take(&score.with_target(), place, sink),
+            None => {
+                sink.refuse(place, Refused::because("the score is no object"));
+                Ok(())
+            }
+        }
+    }
+
     fn take(&mut self, score: &Score, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(name) = filled(&score.name) else {
             sink.refuse(place, Refused::because("the score has no name"));
@@ -130,10 +188,16 @@ impl Reading {
         };
         let scored = [&score.trace_id, &score.session_id, &score.dataset_run_id].into_iter().find_map(filled);
         let Some(scored) = scored else {
-            sink.refuse(place, Refused::because("the score does not say what is scored"));
+            let why = "the score does not say what is scored; version 3 of the API needs fields=subject,details";
+            sink.refuse(place, Refused::because(why));
             return Ok(());
         };
+        if filled(&score.id).is_some_and(|id| !self.ids.insert(id)) {
+            sink.quirk("a score that is there several times counts once, as it first stands");
+            return Ok(());
+        }
         self.scores += 1;
+        let evaluator = score.evaluator(&name);
         let trace_name = filled(&score.trace_name).or_else(|| score.trace.get("name").and_then(filled));
         let of_run = filled(&score.dataset_run_id);
         let named = of_run.clone().or_else(|| trace_name.clone()).unwrap_or_default();
@@ -150,8 +214,8 @@ impl Reading {
         tally.span.take(&score.timestamp, &Value::Null);
         if filled(&score.trace_id).is_none() {
             // A score of a session or of a whole dataset run is a figure of the run.
-            if let Some(value) = number(&score.value) {
-                tally.numbers.entry(name).or_default().add(value);
+            if let Some(value) = score.number() {
+                tally.numbers.entry(evaluator).or_default().add(value);
             }
             sink.quirk("scores of sessions and dataset runs are means of the run, and no outcomes");
             return Ok(());
@@ -161,14 +225,10 @@ impl Reading {
         if status == ItemStatus::Skipped {
             sink.quirk("numbers and labels without a mark that passes: kept as scores, outside of pass rates");
         }
-        if let Some(value) = number(&score.value).filter(|_| status == ItemStatus::Skipped) {
-            tally.numbers.entry(name.clone()).or_default().add(value);
+        if let Some(value) = score.number().filter(|_| status == ItemStatus::Skipped) {
+            tally.numbers.entry(evaluator.clone()).or_default().add(value);
         }
         let Some(run) = tally.run else { return Ok(()) };
-        let evaluator = match filled(&score.source).as_deref() {
-            None | Some("API") => name,
-            Some(source) => format!("{name} ({})", source.to_lowercase()),
-        };
         let attempt = tally.attempts.entry((evaluator.clone(), item.clone())).or_default();
         *attempt += 1;
         if *attempt > 1 {
@@ -177,7 +237,7 @@ impl Reading {
         let mut outcome = sink.outcome(run, &item, status);
         outcome.evaluator = evaluator;
         outcome.attempt = *attempt;
-        outcome.score = number(&score.value);
+        outcome.score = score.number();
         outcome.cluster = filled(&score.session_id).or_else(|| Some(scored).filter(|scored| *scored != item));
         let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned));
         let details = ItemDetails { reason: filled(&score.comment), answer: label, ..ItemDetails::default() };
@@ -185,7 +245,7 @@ impl Reading {
         sink.item(run, &named, outcome, details)
     }
 
-    fn end(self, total: Option<u64>, sink: &mut Sink<'_>) {
+    fn end(self, sink: &mut Sink<'_>) {
         for tally in self.tallies.values() {
             let Some(run) = tally.run else { continue };
             let record = sink.run(run);
@@ -202,10 +262,10 @@ impl Reading {
                 });
             }
         }
-        if let (Some(total), Some(run)) = (total, self.first) {
+        if let (Some(total), Some(run)) = (self.total, self.first) {
             if total > self.scores {
-                sink.quirk(&format!("{} of {total} scores are there: the file is one page of several", self.scores));
-                sink.run(run).tags.insert("truncated".to_owned(), format!("{} of {total} scores in the file", self.scores));
+                sink.quirk(&format!("only {} of {total} scores: more pages are needed", self.scores));
+                sink.run(run).tags.insert("truncated".to_owned(), format!("{} of {total} scores", self.scores));
             }
             sink.stated(run, "totalItems", total as f64, Unit::Count, Some(self.scores as f64), None);
         }
@@ -245,5 +305,15 @@ mod tests {
         assert_eq!(of(json!({"dataType": "CATEGORICAL", "stringValue": "Correct"})), ItemStatus::Pass);
         assert_eq!(of(json!({"dataType": "CATEGORICAL", "value": "partially correct"})), ItemStatus::Skipped);
         assert_eq!(of(json!({"dataType": "NUMERIC", "value": 1})), ItemStatus::Skipped);
+        assert_eq!(of(json!({"dataType": "BOOLEAN", "value": true})), ItemStatus::Pass);
+    }
+
+    #[test]
+    fn the_scored_object_of_version_3_is_that_of_version_2() {
+        let of = |value: Value| serde_json::from_value::<Score>(value).expect("a score").with_target();
+        let observation = of(json!({"subject": {"kind": "observation", "id": "o", "traceId": "t"}}));
+        assert_eq!((filled(&observation.trace_id).as_deref(), filled(&observation.observation_id).as_deref()), (Some("t"), Some("o")));
+        assert_eq!(filled(&of(json!({"subject": {"kind": "experiment", "id": "e"}})).dataset_run_id).as_deref(), Some("e"));
+        assert_eq!(of(json!({"dataType": "CORRECTION", "value": 0})).number(), None);
     }
 }

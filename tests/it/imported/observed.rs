@@ -100,7 +100,7 @@ fn scores_that_say_yes_or_no_pass_and_numbers_are_means() {
     );
     let runs = imported.runs();
     let support = runs.iter().find(|run| run["suite"] == "support").expect("the run");
-    let helpful = support["scores"].as_array().expect("scores").iter().find(|score| score["metric"] == "helpful").expect("its mean");
+    let helpful = support["scores"].as_array().expect("scores").iter().find(|score| score["metric"] == "helpful (eval)").expect("its mean");
     assert_eq!((&helpful["value"], &helpful["n"]), (&json!(0.5), &json!(2)));
     assert_eq!(imported.stated(), (1, 1, 0));
 }
@@ -109,8 +109,8 @@ fn scores_that_say_yes_or_no_pass_and_numbers_are_means() {
 fn one_page_of_several_is_said_to_be_one() {
     let imported = Imported::fixture("langfuse/first-page.json");
     assert_eq!(imported.stated(), (1, 0, 0));
-    assert!(imported.has_quirk("3 of 7 scores are there"));
-    assert_eq!(imported.runs()[0]["tags"]["truncated"], "3 of 7 scores in the file");
+    assert!(imported.has_quirk("only 3 of 7 scores"));
+    assert_eq!(imported.runs()[0]["tags"]["truncated"], "3 of 7 scores");
 }
 
 #[test]
@@ -118,4 +118,51 @@ fn lists_and_lines_hold_the_same_scores() {
     let (list, lines) = (Imported::fixture("langfuse/export.json"), Imported::fixture("langfuse/export.jsonl"));
     assert_eq!(list.statuses(), lines.statuses());
     assert_eq!((&list.runs()[0]["suite"], &lines.runs()[0]["suite"]), (&json!("search"), &json!("lines")));
+}
+
+/// A score of version 3 of the API.
+fn score_3(id: u64, data_type: &str, value: Value, subject: Value) -> Value {
+    json!({"id": format!("s{id}"), "projectId": "p", "name": "solved", "value": value, "dataType": data_type, "source": "API",
+        "timestamp": "2026-03-01T10:00:00Z", "environment": "default", "createdAt": "2026-03-01T10:00:00Z",
+        "updatedAt": "2026-03-01T10:00:00Z", "subject": subject})
+}
+
+#[test]
+fn pages_of_scores_are_one_source_and_a_repeated_score_is_one() {
+    let project = Project::new();
+    let trace = |number: u64| json!({"kind": "trace", "id": format!("t{number}")});
+    let page = |from: u64, to: u64| {
+        let scores: Vec<Value> = (from..to).map(|number| score_3(number, "BOOLEAN", json!(number % 3 == 0), trace(number))).collect();
+        json!({"data": scores, "meta": {"limit": 100, "cursor": "c"}}).to_string()
+    };
+    // The second page begins with the last score of the first.
+    project.file("pages/1.json", page(0, 100)).file("pages/2.json", page(99, 150));
+    let imported = Imported::path(&project.path("pages"));
+    assert_eq!(imported.sql("select count(*), sum(case when status = 'pass' then 1 else 0 end) from items"), ["150 50"]);
+    assert!(imported.has_quirk("a score that is there several times"));
+    // Without the field group `subject`, nobody can say what was scored.
+    let mut bare = score_3(1, "BOOLEAN", json!(true), Value::Null);
+    bare.as_object_mut().expect("an object").remove("subject");
+    project.file("bare/1.json", json!({"data": [bare], "meta": {"limit": 100}}).to_string());
+    let output = project.run(["import", "bare"]);
+    assert!(format!("{}{}", output.stdout, output.stderr).contains("fields=subject,details"), "{}{}", output.stdout, output.stderr);
+}
+
+#[test]
+fn texts_and_codes_of_categories_are_no_numbers() {
+    let project = Project::new();
+    let named = |id: u64, name: &str, data_type: &str, value: Value, text: Value| {
+        json!({"id": format!("s{id}"), "name": name, "value": value, "stringValue": text, "dataType": data_type, "source": "API", "traceId": "t"})
+    };
+    let scores = [
+        named(1, "note", "TEXT", json!(0), json!("good")),
+        named(2, "fix", "CORRECTION", json!(0), json!("better")),
+        named(3, "tone", "CATEGORICAL", json!(2), json!("warm")),
+        named(4, "grade", "NUMERIC", json!(0.5), Value::Null),
+    ];
+    project.file("scores.json", json!(scores).to_string());
+    let imported = Imported::path(&project.path("scores.json"));
+    let scores = imported.runs()[0]["scores"].clone();
+    assert_eq!(scores.as_array().map(Vec::len), Some(1), "{scores}");
+    assert_eq!(scores[0]["metric"], "grade");
 }

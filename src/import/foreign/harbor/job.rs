@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemStatus, RunStatus, Unit};
+use crate::domain::{Direction, ItemStatus, RunStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
@@ -37,6 +37,8 @@ struct Tally {
     run: Option<Handle>,
     span: Span,
     rewarded: u64,
+    /// Trials with a reward of 1.
+    passed: u64,
     errors: u64,
     /// A trial without a reward counts as 0, as in Harbor.
     graded: Attempted,
@@ -109,6 +111,7 @@ impl<'a> Runs<'a> {
             run,
             span: Span::default(),
             rewarded: 0,
+            passed: 0,
             errors: 0,
             graded: Attempted::default(),
             is_single: true,
@@ -149,6 +152,14 @@ impl<'a> Runs<'a> {
             if part.is_none() {
                 if !tally.rewards.are_grades() {
                     record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+                }
+                // Beside the rate over all trials, the rate over those that ended with a reward.
+                if (1..tally.graded.n()).contains(&tally.rewarded) {
+                    record.scores.push(ScoreRecord {
+                        n: Some(tally.rewarded),
+                        evaluator: Some(EVALUATOR.to_owned()),
+                        ..ScoreRecord::new("resolved_of_rewarded", tally.passed as f64 / tally.rewarded as f64, Unit::Fraction, Direction::Up)
+                    });
                 }
                 // Only the verifier knows which direction is better.
                 record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
@@ -246,6 +257,7 @@ impl Tally {
         self.span.take(&trial.started_at, &trial.finished_at);
         self.errors += u64::from(trial.exception_info.0.is_some());
         self.rewarded += u64::from(rewards.is_some());
+        self.passed += u64::from(rewards.and_then(|rewards| rewards.reward).is_some_and(|reward| reward >= 1.0));
         self.is_single &= rewards.is_none_or(|rewards| rewards.is_single && rewards.reward.is_some());
         let reward = rewards.and_then(|rewards| rewards.reward);
         self.graded.take(task, reward.unwrap_or(0.0));

@@ -105,7 +105,7 @@ pub(super) fn status(trial: &Trial, rewards: Option<&Rewards>, sink: &mut Sink<'
             sink.quirk("several rewards and none called `reward`: kept as scores, outside of pass rates");
             ItemStatus::Skipped
         }
-        (None, None) => ItemStatus::NotEvaluated,
+        (None, None) => ItemStatus::Error,
     }
 }
 
@@ -113,31 +113,12 @@ pub(super) fn exception_type(trial: &Trial) -> Option<String> {
     text(&trial.exception_info.0.as_ref()?.exception_type)
 }
 
-/// Returns the status for an exception. Exceptions that are not the harness's are the agent's.
+/// Returns the status for an exception. Harbor's mean counts a trial without a reward as 0, whoever is to blame, unless it was cancelled.
 fn ending(exception: &str) -> ItemStatus {
-    let begins = |words: &[&str]| words.iter().any(|word| exception.starts_with(word));
-    if exception == "AgentTimeoutError" {
-        ItemStatus::Limit
-    } else if begins(&["Verifier", "Reward", "AddTestsDir", "DownloadVerifierDir"]) {
-        ItemStatus::NotEvaluated
-    } else if exception == "CancelledError"
-        || begins(&[
-            "Environment",
-            "AgentSetup",
-            "Docker",
-            "Daytona",
-            "Modal",
-            "E2B",
-            "Runloop",
-            "Sandbox",
-            "ImageBuild",
-            "ApiRateLimit",
-            "RateLimit",
-        ])
-    {
-        ItemStatus::Infra
-    } else {
-        ItemStatus::Error
+    match exception {
+        "AgentTimeoutError" => ItemStatus::Limit,
+        "CancelledError" => ItemStatus::Infra,
+        _ => ItemStatus::Error,
     }
 }
 
@@ -288,14 +269,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exceptions_say_whose_fault_it_was() {
+    fn exceptions_count_as_harbor_counts_them() {
         for (exception, status) in [
             ("AgentTimeoutError", ItemStatus::Limit),
             ("CancelledError", ItemStatus::Infra),
-            ("EnvironmentStartTimeoutError", ItemStatus::Infra),
-            ("AgentSetupTimeoutError", ItemStatus::Infra),
-            ("VerifierTimeoutError", ItemStatus::NotEvaluated),
-            ("RewardFileNotFoundError", ItemStatus::NotEvaluated),
+            ("EnvironmentStartTimeoutError", ItemStatus::Error),
+            ("VerifierTimeoutError", ItemStatus::Error),
             ("NonZeroAgentExitCodeError", ItemStatus::Error),
             ("ValueError", ItemStatus::Error),
         ] {

@@ -1,10 +1,11 @@
 //! Inspect's scores as numbers, and its metrics over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::attempts::pass_at;
+use crate::stats::{Undefined, clustered_mean, pass_at_k, quantile};
+
 use super::super::json::{Table, count, text};
 use super::wire::{Eval, Metric, Results, Sample};
 
@@ -173,25 +174,20 @@ impl Tally {
         let reducer = self.reducer.as_deref().unwrap_or("mean");
         let reduce = |values: &Vec<f64>| -> Option<f64> {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let mut sorted = values.clone();
-            sorted.sort_by(f64::total_cmp);
             let passed = |least: f64| values.iter().filter(|value| **value >= least).count();
             match reducer {
                 _ if values.len() == 1 && !reducer.starts_with("at_least_") => Some(values[0]),
                 "mean" | "avg" => Some(mean),
-                "median" => {
-                    let middle = sorted.len() / 2;
-                    Some(if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) })
-                }
-                "max" => sorted.last().copied(),
+                "median" => quantile(values, 0.5).ok(),
+                "max" => values.iter().copied().reduce(f64::max),
                 "mode" => Some(mode(values)),
                 _ => {
                     if let Some(least) = reducer.strip_prefix("at_least_") {
                         let least: usize = least.parse().ok()?;
                         return Some(f64::from(u8::from(passed(1.0) >= least)));
                     }
-                    let k: usize = reducer.strip_prefix("pass_at_")?.parse().ok()?;
-                    Some(pass_at(values.len(), passed(1.0), k))
+                    let k: u64 = reducer.strip_prefix("pass_at_")?.parse().ok()?;
+                    pass_at_k(values.len() as u64, passed(1.0) as u64, k).ok()
                 }
             }
         };
@@ -211,7 +207,7 @@ impl Tally {
             "var" => Some(variance),
             "stderr" => match &metric.cluster {
                 None => Some((variance / n).sqrt()),
-                Some(key) => self.clustered_error(key, &reduced, mean),
+                Some(key) => self.clustered_error(key, &reduced),
             },
             _ => None,
         }
@@ -231,16 +227,21 @@ impl Tally {
     }
 
     /// Returns the clustered standard error: deviations are added up within a group before squaring, with Inspect's factor for few groups.
-    fn clustered_error(&self, key: &str, reduced: &[(&str, f64)], mean: f64) -> Option<f64> {
-        let group = |id: &str| self.clusters.get(&(key.to_owned(), id.to_owned()));
-        let groups: BTreeSet<&String> = reduced.iter().map(|(id, _)| group(id)).collect::<Option<_>>()?;
-        let count = groups.len() as f64;
-        let sums = groups.iter().map(|one| {
-            let sum: f64 = reduced.iter().filter(|(id, _)| group(id) == Some(one)).map(|(_, value)| value - mean).sum();
-            sum * sum
-        });
-        let sum: f64 = sums.sum();
-        (groups.len() > 1).then(|| (sum * count / (count - 1.0)).sqrt() / reduced.len() as f64)
+    fn clustered_error(&self, key: &str, reduced: &[(&str, f64)]) -> Option<f64> {
+        let group = |(id, _): &(&str, f64)| self.clusters.get(&(key.to_owned(), (*id).to_owned()));
+        let mut codes: BTreeMap<&String, u32> = BTreeMap::new();
+        let mut code = |name| {
+            let next = u32::try_from(codes.len()).ok()?;
+            Some(*codes.entry(name).or_insert(next))
+        };
+        let clusters: Vec<u32> = reduced.iter().map(|sample| code(group(sample)?)).collect::<Option<_>>()?;
+        let values: Vec<f64> = reduced.iter().map(|(_, value)| *value).collect();
+        // The confidence concerns the interval alone.
+        match clustered_mean(&values, &clusters, 0.95) {
+            Ok(found) => Some(found.se_cr1),
+            Err(Undefined::NoVariation) => Some(0.0),
+            Err(_) => None,
+        }
     }
 }
 

@@ -31,7 +31,7 @@ use trace::{Evaluation, Trace};
 use wire::{Export, LogRecord, ResourceLogs, ResourceSpans};
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 1 },
+    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 2 },
     claim,
     read,
 )
@@ -218,6 +218,8 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
         *attempt += 1;
         *attempt
     };
+    // A conversation is of one run. A case is asked in several, so it is in no conversation.
+    let cluster = trace.conversation.clone().filter(|_| trace.case.is_none());
     let mut names = BTreeSet::new();
     for evaluation in &trace.evaluations {
         let status = evaluation.status();
@@ -229,7 +231,7 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
         let mut outcome = sink.outcome(run, &judged, status);
         outcome.evaluator.clone_from(&evaluation.name);
         outcome.attempt = attempt(&evaluation.name, &judged);
-        outcome.cluster.clone_from(&trace.conversation);
+        outcome.cluster.clone_from(&cluster);
         outcome.score = evaluation.score;
         let reason = evaluation.error.clone().or_else(|| evaluation.explanation.clone());
         let details = ItemDetails { reason, answer: evaluation.label.clone(), ..ItemDetails::default() };
@@ -240,7 +242,7 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
     outcome.kind = ItemKind::Check;
     ENDED.clone_into(&mut outcome.evaluator);
     outcome.attempt = attempt(ENDED, item);
-    outcome.cluster.clone_from(&trace.conversation);
+    outcome.cluster = cluster;
     outcome.duration_seconds = trace.times.map(|(start, end)| end - start);
     outcome.input_tokens = usage.input_total();
     outcome.output_tokens = usage.output;

@@ -21,19 +21,19 @@ use super::source::ForeignSource;
 use instance::dated;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
+        Content::Json if is_submission_result(peek) || is_resolved_by(peek) => {
+            folder(if peek.folder_name(0) == Some("results") { 2 } else { 1 })?
+        }
         Content::Json if is_report(peek) => {
             let stem = peek.name.strip_suffix(".json").unwrap_or(&peek.name);
             folder(1)?.join(stem)
         }
         Content::Json if is_instance(peek) => group_of_instance(&peek.path)?,
-        Content::Json if is_submission_result(peek) || is_resolved_by(peek) => {
-            folder(if peek.folder_name(0) == Some("results") { 2 } else { 1 })?
-        }
         Content::Json if is_per_instance(peek) => folder(1)?,
         Content::Text if is_metadata(peek) => folder(1)?,
         Content::Json | Content::Text | Content::Zip | Content::Xml => return None,
@@ -41,8 +41,9 @@ fn claim(peek: &Peek) -> Option<Claim> {
     Some(Claim::PartOf(if group.as_os_str().is_empty() { PathBuf::from(".") } else { group }))
 }
 
+/// Returns whether the file is a run's report. Multi-SWE-bench calls the list of resolved instances `resolved`.
 fn is_report(peek: &Peek) -> bool {
-    peek.has_all(&["total_instances", "resolved_ids"])
+    peek.has("total_instances") && (peek.has("resolved_ids") || (peek.has("resolved") && peek.has("submitted_instances")))
 }
 
 fn is_instance(peek: &Peek) -> bool {
@@ -52,7 +53,7 @@ fn is_instance(peek: &Peek) -> bool {
 
 fn is_submission_result(peek: &Peek) -> bool {
     peek.name == "results.json"
-        && peek.has("resolved")
+        && (peek.has("resolved") || peek.has("resolved_ids"))
         && ["total_instances", "no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
 }
 
@@ -88,14 +89,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut is_report_submitted = false;
     for file in &source.files {
         let peek = Peek::at(file)?;
-        if is_report(&peek) {
-            run.report = Some(file);
-        } else if is_instance(&peek) {
-            run.instances.push(file);
-        } else if is_submission_result(&peek) {
+        if is_submission_result(&peek) {
             submission.results = Some(file);
             // In Multi-SWE-bench, the results of a submission are a run's report.
             is_report_submitted = peek.has("total_instances");
+        } else if is_report(&peek) {
+            run.report = Some(file);
+        } else if is_instance(&peek) {
+            run.instances.push(file);
         } else if is_resolved_by(&peek) {
             submission.totals = Some(file);
         } else if is_per_instance(&peek) {

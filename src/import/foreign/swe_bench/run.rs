@@ -25,7 +25,8 @@ pub(super) struct Files<'a> {
 /// Lists of a report, each with its status. If an instance is in several lists, the first counts.
 const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
     ("resolved_ids", "resolved_instances", ItemStatus::Pass, None),
-    ("infra_failure_ids", "infra_failure_instances", ItemStatus::Infra, Some("infrastructure failure")),
+    // The benchmark counts it as not resolved, whoever is to blame.
+    ("infra_failure_ids", "infra_failure_instances", ItemStatus::Error, Some("infrastructure failure")),
     ("unresolved_ids", "unresolved_instances", ItemStatus::Fail, None),
     ("empty_patch_ids", "empty_patch_instances", ItemStatus::Fail, Some("empty patch")),
     ("error_ids", "error_instances", ItemStatus::Error, Some("error")),
@@ -53,7 +54,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     let Some(run) = sink.begin_run(&[&model, run_id], ["swe-bench", "", &model]) else { return Ok(()) };
 
     let report: Value = match files.report {
-        Some(file) => read_value(file.open()?, &file.shown)?,
+        Some(file) => with_usual_names(read_value(file.open()?, &file.shown)?),
         None => {
             sink.quirk("without the run's report, instances without a report of their own are not known");
             Value::Null
@@ -63,6 +64,9 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
         sink.version(&format!("report schema {version}"));
     }
     let mut endings = endings(&report);
+    if files.instances.is_empty() && count_unlisted(run, &report, endings.len() as u64, sink) {
+        endings.clear();
+    }
     if !run_id.is_empty() {
         sink.run(run).tags.insert("run_id".to_owned(), run_id.to_owned());
     }
@@ -90,11 +94,39 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     Ok(())
 }
 
+/// Multi-SWE-bench's names for some lists and counts, each with SWE-bench's name.
+const OTHER_NAMES: [(&str, &str); 3] =
+    [("resolved", "resolved_ids"), ("empty_error_patch_ids", "error_ids"), ("empty_error_patch_instances", "error_instances")];
+
+fn with_usual_names(mut report: Value) -> Value {
+    if let Some(report) = report.as_object_mut() {
+        for (other, name) in OTHER_NAMES {
+            if let Some(value) = report.remove(other) {
+                report.entry(name).or_insert(value);
+            }
+        }
+    }
+    report
+}
+
+/// Keeps only counts if the report lists fewer instances than it counts, since the benchmark's rate is over all of them. Returns whether it
+/// does.
+fn count_unlisted(run: Handle, report: &Value, listed: u64, sink: &mut Sink<'_>) -> bool {
+    let Some(total) = report.get("total_instances").and_then(count).filter(|total| *total > listed) else { return false };
+    let passed = report.get("resolved_ids").map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>().len() as u64;
+    let why = format!("{} of {total} instances are in no list: the run has counts and no outcomes", total - listed);
+    sink.quirk(&why);
+    let record = sink.run(run);
+    (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+    true
+}
+
 /// Reads a run that only has its report.
-pub(super) fn take_report(run: Handle, report: &Value, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let endings = endings(report);
-    if report.get("total_instances").and_then(count).is_some_and(|total| total > endings.len() as u64) {
-        sink.quirk("the report counts more instances than it lists: the score `resolved_of_total` is over all of them");
+pub(super) fn take_report(run: Handle, report: Value, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let report = &with_usual_names(report);
+    let mut endings = endings(report);
+    if count_unlisted(run, report, endings.len() as u64, sink) {
+        endings.clear();
     }
     for (id, (status, reason)) in endings {
         take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
@@ -129,7 +161,7 @@ fn ended(instance: &Instance) -> Ending {
     if is(&instance.resolved) {
         (ItemStatus::Pass, None)
     } else if is(&instance.infra_failure) {
-        (ItemStatus::Infra, text(&instance.infra_failure_reason).or_else(|| Some("infrastructure failure".to_owned())))
+        (ItemStatus::Error, text(&instance.infra_failure_reason).or_else(|| Some("infrastructure failure".to_owned())))
     } else if is(&instance.patch_is_none) || is_not(&instance.patch_exists) {
         (ItemStatus::Fail, Some("empty patch".to_owned()))
     } else if is_not(&instance.patch_successfully_applied) {

@@ -103,16 +103,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
 /// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`. Its results are a run's report with
 /// other names for some of its lists.
 pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    const NAMES: [(&str, &str); 3] =
-        [("resolved", "resolved_ids"), ("empty_error_patch_ids", "error_ids"), ("empty_error_patch_instances", "error_instances")];
-    let mut report: Value = read_value(file.open()?, &file.shown)?;
-    if let Some(report) = report.as_object_mut() {
-        for (other, name) in NAMES {
-            if let Some(value) = report.remove(other) {
-                report.entry(name).or_insert(value);
-            }
-        }
-    }
+    let report: Value = read_value(file.open()?, &file.shown)?;
     let folders: Vec<&str> = Path::new(&source.shown).ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str()).collect();
     let suite = match folders.as_slice() {
         [_, language, "evaluation", ..] => format!("multi-swe-bench-{language}"),
@@ -129,7 +120,7 @@ pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
-    take_report(run, &report, sink)
+    take_report(run, report, sink)
 }
 
 /// Numbers of passed and of all instances.
