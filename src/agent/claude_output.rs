@@ -21,8 +21,9 @@ impl Output {
     pub fn parse(stdout: &str) -> Self {
         let objects = objects(stdout);
         let is_result = |value: &Value| value["type"] == "result";
-        // Older programs and wrappers write no `type`.
-        let untyped = || objects.iter().rposition(|value| value.get("type").is_none());
+        // Older programs and wrappers write no `type`. Lines of a session without one are messages.
+        let is_old_result = |value: &Value| value.get("type").is_none() && value.get("message").is_none_or(Value::is_string);
+        let untyped = || objects.iter().rposition(is_old_result);
         let Some(place) = objects.iter().rposition(is_result).or_else(untyped) else { return Self { result: None, messages: objects } };
         let mut messages = objects;
         let result = messages.remove(place);
@@ -48,9 +49,12 @@ impl Output {
     /// Returns the kind of the reported failure, or `None` if none was reported.
     pub fn failure(&self) -> Option<String> {
         let result = self.result.as_ref()?;
-        match result.get("subtype").and_then(Value::as_str) {
-            Some(subtype) if subtype != "success" => Some(subtype.to_owned()),
-            Some(_) | None => (result["is_error"] == true).then(|| "error".to_owned()),
+        match (result.get("subtype").and_then(Value::as_str), result.get("stop_reason").and_then(Value::as_str)) {
+            (Some(subtype), _) if subtype != "success" => Some(subtype.to_owned()),
+            // The model declined, or its answer was cut off.
+            (_, Some("refusal")) => Some("refusal".to_owned()),
+            (_, Some("max_tokens" | "model_context_window_exceeded")) => Some("error_max_tokens".to_owned()),
+            (Some(_) | None, _) => (result["is_error"] == true).then(|| "error".to_owned()),
         }
     }
 
@@ -263,6 +267,10 @@ mod tests {
         let failure = |text: &str| Output::parse(text).failure();
         assert_eq!(failure("{\"type\":\"result\",\"subtype\":\"error_max_turns\"}").as_deref(), Some("error_max_turns"));
         assert_eq!(failure("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true}").as_deref(), Some("error"));
+        for (reason, kind) in [("refusal", Some("refusal")), ("max_tokens", Some("error_max_tokens")), ("end_turn", None)] {
+            let result = format!("{{\"type\":\"result\",\"subtype\":\"success\",\"stop_reason\":\"{reason}\",\"result\":\"x\"}}");
+            assert_eq!(failure(&result).as_deref(), kind);
+        }
         assert_eq!(failure(RESULT), None);
         assert_eq!(failure("nothing"), None);
     }

@@ -180,7 +180,11 @@ fn failure(kind: Option<&str>, message: &str) -> Ending {
 /// Adds the tokens of all models. Sets the model to the only one with output or, if several have output, to the requested one if it is
 /// among them.
 fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
-    let Some(models) = stats["models"].as_object() else { return };
+    let Some(models) = stats["models"].as_object() else {
+        // Some releases give only the sums.
+        measured.usage = usage(stats);
+        return;
+    };
     let by_model: BTreeMap<String, Usage> = models.iter().map(|(name, model)| (name.clone(), usage(model))).collect();
     if by_model.is_empty() {
         return;

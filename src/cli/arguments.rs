@@ -332,16 +332,16 @@ pub(super) struct Eval {
 #[derive(Subcommand)]
 #[command(disable_help_subcommand = true)]
 pub(super) enum EvalOfRalph {
-    /// `run`
+    /// Run suites or configured tasks, as `evalreport run`
     #[command(hide = true)]
     Run(Box<Run>),
-    /// `compare`
+    /// Compare arms on a suite, as `evalreport compare`
     #[command(hide = true)]
     Compare(Box<Compare>),
-    /// `list`
+    /// List results, as `evalreport list`
     #[command(hide = true)]
     List(Box<List>),
-    /// `leaderboard`
+    /// Rank arms on each suite, as `evalreport leaderboard`
     #[command(hide = true)]
     Leaderboard(Box<Leaderboard>),
 }

@@ -4,7 +4,7 @@
 type Example = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const EXAMPLES: [(&str, [Example; 2]); 20] = [
+const EXAMPLES: [(&str, [Example; 2]); 21] = [
     ("init", [
         ("evalreport init my-evals", "a project that works at once, in a new folder"),
         ("evalreport init nightly && cd nightly && evalreport list", "the same, and a look at it"),
@@ -61,6 +61,10 @@ const EXAMPLES: [(&str, [Example; 2]); 20] = [
         ("evalreport import logs", "every result file in a folder"),
         ("evalreport import answers.csv --yes", "a table, as its columns are understood"),
     ]),
+    ("record", [
+        ("echo '{\"end\": {}}' | evalreport record --suite quiz --approach mine", "a run of your own harness, here without outcomes"),
+        ("evalreport record --suite quiz --approach mine --model opus < outcomes.jsonl", "a line for each outcome"),
+    ]),
     ("retract", [
         ("evalreport retract --suite hello --reason 'the tests were wrong'", "hide runs; nothing is deleted"),
         ("evalreport retract --suite hello --undo", "show them again"),
@@ -115,7 +119,7 @@ mod tests {
         let command = Arguments::command();
         let named: Vec<&str> = command.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name).collect();
         assert_eq!(named, EXAMPLES.map(|(name, _)| name));
-        assert!(EXAMPLES.iter().all(|(name, examples)| examples.iter().all(|(line, _)| line.starts_with(&format!("evalreport {name}")))));
+        assert!(EXAMPLES.iter().all(|(name, examples)| examples.iter().all(|(line, _)| line.contains(&format!("evalreport {name}")))));
         added(command).debug_assert();
     }
 }

@@ -1,5 +1,7 @@
 //! Converts selection arguments into a filter, and checks it against the stored runs.
 
+use std::path::Path;
+
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::domain::{Filter, Run, RunId, nearest, visible};
@@ -49,8 +51,12 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
             Failure::new(format!("all {hidden} runs of the store are retracted"))
                 .with_hint("`evalreport retract --undo` with the same selector shows them again")
         } else {
-            Failure::new("the store holds no runs")
-                .with_hint("bring some in with `evalreport import FILE`, or point --results at a folder of result files")
+            let of_ralph = Path::new("evals/results");
+            Failure::new("the store holds no runs").with_hint(if of_ralph.is_dir() {
+                "to read the results of `ralph eval` here, add --results evals/results"
+            } else {
+                "bring some in with `evalreport import FILE`, or point --results at a folder of result files"
+            })
         });
     }
     let names: [(&str, &[String], Name); 3] = [

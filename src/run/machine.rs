@@ -37,10 +37,13 @@ fn memory_limit(root: &Path) -> Option<u64> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/")).map(|own| ("sys/fs/cgroup", own, "memory.max"));
     let older = groups.lines().find_map(|line| line.split_once(":memory:/").map(|(_, own)| own));
     let older = older.map(|own| ("sys/fs/cgroup/memory", own, "memory.limit_in_bytes"));
-    let (top, own, file) = unified.into_iter().chain(older).find(|(top, _, _)| root.join(top).is_dir())?;
-    let limit = |group: &Path| files::read_to_string(root.join(top).join(group).join(file)).ok()?.trim().parse::<u64>().ok();
-    // A parent's limit also applies to its children. Older kernels report a huge number for no limit.
-    Path::new(own).ancestors().filter_map(limit).min().filter(|bytes| *bytes < 1 << 60)
+    // In a hybrid hierarchy, the older one has the limits. A parent's limit also applies to its children.
+    let limits = unified.into_iter().chain(older).flat_map(|(top, own, file)| {
+        let limit = move |group: &Path| files::read_to_string(root.join(top).join(group).join(file)).ok()?.trim().parse::<u64>().ok();
+        Path::new(own).ancestors().filter_map(limit)
+    });
+    // Older kernels report a huge number for no limit.
+    limits.min().filter(|bytes| *bytes < 1 << 60)
 }
 
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -99,6 +102,16 @@ mod tests {
             seen(root.path()).memory_limit
         };
         assert_eq!((group("1048576\n"), group("9223372036854771712\n")), (Some(1_048_576), None));
+    }
+
+    #[test]
+    fn a_hybrid_hierarchy_has_its_limits_in_the_older_one() {
+        let root = system(&[
+            ("proc/self/cgroup", "5:memory:/job\n0::/job\n"),
+            ("sys/fs/cgroup/job/cgroup.procs", ""),
+            ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1500000000\n"),
+        ]);
+        assert_eq!(seen(root.path()).memory_limit, Some(1_500_000_000));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classi
         return says(TerminalStatus::Blocked, failing(new, "of unknown origin: compare with a baseline"));
     }
     let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
-    if unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
+    if out_of_scope + unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
         // Either the fix is missing, or it was for another failure. Only the caller knows.
         let reason = "the goal is to fix something, but everything fails as it did before".to_owned();
         return Verdict { alternative: Some(TerminalStatus::NotDone.next()), ..says(TerminalStatus::Blocked, reason) };

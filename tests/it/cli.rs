@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "init",
     "run",
     "eval",
@@ -99,6 +99,7 @@ fn project_of_examples() -> Project {
     }
     assert_eq!(project.run(["export", "bundle", "main.bundle"]).code, 0);
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
+    project.file("outcomes.jsonl", "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n");
     project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
     project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);
     project
@@ -114,7 +115,7 @@ fn the_examples_of_every_command_work() {
     let mut followed = 0;
     // Commands that add or hide runs come last.
     let (adding, reading): (Vec<&str>, Vec<&str>) =
-        COMMANDS.iter().partition(|name| ["run", "eval", "judge", "import", "retract"].contains(name));
+        COMMANDS.iter().partition(|name| ["run", "eval", "judge", "import", "retract", "record"].contains(name));
     for command in reading.into_iter().chain(adding) {
         let help = project.run([command, "--help"]);
         let examples = help.answer().lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| line.starts_with("  "));

@@ -58,7 +58,7 @@ pub struct Prepared {
     task: Task,
     selection: Selection,
     /// The commit to compare with and its display name, or why there is none.
-    before: Result<(String, String), String>,
+    before: Before,
     listing: Listing,
 }
 
@@ -84,28 +84,43 @@ pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError>
         let folder = verifying.folder.display().to_string();
         return Err(VerificationError::NoRepository { folder, revision: revision.to_owned() });
     } else {
-        let reason = "this is no git checkout, so nobody knows what is changed".to_owned();
-        (tree::of_folder(verifying.folder), Vec::new(), Err(reason))
+        (tree::of_folder(verifying.folder), Vec::new(), Err(NoBaseline::Unknown("not a git checkout, so changes are unknown".to_owned())))
     };
     let task = Task { goal: verifying.goal.to_owned(), profile: verifying.profile, files: verifying.files.clone(), changed };
     Ok(decide(task, listing, verifying.overrides, before))
 }
 
-type Before = Result<(String, String), String>;
+type Before = Result<(String, String), NoBaseline>;
+
+/// Why no other tree is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NoBaseline {
+    /// Nothing is changed, so every failure is as it was.
+    Unchanged(String),
+    Unknown(String),
+}
+
+impl NoBaseline {
+    fn reason(&self) -> &str {
+        match self {
+            Self::Unchanged(reason) | Self::Unknown(reason) => reason,
+        }
+    }
+}
 
 fn compared(git: &Git<'_>, base: Option<&str>, listing: &Listing) -> Result<(Vec<String>, Before), VerificationError> {
     let revision = base.unwrap_or(HEAD);
     let Some(commit) = git.commit(revision) else {
         return match base {
             Some(revision) => Err(VerificationError::NoRevision { revision: revision.to_owned() }),
-            None => Ok((listing.files.iter().cloned().collect(), Err("the repository has no commit yet: every file is new".to_owned()))),
+            None => Ok((listing.files.iter().cloned().collect(), Err(NoBaseline::Unknown("the repository has no commit yet: every file is new".to_owned())))),
         };
     };
     let short: String = commit.chars().take(SHORT_COMMIT).collect();
     let name = if commit.starts_with(revision) { short } else { format!("{revision} ({short})") };
     let changed = git.changed(&commit).map_err(VerificationError::Git)?;
     let before = if changed.is_empty() {
-        Err(format!("nothing is changed since {}: there is nothing that failures could be put down to", visible(&name)))
+        Err(NoBaseline::Unchanged(format!("nothing is changed since {}, so every failure is as it was", visible(&name))))
     } else {
         Ok((commit, name))
     };
@@ -122,8 +137,8 @@ impl Prepared {
     /// Returns the planned verification.
     pub fn record(&self) -> Verification {
         let mut record = verify::planned(&self.detected, &self.task, &self.selection);
-        if let Err(reason) = &self.before {
-            record.reasons.push(format!("no baseline: {reason}"));
+        if let Err(why) = &self.before {
+            record.reasons.push(format!("no baseline: {}", why.reason()));
         }
         record
     }
@@ -185,7 +200,10 @@ impl Prepared {
         }
         let head = on.run(&self.selection.checks, on.root, "now")?;
         let before = base.as_ref().map(|(name, results)| (name.as_str(), results.as_slice()));
-        let classification = verify::classify(&self.task, &head, before.map(|(_, results)| results));
+        // An unchanged tree is its own baseline.
+        let is_unchanged = matches!(self.before, Err(NoBaseline::Unchanged(_)));
+        let compared = before.map(|(_, results)| results).or(is_unchanged.then_some(head.as_slice()));
+        let classification = verify::classify(&self.task, &head, compared);
         let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
         let mut record = verify::concluded(record, &head, before, &classification, &verdict);
         if verdict.status == TerminalStatus::DonePartial

@@ -11,7 +11,7 @@ use crate::run::shell::Shell;
 use crate::verify::Task;
 
 use super::baseline::Baseline;
-use super::{Grounds, VerificationSettings, decide, settle, tree};
+use super::{Grounds, NoBaseline, VerificationSettings, decide, settle, tree};
 
 /// Verifies a finished workspace against the tree it started with. Returns `None` if stopped.
 ///
@@ -24,14 +24,14 @@ pub fn verify_workspace(settings: &VerificationSettings, examination: &Examinati
         Some(Ok(baseline)) => {
             let changed = tree::changed(baseline.folder(), workspace.folder());
             let before = if changed.is_empty() {
-                Err("nothing is changed: there is nothing that failures could be put down to".to_owned())
+                Err(NoBaseline::Unchanged("nothing is changed, so every failure is as it was".to_owned()))
             } else {
                 Ok((String::new(), String::new()))
             };
             (changed, before)
         }
-        Some(Err(reason)) => (listing.files.iter().cloned().collect(), Err(reason.clone())),
-        None => (listing.files.iter().cloned().collect(), Err("the workspace began empty".to_owned())),
+        Some(Err(reason)) => (listing.files.iter().cloned().collect(), Err(NoBaseline::Unknown(reason.clone()))),
+        None => (listing.files.iter().cloned().collect(), Err(NoBaseline::Unknown("the workspace began empty".to_owned()))),
     };
     let is_compared = before.is_ok();
     let task = Task { goal: settings.goal.clone(), profile: settings.profile, files: settings.files.clone(), changed };

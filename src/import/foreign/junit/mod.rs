@@ -35,7 +35,7 @@ use runs::{Runs, Suites};
 use totals::Totals;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
+    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
@@ -158,7 +158,8 @@ struct Reading<'h> {
     run: Handle,
     is_promptfoo: bool,
     namesakes: &'h Namesakes,
-    attempts: BTreeMap<String, u32>,
+    /// Attempts by item and, in our own reports, evaluator.
+    attempts: BTreeMap<(String, String), u32>,
     own: Option<Own>,
     /// The last case. The next one may belong to it.
     waiting: Option<Case>,
@@ -232,11 +233,17 @@ impl<'h> Reading<'h> {
             sink.refuse(&name, Refused::because("the test case has no name"));
             return Ok(());
         }
-        let id = match &self.own {
-            Some(_) => own::item(&id).to_owned(),
-            None => self.namesakes.apart(id, case.file(), case.suites()),
+        let mut outcome = sink.outcome(self.run, &id, case.status());
+        outcome.kind = ItemKind::Test;
+        if let Some(own) = &self.own {
+            own.tell(case, &mut outcome);
+        }
+        // The class of our own reports names the arm, which is no part of the item.
+        let (id, evaluator) = match &self.own {
+            Some(_) => (own::item(case.name().trim()).to_owned(), outcome.evaluator.clone()),
+            None => (self.namesakes.apart(id, case.file(), case.suites()), String::new()),
         };
-        let attempt = self.attempts.entry(id.clone()).or_default();
+        let attempt = self.attempts.entry((id.clone(), evaluator)).or_default();
         if *attempt > 0 && self.own.is_none() {
             sink.quirk("a test case that is there several times has so many attempts");
         }
@@ -254,16 +261,13 @@ impl<'h> Reading<'h> {
         if !case.others().is_empty() {
             sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
         }
-        let mut outcome = sink.outcome(self.run, &id, status);
-        outcome.kind = ItemKind::Test;
+        outcome.item.clone_from(&id);
+        outcome.status = status;
         outcome.attempt = *attempt;
         outcome.duration_seconds = case.seconds();
         let mut details = ItemDetails { reason: reason(case), ..ItemDetails::default() };
         for (property, value) in &case.properties {
             measured::take(property, value, &mut outcome, &mut details);
-        }
-        if let Some(own) = &self.own {
-            own.tell(case, &mut outcome);
         }
         sink.item(self.run, &name, outcome, details)
     }
