@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem, ScoreRecord, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
@@ -154,7 +154,7 @@ impl Reading {
             return Ok(());
         }
         if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
-            return read_lines_to_cut(file.open()?, &file.shown, &mut |number, score: Result<Lenient<Score>, Refused>| match score {
+            read_lines_to_cut(file.open()?, &file.shown, &mut |number, score: Result<Lenient<Score>, Refused>| match score {
                 Ok(score) => {
                     place += 1;
                     self.take_any(score, &format!("{name}score {place}"), sink)
@@ -163,7 +163,8 @@ impl Reading {
                     sink.refuse(&format!("{name}line {number}"), why);
                     Ok(())
                 }
-            });
+            })?;
+            return Ok(());
         }
         read_list(file.open()?, &file.shown, &mut |score| {
             place += 1;
