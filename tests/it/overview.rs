@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::kept;
 use crate::support::{Project, result};
 
 fn night(suite: &str, approach: &str, day: u32, passed: u64) -> Value {
@@ -97,7 +98,8 @@ fn the_headline_says_what_the_states_say() {
     let headline = between(&page, "<h1><bdi>", "</bdi></h1>");
     assert_eq!(headline, "planner wins 2 of 4 suites; 2 are open.");
     assert_eq!(states(&page), ["wins", "wins", "open", "open"]);
-    let fixed: Vec<Value> = (1..=4).flat_map(|day| [night("s", "planner", day, 60), night("s", "react", day, 50)]).collect();
-    let page = overview(&fixed);
-    assert_eq!((between(&page, "<h1><bdi>", "</bdi></h1>"), states(&page)), ("planner is always ahead on s.", vec!["fixed order"]));
+    let shipped = kept::shipped().read("site/index.html");
+    let headline = between(&shipped, "<h1><bdi>", "</bdi></h1>");
+    let fixed = states(&shipped).iter().filter(|state| **state == "fixed order").count();
+    assert!(headline.contains(&format!("reference is always ahead on {fixed} of ")), "{headline}");
 }

@@ -19,7 +19,7 @@ const HEIGHT: f64 = 300.0;
 const LETTER: f64 = 6.6;
 const LINE: f64 = 14.0;
 /// Letters of a name, and of its shorter forms if there is no room for it.
-const LENGTHS: [usize; 4] = [28, 20, 14, 9];
+const LENGTHS: [usize; 4] = [28, 20, 16, 13];
 /// Rank of the arms that are named last.
 const OTHERS: usize = 3;
 /// Maximum number of points besides those on the front, so that a page keeps its size budget.
