@@ -28,7 +28,7 @@ const MOST_LEVELS: usize = 100;
 /// Maximum number of nights in one chart.
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
-const MOST_ITEMS: usize = 32;
+const MOST_ITEMS: usize = 26;
 
 #[derive(Template)]
 #[template(path = "history.html")]
