@@ -93,8 +93,14 @@
       var sorter = document.createElement("button");
       sorter.type = "button";
       sorter.className = "sort";
-      head.insertBefore(sorter, head.firstChild);
-      sorter.appendChild(sorter.nextSibling);
+      if (head.firstElementChild && head.firstElementChild.tagName === "A") {
+        // A head that is a link keeps it, and has a button beside it.
+        sorter.setAttribute("aria-label", "Sort by " + head.firstElementChild.textContent);
+        head.firstElementChild.after(sorter);
+      } else {
+        head.insertBefore(sorter, head.firstChild);
+        sorter.appendChild(sorter.nextSibling);
+      }
       head.setAttribute("aria-sort", "none");
       sorter.addEventListener("click", function () {
         var current = head.getAttribute("aria-sort");
@@ -143,6 +149,7 @@
     tools.className = "tools";
     var label = document.createElement("label");
     label.textContent = "Filter ";
+    label.className = "unseen";
     var input = document.createElement("input");
     input.type = "search";
     input.autocomplete = "off";
@@ -154,8 +161,11 @@
     var reset = document.createElement("button");
     reset.type = "button";
     reset.textContent = "Show all";
+    input.placeholder = "Filter: name, arm, >80, $<0.1";
     tools.append(label, input, count, reset);
-    region.parentNode.insertBefore(tools, region);
+    // The overview's filter is beside its states.
+    var above = region.previousElementSibling;
+    if (above && above.classList.contains("above")) above.append(tools); else region.parentNode.insertBefore(tools, region);
     var rows = Array.prototype.map.call(table.tBodies[0].rows, function (row) {
       return { row: row, text: row.textContent.toLowerCase() };
     });
@@ -232,13 +242,21 @@
     var heads = Array.prototype.slice.call(table.querySelectorAll("th[data-tick]"));
     if (!any || !region || heads.length < 2) return;
     var names = new Map(), boxes = new Map(), ticked = [];
-    var bar = document.createElement("div");
-    bar.className = "tools ticks";
+    // Beside the filter, if there is one.
+    var bar = region.previousElementSibling;
+    if (!bar || !bar.classList.contains("tools")) {
+      bar = document.createElement("div");
+      bar.className = "tools";
+      region.parentNode.insertBefore(bar, region);
+    }
     var said = document.createElement("span");
     said.setAttribute("role", "status");
     var link = document.createElement("a"), pin = document.createElement("button");
     pin.type = "button";
-    bar.append(said, link, pin);
+    var parts = document.createElement("span");
+    parts.className = "ticks";
+    parts.append(said, link, pin);
+    bar.append(parts);
     function draw() {
       var base = names.has(state.get("base")) ? state.get("base") : "", only = ticked.length === 1 ? ticked[0] : "";
       var pair = ticked.length === 2 ? ticked : only && base && only !== base ? [only, base] : null;
@@ -270,9 +288,12 @@
         draw();
       });
       boxes.set(arm, box);
-      head.insertBefore(box, head.firstChild);
+      // The label is the target: larger than the box.
+      var target = document.createElement("label");
+      target.className = "ticker";
+      target.append(box);
+      head.insertBefore(target, head.firstChild);
     });
-    region.parentNode.insertBefore(bar, region);
     draw();
   }
   // Links keep the baseline, unless they have a fragment of their own.
@@ -387,6 +408,10 @@
   if (link) {
     link.setAttribute("aria-keyshortcuts", "Control+K Meta+K /");
     link.title = "Control K, or /";
+    var keys = document.createElement("kbd");
+    keys.textContent = /Mac|iPhone|iPad/.test(navigator.platform) ? "\u2318K" : "Ctrl K";
+    keys.setAttribute("aria-hidden", "true");
+    link.append(keys);
   }
 
   // ---- Search: loads its index on first use. Equal queries give results in equal order.

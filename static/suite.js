@@ -44,7 +44,7 @@
       try { history.replaceState(null, "", location.pathname + query + location.hash); } catch (error) { /* Some browsers refuse on file addresses. */ }
     }
     var chooser = document.createElement("details");
-    chooser.className = "columns tools";
+    chooser.className = "columns";
     var summary = document.createElement("summary");
     summary.textContent = "Columns (" + more.length + " more)";
     chooser.appendChild(summary);
@@ -69,7 +69,9 @@
         all.checked = shown.size === more.length;
       }));
     });
-    region.parentNode.insertBefore(chooser, region);
+    // Beside the filter, if there is one.
+    var tools = region.previousElementSibling;
+    if (tools && tools.classList.contains("tools")) tools.append(chooser); else region.parentNode.insertBefore(chooser, region);
     apply();
   });
 })();

@@ -307,8 +307,8 @@ class Site:
         self.checked["number on a page"] += 1
         self.wrong += [f"{place[5:-5]}.html: does not print {what}, as the data have it"] * (markup not in self.text(place[5:-5] + ".html"))
     def prints_difference(self, path, value, label):
-        """With as many places as the rates beside it have."""
-        texts = [f"{half_up(value, places):+} pp".replace("-", "\u2212") for places in ("1", "0.1", "0.01", "0.001")]
+        """With as many places as the rates beside it have; zero has no sign."""
+        texts = [f"{half_up(value, places):{'+' if value else ''}} pp".replace("-", "\u2212") for places in ("1", "0.1", "0.01", "0.001")]
         found = [text for text in texts if f'<td data-v="">{text}' in self.text(path[5:-5] + ".html")]
         self.prints(path, f'<td data-v="">{(found or texts)[0]}', f"the difference {texts[0]} of {label}")
     values = lambda self, metric, runs: [value for value in (self.value(metric, run) for run in runs) if value is not None]

@@ -97,7 +97,7 @@ mod tests {
     fn eight_straight_wins_name_a_winner_and_seven_do_not() {
         assert_eq!((duels(8, 0).verdict, duels(0, 8).verdict), (Verdict::AWins, Verdict::BWins));
         assert_eq!(duels(7, 0).verdict, Verdict::NotEnoughEvidence { reason: None });
-        assert_eq!(duels(3, 3).verdict, Verdict::Tie);
+        assert_eq!(duels(3, 3).verdict, Verdict::NotEnoughEvidence { reason: None });
         assert_eq!(Duels::of(&[], &[], ALPHA).verdict.winner(), None);
     }
 

@@ -86,7 +86,7 @@ pub enum Verdict {
     DeterministicDifference {
         ahead: Place,
     },
-    /// Exactly equal.
+    /// No run of either arm varied, and the arms are exactly equal.
     Tie,
     /// The whole interval is within the declared margin.
     Equivalent,

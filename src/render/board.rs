@@ -144,8 +144,7 @@ impl<'a> Columns<'a> {
             let Some(standing) = &entry.standing else { return Cell::unknown("–") };
             let leads = self.leads(entry);
             let data = [standing.rank.best.into(), standing.rank.worst.into(), standing.is_leading.into()];
-            let cell = Cell::shown(words::rank(standing.rank)).data(data).bold(leads);
-            if leads { cell.small("leading group") } else { cell }
+            Cell::shown(words::rank(standing.rank)).data(data).bold(leads)
         })
     }
 

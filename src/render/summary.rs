@@ -74,7 +74,9 @@ fn variation(comparison: &Comparison) -> Option<String> {
 pub struct Advice {
     /// `ship A`, `measure 20 more items per arm`.
     pub deed: String,
-    /// `pass rate +16.0 pp`; empty if the deed needs no reason.
+    /// The difference for which an arm is shipped: `pass rate +16.0 pp`. Empty if another reason decides.
+    pub gain: String,
+    /// The other reasons: `54% cheaper per run`. Empty if the deed needs none.
     pub why: String,
 }
 
@@ -85,8 +87,9 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
 
 /// Returns the decision as a sentence, with an arm that is in use: it is kept, not shipped.
 pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
-    let Advice { deed, why } = advice(comparison, names, in_use)?;
-    Some(if why.is_empty() { format!("Decision: {deed}.") } else { format!("Decision: {deed} ({why}).") })
+    let Advice { deed, gain, why } = advice(comparison, names, in_use)?;
+    let reasons = [gain, why].into_iter().filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(", ");
+    Some(if reasons.is_empty() { format!("Decision: {deed}.") } else { format!("Decision: {deed} ({reasons}).") })
 }
 
 /// Returns the decision in words. An arm that is in use is kept, not shipped.
@@ -111,45 +114,49 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
     let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
     Some(match decision {
         Decision::Ship { arm, because } => {
-            let name = &names[*arm];
-            let why = match because {
-                Because::Better => quality(*arm),
-                Because::BetterAndCheaper => {
-                    let cost = ratio(*arm, "cost_usd")
-                        .map_or_else(String::new, |ratio| format!(", {}", than(ratio, "the cost", "dearer", "cheaper")));
-                    format!("{}{cost}", quality(*arm))
-                }
-                Because::SameAndCheaper => {
-                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
-                    format!("no worse{margin}, {cost}")
-                }
+            // Costs are decided per run; tables also show them per solved item.
+            let cost = || {
+                let ratio = ratio(*arm, "cost_usd");
+                ratio.map_or_else(String::new, |ratio| format!("{} per run", than(ratio, "the cost", "dearer", "cheaper")))
+            };
+            let (gain, why) = match because {
+                Because::Better => (quality(*arm), String::new()),
+                Because::BetterAndCheaper => (quality(*arm), cost()),
+                Because::SameAndCheaper => (String::new(), format!("no worse{margin}, {}", cost())),
                 Because::SavesMoreThanItRisks => {
-                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
                     let worst = pair(*arm).and_then(|seen| {
                         let ends = seen.difference?.interval?;
                         Some(if primary.metric.direction == Direction::Down { ends.high } else { ends.low })
                     });
                     let worst =
                         worst.map_or_else(String::new, |worst| format!(", at most {} worse", verdicts::amount(&primary.metric, worst)));
-                    format!("{cost}{worst}")
+                    (String::new(), format!("{}{worst}", cost()))
                 }
                 Because::SameAndFaster => {
                     let time =
                         ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| than(ratio, "the time", "slower", "faster"));
-                    format!("no worse{margin}, {time}")
+                    (String::new(), format!("no worse{margin}, {time}"))
                 }
             };
             let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
-            Advice { deed: format!("{verb} {name}"), why }
+            Advice { deed: format!("{verb} {}", names[*arm]), gain, why }
         }
         Decision::ChooseByPrice { better } => {
             let cost = ratio(*better, "cost_usd")
-                .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
-            Advice { deed: "choose by price".to_owned(), why: format!("{} is better, {}{cost}", names[*better], quality(*better)) }
+                .map_or_else(String::new, |ratio| format!(" but costs {} per run", than(ratio, "as much", "more", "less")));
+            Advice {
+                deed: "choose by price".to_owned(),
+                gain: String::new(),
+                why: format!("{} is better, {}{cost}", names[*better], quality(*better)),
+            }
         }
         Decision::KeepEither => {
             let kept = in_use.map_or("the arm in use", |arm| names[arm].as_str());
-            Advice { deed: format!("keep {kept}"), why: format!("same quality{margin}, no clear difference in cost or time") }
+            Advice {
+                deed: format!("keep {kept}"),
+                gain: String::new(),
+                why: format!("same quality{margin}, no clear difference in cost or time"),
+            }
         }
         Decision::Measure { more, usd, seconds } => {
             let each = if more.of == "runs" { " per arm" } else { "" };
@@ -159,7 +166,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 (of, 1) => one_or_many(1, of),
                 (of, _) => of,
             };
-            Advice { deed: format!("measure {} more {unit}{each}", planned(more.n)), why: price.join(", ") }
+            Advice { deed: format!("measure {} more {unit}{each}", planned(more.n)), gain: String::new(), why: price.join(", ") }
         }
         Decision::CannotSettle { why } => {
             let why = match why {
@@ -172,7 +179,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                     None => "it has too few items".to_owned(),
                 },
             };
-            Advice { deed: "cannot be settled by this suite".to_owned(), why }
+            Advice { deed: "cannot be settled by this suite".to_owned(), gain: String::new(), why }
         }
     })
 }

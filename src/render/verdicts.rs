@@ -168,7 +168,14 @@ fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
 
 /// Formats a difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
 fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
-    let sign = if value < 0.0 { "−" } else { "+" };
+    // An exact zero has no sign.
+    let sign = if value < 0.0 {
+        "−"
+    } else if value > 0.0 {
+        "+"
+    } else {
+        ""
+    };
     match scale {
         Scale::Ratio => ratio(value),
         Scale::Share => format!("{sign}{} pp", format::nonzero(value.abs() * 100.0, places)),
@@ -210,8 +217,6 @@ pub fn difference(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
     match found.scale {
         Scale::Ratio => words::times(found.value),
-        // An exact zero has no sign.
-        Scale::Share | Scale::Unit if found.value == 0.0 => "none".to_owned(),
         Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
     }
 }
@@ -513,6 +518,15 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
 
 /// Returns the headline of a board: the winner, the leading group, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
+    headline_of(board, &|evidence| why_open(board, evidence))
+}
+
+/// Returns the headline without the reason why there is no winner.
+pub fn board_line(board: &SuiteBoard) -> Option<String> {
+    headline_of(board, &|_| String::new())
+}
+
+fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let value =
@@ -538,7 +552,7 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     }
     if evidence.resolved + evidence.deterministic == 0 {
         let lead = first.map_or_else(String::new, |first| format!(" Leader: {}, {}.", labels[first], value(first)));
-        let why = why_open(board, evidence);
+        let why = why_open(evidence);
         let among = if evidence.arms > 2 { format!(" among {} arms", evidence.arms) } else { String::new() };
         if evidence.equal > 0 && evidence.equal == evidence.pairs {
             return Some(format!("Tie: {} have the same {}.", all_arms(evidence.arms), words::metric(&board.primary)));

@@ -82,9 +82,23 @@ pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
 }
 
-/// Returns an arm's full name.
+/// Returns an arm's full name. The model `none` of an approach without a model is not shown.
 pub fn arm_name(arm: &Arm) -> String {
+    if arm.model == "none" { arm.approach.clone() } else { arm_key(arm) }
+}
+
+/// Returns a name that no other arm has, for addresses.
+pub fn arm_key(arm: &Arm) -> String {
     if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
+}
+
+/// Says what an arm does on the suites that it heads: it wins, or is ahead in every run, if the order is fixed.
+pub fn heads(wins: usize, fixed: usize) -> &'static str {
+    match (wins, fixed) {
+        (_, 0) => "wins",
+        (0, _) => "is always ahead on",
+        (_, _) => "wins or is always ahead on",
+    }
 }
 
 /// Says that the metric that should decide was not measured, and which metric decides instead.
@@ -381,11 +395,11 @@ pub fn chance(share: f64) -> String {
     }
 }
 
-/// Returns an arm's place beside the Pareto front: `on the Pareto front`, `worse and not cheaper than NAME`.
+/// Returns an arm's place beside the Pareto front: `on the Pareto front`, `dominated by NAME`.
 pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     match front {
         Front::OnFront => "on the Pareto front".to_owned(),
-        Front::Dominated { by } => format!("worse and not cheaper than {}", name(by)),
+        Front::Dominated { by } => format!("dominated by {}", name(by)),
     }
 }
 

@@ -10,6 +10,7 @@ use super::history::ArmHistory;
 use super::leaderboard::Entry;
 use super::run::RunLine;
 use super::site::{Overview, OverviewSuite};
+use super::suite_state::SuiteState;
 
 /// Maximum number of item clusters listed per suite.
 const MOST_WEAK: usize = 5;
@@ -29,7 +30,7 @@ pub struct ArmPage<'a> {
 /// Position of an arm on a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
-    /// The arm is better than every other arm.
+    /// The arm is better than every other arm, beyond chance or in every run.
     Wins,
     /// The arm is first, but another arm may be as good.
     Leads,
@@ -109,6 +110,11 @@ impl ArmPage<'_> {
     pub fn leads(&self) -> (usize, usize) {
         let count = |lead: Lead| self.suites.iter().filter(|on| on.lead == lead).count();
         (count(Lead::Wins), count(Lead::Leads))
+    }
+
+    /// Returns the number of suites on which the arm is ahead of every other arm in every run: a fixed order, not a win.
+    pub fn fixed(&self) -> usize {
+        self.suites.iter().filter(|on| on.lead == Lead::Wins && SuiteState::settled(on.suite) == SuiteState::FixedOrder).count()
     }
 
     /// Returns the arm's best rank and the first suite on which it has that rank.

@@ -12,7 +12,8 @@ use super::run::RunLine;
 /// A run's place among the runs of its suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RunTurn {
-    /// The number of its day, from 1, over all arms. `None` if the run's time is unknown or all runs are of one day.
+    /// The number of its day, from 1, over all arms. `None` if its time is unknown, or if no arm has runs of a second day: then days are
+    /// dates of publication, not nights.
     pub night: Option<u64>,
     /// Its number, from 1, among the arm's runs of that day.
     pub number: u64,
@@ -23,6 +24,9 @@ pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
     let night_of = |run: &RunLine| run.timestamp.map(|time| time.date_naive());
     let nights: BTreeSet<NaiveDate> = runs.iter().filter_map(night_of).collect();
     let numbers: BTreeMap<NaiveDate, u64> = nights.into_iter().zip(1..).collect();
+    let days: BTreeSet<(&Arm, NaiveDate)> = runs.iter().filter_map(|run| Some((&run.arm, night_of(run)?))).collect();
+    let arms: BTreeSet<&Arm> = days.iter().map(|(arm, _)| *arm).collect();
+    let is_nightly = days.len() > arms.len();
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|index| (runs[*index].timestamp, &runs[*index].id));
     let mut counted = BTreeMap::<(&Arm, Option<NaiveDate>), u64>::new();
@@ -31,7 +35,7 @@ pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
         let night = night_of(&runs[index]);
         let number = counted.entry((&runs[index].arm, night)).or_default();
         *number += 1;
-        let of_several = night.filter(|_| numbers.len() > 1);
+        let of_several = night.filter(|_| is_nightly);
         turns[index] = RunTurn { night: of_several.and_then(|night| numbers.get(&night).copied()), number: *number };
     }
     turns
@@ -75,8 +79,9 @@ mod tests {
             run("f", "a", None),
         ];
         assert_eq!(turns(&runs), [(Some(1), 2), (Some(1), 1), (Some(2), 1), (Some(2), 1), (None, 1)]);
-        // With a single day its number tells nothing.
+        // With a single day its number tells nothing, nor do days on which each arm ran once.
         assert_eq!(turns(&runs[..2]), [(None, 2), (None, 1)]);
+        assert_eq!(turns(&runs[1..3]), [(None, 1), (None, 1)]);
         assert_eq!(turns(&[]), []);
     }
 }

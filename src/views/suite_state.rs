@@ -20,7 +20,7 @@ pub enum SuiteState {
     /// The level of an arm's pass rate changed recently, whatever the verdict.
     Changed,
     Wins,
-    /// Equivalent, within the margin or exactly.
+    /// Equivalent within the declared margin, or exactly equal in every run. Equal figures of runs that vary are open.
     Same,
     /// One arm leads all others in every run.
     FixedOrder,

@@ -98,7 +98,7 @@ fn too_little_says_what_it_could_have_shown() {
 }
 
 #[test]
-fn five_questions_are_too_few_and_equal_ones_tie() {
+fn five_questions_are_too_few_and_equal_rates_are_open() {
     let project = questions(&[("a", "+++++"), ("b", "-----")]);
     let answer = compare(&project, &[]);
     assert_eq!(
@@ -106,7 +106,7 @@ fn five_questions_are_too_few_and_equal_ones_tie() {
         (&json!("not_enough_evidence"), &json!("few_items"))
     );
     let project = questions(&[("a", "+-+-+-+-"), ("b", "-+-+-+-+")]);
-    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "tie");
+    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "not_enough_evidence");
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn one_unclustered_question_leaves_the_clusters() {
 
 /// 3/3 and 1/3 against 2/3 and 2/3: equal, whatever the last digit of the mean says.
 #[test]
-fn thirds_tie() {
+fn thirds_are_equal() {
     let project = Project::new();
     let attempts = |item: &str, passed: u32| -> Vec<Value> {
         (1..=3).map(|attempt| question(item, attempt, if attempt <= passed { "pass" } else { "fail" })).collect()
@@ -444,7 +444,9 @@ fn thirds_tie() {
         let items: Vec<Value> = (0..8).flat_map(|item| attempts(&format!("q{item}"), cells[item % 2])).collect();
         project.result(&result(run, "s", arm, json!({"timestamp": "2026-01-01T03:00:00Z"}))).items(run, &items);
     }
-    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "tie");
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["difference"]["value"]), (&json!("not_enough_evidence"), &json!(0.0)));
     let history = project.run(["history", "s", "--format", "json"]).json();
     assert_eq!(history["histories"][0]["duels"][0]["same"], 1);
 }
@@ -685,7 +687,7 @@ fn item_scores_are_paired() {
     // Six of 0.05 and six of 0.1: s² = 12 · 0.025² / 11, t(11) = 2.200985.
     near(&found["difference"]["interval"]["low"], 0.075 - 2.200_985 * (12.0 * 0.025_f64.powi(2) / 11.0).sqrt() / 12f64.sqrt());
     assert_eq!(found["record"], json!({"won": 12, "lost": 0, "same": 0}));
-    assert_eq!(pair(&answer, "shared_tests")["verdict"], "tie", "the same questions pass");
+    assert_eq!(pair(&answer, "shared_tests")["verdict"], "not_enough_evidence", "the same questions pass, once");
     let cell = &row(&answer, "item_score")["cells"][1];
     assert!(cell["estimate"]["standard_error"].as_f64() > Some(0.0), "{cell}");
     near(&cell["value"], base.iter().sum::<f64>() / 12.0);

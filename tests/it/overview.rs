@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::kept;
 use crate::support::{Project, result};
 
 fn night(suite: &str, approach: &str, day: u32, passed: u64) -> Value {
@@ -39,13 +40,15 @@ fn a_level_that_fell_stands_on_top_with_its_proof() {
     let page = overview(&runs);
     assert_eq!(states(&page), ["changed", "open"]);
     let headline = between(&page, "<h1><bdi>", "</bdi></h1>");
-    assert!(headline.starts_with("react · m1 fell by 23 points on core; "), "{headline}");
-    let change = between(&page, "<p class=\"changed\">", "</p>");
+    assert!(headline.starts_with("react fell by 23 points on core; "), "{headline}");
+    let change = between(&page, "<div class=\"changed\">", "</div>");
     assert!(
         change.contains("fell from") && change.contains("on 2026-03-15: 14 nights before, 10 since, adjusted p &#60; 0.001"),
         "{change}"
     );
     assert!(change.contains("href=\"suites/core/history.html\""), "{change}");
+    // Each night is a dot, before and since.
+    assert_eq!((change.matches("h0").count(), change.contains(">76.1%</text>")), (24, true), "{change}");
     // The verdict is kept beside it.
     assert!(page.contains("<span class=\"sub\">wins</span>"), "{page}");
 }
@@ -79,4 +82,24 @@ fn suites_with_nothing_to_compare_are_folded_and_a_hundred_are_a_small_page() {
     let elements =
         page.match_indices('<').filter(|(place, _)| page[place + 1..].starts_with(|letter: char| letter.is_ascii_alphabetic())).count();
     assert!(page.len() <= 150_000 && elements <= 8_000, "{} bytes, {elements} elements", page.len());
+}
+
+/// The headline's verb is the state's word, and equal rates without a declared margin are open.
+#[test]
+fn the_headline_says_what_the_states_say() {
+    let mut runs = Vec::new();
+    for (suite, [one, other]) in [("clear-1", [95, 20]), ("clear-2", [90, 30]), ("close", [52, 50]), ("equal", [50, 50])] {
+        for day in 1..=4 {
+            let (odd, late) = (u64::from(day % 2), u64::from(day / 2 % 2));
+            runs.extend([night(suite, "planner", day, one + 5 * odd), night(suite, "react", day, other + 5 * late)]);
+        }
+    }
+    let page = overview(&runs);
+    let headline = between(&page, "<h1><bdi>", "</bdi></h1>");
+    assert_eq!(headline, "planner wins 2 of 4 suites; 2 are open.");
+    assert_eq!(states(&page), ["wins", "wins", "open", "open"]);
+    let shipped = kept::shipped().read("site/index.html");
+    let headline = between(&shipped, "<h1><bdi>", "</bdi></h1>");
+    let fixed = states(&shipped).iter().filter(|state| **state == "fixed order").count();
+    assert!(headline.contains(&format!("reference is always ahead on {fixed} of ")), "{headline}");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::kept;
@@ -430,10 +430,21 @@ fn a_suites_page_shows_what_sources_state_beside_what_their_counts_give() {
     let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
     let expected = [("differs", "60.0%", "50.0%", "differs beyond rounding"), ("alone", "70.0%", "no counts", "nothing to compare with")];
     for (row, (name, stated, recomputed, said)) in rows.iter().zip(expected) {
-        for text in [name, stated, recomputed, said, "../../runs/r-1/index.html"] {
+        for text in [name, stated, recomputed, said, "../../runs/r-1/index.html", "<bdi>a · m1 · #1</bdi>"] {
             assert!(row.contains(text), "{text}: {row}");
         }
     }
     assert_eq!(rows.len(), 3);
     assert!(!project.read("site/suites/plain/leaderboard.html").contains("stated-table"));
+    // Every figure that disagrees is listed, also on a long leaderboard.
+    let many: Vec<Value> = (0..40)
+        .map(|number| {
+            let figures = json!([stated("agrees", 0.5, Some(0.5)), stated("differs", if number < 5 { 0.6 } else { 0.5 }, Some(0.5))]);
+            let counts = json!({"shared_tests_passed": 1, "shared_tests_total": 2, "stated": figures});
+            result(&format!("r-{number}"), "many", &format!("arm-{number}"), counts)
+        })
+        .collect();
+    let project = Project::with(&many);
+    assert_eq!(project.run(["build", "--quiet"]).code, 0);
+    assert_eq!(project.read("site/suites/many/leaderboard.html").matches("differs beyond rounding").count(), 5);
 }

@@ -83,7 +83,7 @@ fn the_figures_of_the_suite_are_those_of_the_overview() {
     assert!(difference.starts_with('+') && keys.contains(&format!("<dt>Over the next</dt><dd>{difference}")), "{difference}: {keys}");
     let cost = between(row, "<td class=\"money\"", "<span").split_once('>').map_or("", |(_, text)| text.trim());
     assert!(cost.starts_with('$') && keys.contains(&format!("<dt>Cost per solved</dt><dd>{cost}")), "{cost}: {keys}");
-    let deed = between(row.rsplit("<td>").next().unwrap_or_default(), "<bdi>", "<span");
+    let deed = between(row.rsplit("<td class=\"deed\">").next().unwrap_or_default(), "<bdi>", "<span");
     assert!(!deed.is_empty() && between(&suite, "<p class=\"deed\">", "</p>").contains(deed.trim_end_matches("</bdi>")), "{deed}");
 }
 
@@ -164,6 +164,33 @@ fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
     let height = browser.evaluate("return document.querySelector('#arm-1').getBoundingClientRect().height");
     assert!(height.as_f64() <= Some(72.0), "{height}");
     assert_eq!(browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0);
+}
+
+/// Dominated arms are drawn, too; arms on the front have names; and the axis of costs can be read.
+#[test]
+fn every_priced_arm_is_drawn_and_the_front_is_named() {
+    let site = kept::shipped();
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    for suite in ["workflow", "aider-polyglot", "aider-code-in-json"] {
+        browser.open(&site.path(&format!("site/suites/{suite}/index.html")));
+        let count = |what: &str| {
+            browser.evaluate(&format!(
+                "return [...document.querySelectorAll('.pareto {what}')].filter(mark => mark.getBoundingClientRect().width > 0).length"
+            ))
+        };
+        let drawn = count("circle:not(.hit)");
+        assert!(drawn == count("circle.hit") && drawn.as_u64() >= Some(4), "{suite}: {drawn}");
+        assert!(count("circle.hollow").as_u64() > Some(0), "{suite}");
+        assert!(count("text[text-anchor=middle]").as_u64() >= Some(2), "{suite}: ticks of the costs");
+        let nameless = "return [...document.querySelectorAll('.pareto a')].filter(point => !point.querySelector('.hollow') && point.querySelector('.quiet')).length";
+        assert_eq!(browser.evaluate(nameless), 0, "{suite}");
+        // A reader can choose more columns here as well, and ticks are beside the filter.
+        assert_eq!(browser.evaluate("return document.querySelectorAll('.columns').length"), 1, "{suite}");
+    }
+    browser.open(&site.path("site/index.html"));
+    assert_eq!(browser.evaluate("return document.querySelectorAll('.above .tools input').length"), 1);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 /// Sixty-nine arms on four sheets, with names that can be read.

@@ -123,6 +123,7 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
         (count, all) if count as u64 == all => format!("all {}", words::count_of(all, "suites")),
         (count, all) => format!("{} of {}", format::integer(count as u64), words::count_of(all, "suites")),
     };
+    let heads = |first: usize| words::heads(first - arm.fixed(), arm.fixed());
     match (wins, leads) {
         _ if compared == 0 && arm.suites.is_empty() => format!("{name} has no counted run."),
         _ if compared == 0 => format!("{name} has no other arm to compare with."),
@@ -135,8 +136,8 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
             format!("{name} does not lead {none}{rank}.")
         }
         (0, leads) => format!("{name} leads {}; no winner there yet.", of_all(leads, Lead::Leads)),
-        (wins, 0) => format!("{name} wins {}.", of_all(wins, Lead::Wins)),
-        (wins, leads) => format!("{name} wins {} and leads {}.", of_all(wins, Lead::Wins), of_all(leads, Lead::Leads)),
+        (first, 0) => format!("{name} {} {}.", heads(first), of_all(first, Lead::Wins)),
+        (first, leads) => format!("{name} {} {} and leads {}.", heads(first), of_all(first, Lead::Wins), of_all(leads, Lead::Leads)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Links from arms' names in tables to the arms' pages, with the arm that each row is about.
+//! Links from arms' names in tables to the arms' pages, with the dots of their colours.
 
 use crate::views::{Arm, OverviewSuite};
 
@@ -11,6 +11,7 @@ pub(super) fn link_arms<'a>(grid: &mut Grid, column: usize, arms: impl IntoItera
     for (row, arm) in grid.rows.iter_mut().zip(arms) {
         if let Some(cell) = row.get_mut(column) {
             cell.href = plan.arm_href(root, arm);
+            cell.tone = plan.tone(arm);
         }
     }
 }

@@ -41,7 +41,11 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         let led = |arm: &ArmPage<'_>, lead: Lead| arm.suites.iter().filter(|on| on.lead == lead).count();
         grid.column(Column::new("Arm", Look::Key, Sort::Ascending), chunk.iter().map(|arm| Cell::head(words::arm_name(arm.arm))));
         grid.column(Column::new("Suites", Look::Number, Sort::Descending), counts(&|arm| arm.suites.len()));
-        grid.column(Column::new("Wins", Look::Number, Sort::Descending).sub("suites"), counts(&|arm| led(arm, Lead::Wins)));
+        grid.column(Column::new("Wins", Look::Number, Sort::Descending).sub("suites"), counts(&|arm| led(arm, Lead::Wins) - arm.fixed()));
+        if arms.iter().any(|arm| arm.fixed() > 0) {
+            let ahead = Column::new("Ahead in every run", Look::Number, Sort::Descending).sub("suites");
+            grid.column(ahead, counts(&|arm| arm.fixed()));
+        }
         grid.column(
             Column::new("Leads", Look::Number, Sort::Descending).sub("suites, no winner yet"),
             counts(&|arm| led(arm, Lead::Leads)),

@@ -24,7 +24,7 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
     move |arm| {
         let label = Text::from(name(arm));
         let label = if label.is_blank() { Text::new("(no name)") } else { label };
-        ArmName { label, tone: tone(place.colour(arm)), href: None, segment: String::new() }
+        ArmName { label, tone: place.tone(arm), href: None, segment: String::new() }
     }
 }
 
@@ -32,9 +32,4 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
 pub(super) fn linked(board: &SuiteBoard, place: &SuitePlace, plan: &Plan, root: &str) -> impl Fn(&Arm) -> ArmName {
     let name = of_board(board, place);
     move |arm| ArmName { href: Some(plan.arm_href(root, arm)), segment: plan.arms.segment(arm), ..name(arm) }
-}
-
-/// Returns the CSS class of a colour, or the neutral class for `None`.
-pub(super) fn tone(colour: Option<u8>) -> &'static str {
-    colour.and_then(|colour| ["a0", "a1", "a2", "a3", "a4", "a5"].get(usize::from(colour)).copied()).unwrap_or("an")
 }

@@ -1,13 +1,15 @@
 //! The arms of a suite, one row each: rates drawn on one axis, then difference, cost and time.
 
 use crate::domain::Unit;
+use crate::render::board::arms_table;
 use crate::render::sparkline::MOST_POINTS;
 use crate::render::{format, nights, verdicts, words};
-use crate::views::{Against, Arm, Entry, Estimate, OverviewSuite, Scale};
+use crate::views::{Against, Arm, Entry, Estimate, OverviewSuite, Scale, SuiteBoard};
 
 use super::any_pair;
 use super::arm_name::{ArmName, linked};
 use super::bars::{self, Bars};
+use super::grid;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 use super::strip::{self, Axis, Mark};
@@ -18,6 +20,8 @@ const FILTER_FROM: usize = 12;
 const DENSE_FROM: usize = 25;
 /// Maximum number of arms with trends here. With more, only the page on nights draws them.
 const MOST_TRENDS: usize = 60;
+/// Maximum number of arms with further columns.
+const MOST_CHOSEN: usize = 120;
 /// Share of the width up to which a rate is written at the right end of its interval.
 const RIGHT: f64 = 0.86;
 
@@ -37,6 +41,8 @@ pub(super) struct Arms {
     pub is_dense: bool,
     /// Address of the page that compares any two of the arms.
     pub any_pair: Option<String>,
+    /// Further columns of the board, hidden at first. Scripts let a reader choose them.
+    pub more: Vec<grid::Column>,
     pub rows: Vec<Row>,
 }
 
@@ -69,6 +75,8 @@ pub(super) struct Row {
     pub cost: Option<(String, Text)>,
     pub time: Option<(String, Text)>,
     pub trend: Option<Bars>,
+    /// Cells of the further columns.
+    pub more: Vec<grid::Cell>,
 }
 
 pub(super) struct Rate {
@@ -112,12 +120,16 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
     let band = board
         .entries
         .iter()
+        .filter(|_| board.entries.len() > 1)
         .find(|entry| Some(&entry.arm) == leader)
         .and_then(|entry| entry.primary.as_ref()?.interval)
         .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
     let history = suite.history.as_ref().filter(|_| board.entries.len() <= MOST_TRENDS);
     let scale = history.and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
-    let rows: Vec<Row> = board.entries.iter().enumerate().map(|(at, entry)| row(suite, at, entry, axis, scale, name(&entry.arm))).collect();
+    let (more, cells) = more(board);
+    let row =
+        |(at, (entry, more)): (usize, (&Entry, Vec<grid::Cell>))| Row { more, ..row(suite, at, entry, axis, scale, name(&entry.arm)) };
+    let rows: Vec<Row> = board.entries.iter().zip(cells).enumerate().map(row).collect();
     Some(Arms {
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
@@ -132,8 +144,24 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         has_filter: rows.len() >= FILTER_FROM,
         is_dense: rows.len() >= DENSE_FROM,
         any_pair: any_pair::href(suite, place, root),
+        more,
         rows,
     })
+}
+
+/// Returns the board's columns of numbers that the page does not draw or show by default, with one row of cells per arm. Empty for many
+/// arms: the leaderboard has all columns.
+fn more(board: &SuiteBoard) -> (Vec<grid::Column>, Vec<Vec<grid::Cell>>) {
+    if board.entries.len() > MOST_CHOSEN {
+        return (Vec::new(), vec![Vec::new(); board.entries.len()]);
+    }
+    let grid = grid::Grid::of(&arms_table(board), "more", "");
+    let shown = ["Rank", words::metric_label(&board.primary), "Cost per solved", "Duration"];
+    let is_more =
+        |column: &grid::Column| column.look == grid::Look::Number && !shown.iter().any(|name| column.name.to_string().starts_with(name));
+    let kept: Vec<bool> = grid.columns.iter().map(is_more).collect();
+    let rows = grid.rows.into_iter().map(|row| row.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect());
+    (grid.columns.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(column, _)| column).collect(), rows.collect())
 }
 
 /// Returns an axis that includes the rates and their intervals.
@@ -165,6 +193,7 @@ fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Optio
         cost: entry.cost_per_solved_usd.map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
         time: entry.duration.as_ref().map(|spread| (spread.median.to_string(), Text::from(format::seconds(spread.median)))),
         trend: scale.and_then(|scale| Bars::of(&rates(suite, &entry.arm), scale)),
+        more: Vec::new(),
     }
 }
 

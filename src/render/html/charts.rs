@@ -6,6 +6,7 @@ use crate::render::{board, chart, words};
 use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite, SiteContext};
 
 use super::SiteFile;
+use super::arm_links::arm_rows;
 use super::chart_data::ChartOf;
 use super::figure::{self, Figure};
 use super::grid::{Grid, Kind, Look, Sort};
@@ -38,24 +39,28 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let table = board::costs(&suite.board, priced.iter().copied(), suite.charts.spent.as_ref());
     let page = ChartsPage {
         suite: Text::new(&place.label),
-        costs: (!priced.is_empty()).then(|| Grid::of(&table, "costs", "Arms by pass rate").filtered("")),
+        costs: (!priced.is_empty()).then(|| {
+            let mut grid = Grid::of(&table, "costs", "Arms by pass rate");
+            arm_rows(&mut grid, priced.iter().map(|entry| &entry.arm), (suite, place), plan, &shell.root);
+            grid.filtered("")
+        }),
         said: table.notes.into_iter().map(Text::from).collect(),
-        figures: of_suite(suite, place, &shell.root),
+        figures: of_suite(suite, place, plan, &shell.root),
         shell,
     };
     Some(SiteFile::page(path, &page))
 }
 
 /// Draws the charts of a suite.
-fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
+fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
         let of = of.as_ref().filter(|of| of.can_be_drawn())?;
         let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name, &|arm| place.colour(arm)));
-        Some(figure.csv(format!("{root}{}", which.path(place))))
+        Some(figure.arms(of.arms.iter().map(|arm| &arm.arm), plan, root).csv(format!("{root}{}", which.path(place))))
     };
     [
-        pareto(suite, place, root, "pareto", figure::MOST_ROWS),
+        pareto(suite, place, plan, root, "pareto", figure::MOST_ROWS),
         spread(&suite.charts.cost, ChartOf::Cost, "cost-spread", "Cost of runs", "Cost of a run"),
         spread(&suite.charts.duration, ChartOf::Duration, "duration-spread", "Duration of runs", "Duration of a run"),
     ]
@@ -65,12 +70,12 @@ fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure
 }
 
 /// Draws pass rate over cost. Returns `None` if too few arms have both.
-pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, root: &str, id: &str, rows: usize) -> Option<Figure> {
+pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str, id: &str, rows: usize) -> Option<Figure> {
     let name = words::names_on(&suite.board);
     let link = |one: &Arm, other: &Arm| pair_link(suite, place, root, one, other);
     let of = suite.charts.pareto.as_ref()?;
-    let figure = Figure::of_rows(id, "Pass rate over cost", chart::pareto(of, &format!("{id}-chart"), &name, &link), rows);
-    Some(figure.csv(format!("{root}{}", ChartOf::Pareto.path(place))))
+    let figure = Figure::of_rows(id, "Pass rate over cost per run", chart::pareto(of, &format!("{id}-chart"), &name, &link), rows);
+    Some(figure.arms(of.points.iter().map(|point| &point.arm), plan, root).csv(format!("{root}{}", ChartOf::Pareto.path(place))))
 }
 
 /// Draws all pairs.

@@ -54,8 +54,11 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let mut charts = 0;
     let mut suites = Vec::new();
     for (number, (suite, place)) in (1..).zip(shown) {
-        let figure =
-            if charts < MOST_CHARTS { charts::pareto(suite, place, &shell.root, &format!("pareto-{number}"), CHART_ROWS) } else { None };
+        let figure = if charts < MOST_CHARTS {
+            charts::pareto(suite, place, plan, &shell.root, &format!("pareto-{number}"), CHART_ROWS)
+        } else {
+            None
+        };
         charts += usize::from(figure.is_some());
         suites.push(part(number, suite, place, plan, most, figure));
     }

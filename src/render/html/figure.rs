@@ -3,8 +3,11 @@
 use crate::render::chart::{Chart, Svg};
 use crate::render::format;
 use crate::render::table::Table;
+use crate::views::Arm;
 
+use super::arm_links::link_arms;
 use super::grid::Grid;
+use super::plan::Plan;
 use super::shell::Text;
 
 /// Maximum number of rows of a chart's table. The data files have all.
@@ -29,6 +32,10 @@ pub(super) struct Figure {
     pub grid: Grid,
     /// Address of the CSV file with all values in full precision.
     pub csv: Option<String>,
+    /// CSS class of the colour of the arm that the chart is about. Empty for charts about several arms.
+    pub tone: &'static str,
+    /// Address of the page that the heading is about. Empty without a link.
+    pub href: String,
 }
 
 impl Figure {
@@ -53,7 +60,20 @@ impl Figure {
             key: key.into_iter().map(|key| Sign { glyph: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
             notes: notes.into_iter().map(Text::from).collect(),
             csv: None,
+            tone: "",
+            href: String::new(),
         }
+    }
+
+    /// Links the arms that the rows of the table are about.
+    pub fn arms<'a>(mut self, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) -> Self {
+        link_arms(&mut self.grid, 0, arms, plan, root);
+        self
+    }
+
+    /// Draws the chart of one arm in its colour, with a link to its page.
+    pub fn of_arm(self, arm: &Arm, plan: &Plan, root: &str) -> Self {
+        Self { tone: plan.tone(arm), href: plan.arm_href(root, arm), ..self }
     }
 
     pub fn csv(self, href: String) -> Self {

@@ -159,7 +159,7 @@ const GROUPS: &[Group] = &[
             term("winner", "Winner", "The arm that is better beyond chance, after adjustment. An arm with only the better number leads.")
                 .see("verdict", "Verdicts"),
             term("equivalent", "Equivalent", "The whole interval of the difference lies within the declared margin."),
-            term("tie", "Tie", "Exactly equal numbers. An open comparison is not a tie."),
+            term("tie", "Tie", "No run of either arm varies, and the numbers are exactly equal. An open comparison is not a tie."),
             term(
                 "not-enough-evidence",
                 "Open, not enough evidence",

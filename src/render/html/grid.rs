@@ -92,6 +92,8 @@ pub(super) struct Cell {
     pub href: String,
     /// In a row's name: the row's arm, as its part of addresses.
     pub arm: String,
+    /// CSS class of the colour of the arm that the cell names. Empty for other cells.
+    pub tone: &'static str,
     /// Whether the cell is bold, together with all arms that are not significantly different.
     pub is_bold: bool,
     /// Sort key of a number, in full precision. Empty if unknown; `None` in columns of words.
@@ -100,7 +102,7 @@ pub(super) struct Cell {
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), arm: String::new(), is_bold: false, key: None }
+        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), arm: String::new(), tone: "", is_bold: false, key: None }
     }
 
     /// Converts a table's cell, with its interval in small print.

@@ -3,13 +3,15 @@
 use askama::Template;
 
 use crate::render::{chart, format, nights, words};
-use crate::views::{ArmHistory, Estimate, History, NoisyItem, OverviewSuite, Series, SiteContext};
+use crate::views::{Arm, ArmHistory, Estimate, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
-use super::arm_links::arm_rows;
+use super::arm_links::{arm_rows, link_arms};
 use super::bars::{Bars, Scale};
+use super::charts::pair_link;
 use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::items::item_href;
 use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -26,7 +28,7 @@ const MOST_LEVELS: usize = 100;
 /// Maximum number of nights in one chart.
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
-const MOST_ITEMS: usize = 60;
+const MOST_ITEMS: usize = 26;
 
 #[derive(Template)]
 #[template(path = "history.html")]
@@ -71,9 +73,15 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .collect(),
         panes: panes::nights(suite, place, MOST_PANES, plan, &shell.root, true),
         levels: levels(history, &labels, (suite, place), plan, &shell.root),
-        arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
-        duels: duels(history, &labels),
-        flaky: flaky(history, &labels),
+        arms: (1..)
+            .zip(drawn)
+            .filter_map(|(number, (arm, label))| {
+                let part = part(number, arm, label, most, &scale)?;
+                Some(ArmPart { figure: part.figure.of_arm(&arm.arm, plan, &shell.root), ..part })
+            })
+            .collect(),
+        duels: duels(history, &labels, (suite, place), &shell.root),
+        flaky: flaky(history, &labels, place, plan, &shell.root),
         shell,
     };
     Some(SiteFile::page(path, &page))
@@ -145,13 +153,17 @@ fn levels(history: &History, labels: &[String], of: (&OverviewSuite, &SuitePlace
     grid
 }
 
-fn duels(history: &History, labels: &[String]) -> Option<Grid> {
+fn duels(history: &History, labels: &[String], (suite, place): (&OverviewSuite, &SuitePlace), root: &str) -> Option<Grid> {
     let duels = &history.duels[..history.duels.len().min(MOST_DUELS)];
     if duels.is_empty() {
         return None;
     }
     let mut grid = Grid::new("duels-table", "Pairs of arms by night").fits();
-    let pair = duels.iter().map(|duel| Cell::head(format!("{} against {}", labels[duel.first], labels[duel.second])));
+    let arm = |at: usize| &history.arms[at].arm;
+    let pair = duels.iter().map(|duel| {
+        let head = Cell::head(format!("{} against {}", labels[duel.first], labels[duel.second]));
+        head.link(pair_link(suite, place, root, arm(duel.first), arm(duel.second)))
+    });
     grid.column(Column::new("Pair", Look::Key, Sort::Ascending), pair);
     grid.column(Column::new("Better", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.won)));
     grid.column(Column::new("Worse", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.lost)));
@@ -163,32 +175,36 @@ fn duels(history: &History, labels: &[String]) -> Option<Grid> {
     Some(grid)
 }
 
-fn flaky(history: &History, labels: &[String]) -> Option<Grid> {
+fn flaky(history: &History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
     let both = |arm: &ArmHistory| {
         let noisiest = arm.noisiest.iter().filter(|item| arm.flaky.iter().all(|flaky| flaky.item != item.item)).cloned();
         arm.flaky.iter().cloned().chain(noisiest).collect::<Vec<NoisyItem>>()
     };
-    let items = history.arms.iter().zip(labels).flat_map(|(arm, label)| both(arm).into_iter().map(move |item| (label, item)));
-    let items: Vec<(&String, NoisyItem)> = items.take(MOST_ITEMS).collect();
+    let items = history.arms.iter().zip(labels).flat_map(|(arm, label)| both(arm).into_iter().map(move |item| (&arm.arm, label, item)));
+    let items: Vec<(&Arm, &String, NoisyItem)> = items.take(MOST_ITEMS).collect();
     if items.is_empty() {
         return None;
     }
     let percent = |share: f64| Cell::number(words::chance(share), share);
     let mut grid = Grid::new("flaky-table", "Items since the last break, by arm").fits();
-    grid.column(Column::new("Item", Look::Key, Sort::Ascending), items.iter().map(|(_, item)| Cell::head(item.item.as_str())));
-    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), items.iter().map(|(label, _)| Cell::words(label.as_str())));
-    let passed = items.iter().map(|(_, item)| {
+    grid.column(
+        Column::new("Item", Look::Key, Sort::Ascending),
+        items.iter().map(|(_, _, item)| Cell::head(item.item.as_str()).link(item_href(place, root, &item.item, None))),
+    );
+    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), items.iter().map(|(_, label, _)| Cell::words(label.as_str())));
+    link_arms(&mut grid, 1, items.iter().map(|(arm, _, _)| *arm), plan, root);
+    let passed = items.iter().map(|(_, _, item)| {
         let text = format!("{}/{}", format::integer(item.passed), format::integer(item.counted));
         Cell::number(text, item.passed as f64 / item.counted.max(1) as f64)
     });
     grid.column(Column::new("Passed", Look::Number, Sort::Descending), passed);
     grid.column(
         Column::new("Flaky", Look::Number, Sort::Descending).sub("chance of it"),
-        items.iter().map(|(_, item)| percent(item.flaky)),
+        items.iter().map(|(_, _, item)| percent(item.flaky)),
     );
     grid.column(
         Column::new("Noise", Look::Number, Sort::Descending).sub("of the arm's"),
-        items.iter().map(|(_, item)| percent(item.noise)),
+        items.iter().map(|(_, _, item)| percent(item.noise)),
     );
     Some(grid.filtered(""))
 }

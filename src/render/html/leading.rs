@@ -1,7 +1,7 @@
 //! The leading two arms of a suite: their differences and the decision, for the overview's row and the suite's own page.
 
 use crate::domain::COST_PER_SOLVED;
-use crate::render::{format, summary, verdicts, words};
+use crate::render::{answer, format, summary, verdicts, words};
 use crate::views::{Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
 
 use super::shell::Text;
@@ -31,14 +31,13 @@ pub(super) struct Rates {
     pub second: Mark,
 }
 
-/// Difference of the leading two arms, with zero on the axis.
+/// Difference of the leading two arms, with zero in the middle of the axis.
 pub(super) struct Difference {
     pub key: String,
     pub text: Text,
     pub interval: Text,
     /// Whether the interval excludes zero, or no run varies.
     pub is_clear: bool,
-    pub zero: String,
     pub mark: Option<Mark>,
 }
 
@@ -55,7 +54,9 @@ impl Leading {
         let labels = top.map(|top| names(suite, top)).unwrap_or_default();
         let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
         let advice = top.and_then(|top| summary::advice(top, &labels, None));
-        let (deed, why) = advice.map(|advice| (words::capital(&advice.deed), advice.why)).unwrap_or_default();
+        // The difference has a figure of its own, and rows and pages of a suite need not say "this suite".
+        let deed = |deed: &str| words::capital(deed.trim_end_matches(" by this suite"));
+        let (deed, why) = advice.map(|advice| (deed(&advice.deed), advice.why)).unwrap_or_default();
         let only = suite.board.entries.first().map(|entry| words::names_on(&suite.board)(&entry.arm)).filter(|_| top.is_none());
         Self {
             leader: only.map_or_else(|| name(0), Text::from),
@@ -104,8 +105,7 @@ fn difference(top: &Comparison) -> Option<Difference> {
     let pair = row.evidence.pairs.first()?;
     let found = pair.difference?;
     let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
-    let axis =
-        Axis::around(&[0.0, found.value].into_iter().chain(ends).collect::<Vec<f64>>(), None).filter(|_| found.scale != Scale::Ratio);
+    let axis = (found.scale != Scale::Ratio).then(|| Axis::around_zero(&[found.value].into_iter().chain(ends).collect::<Vec<f64>>()));
     let text = verdicts::difference(row);
     let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
     let interval = whole.split_once(" [").map_or_else(String::new, |(_, ends)| format!("[{ends}"));
@@ -114,7 +114,6 @@ fn difference(top: &Comparison) -> Option<Difference> {
         text: Text::from(text),
         interval: Text::from(interval),
         is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, crate::views::Verdict::DeterministicDifference { .. }),
-        zero: axis.map(|axis| axis.at(0.0)).unwrap_or_default(),
         mark: axis.map(|axis| axis.mark(found.value, found.interval)),
     })
 }
@@ -171,12 +170,12 @@ pub(super) struct KeyFigure {
     pub beside: Text,
 }
 
-/// Returns the first sentence of a suite's verdict: the winner among all arms, or the comparison of the two.
+/// Returns a suite's answer in one line: the winner among all arms, or the comparison of the two. The verdict in sentences has the evidence.
 pub(super) fn answer(suite: &OverviewSuite) -> String {
-    let of_all = (suite.board.entries.len() > 2).then(|| verdicts::board_sentence(&suite.board)).flatten();
+    let of_all = (suite.board.entries.len() > 2).then(|| verdicts::board_line(&suite.board)).flatten();
     let of_two = || {
         let top = suite.top.as_ref()?;
-        verdicts::sentences(top.primary()?, &names(suite, top)).into_iter().next()
+        Some(format!("{}.", answer::of_pair(top.primary()?, &names(suite, top))))
     };
     of_all.or_else(of_two).unwrap_or_else(|| verdict(suite).1.into_iter().next().unwrap_or_default())
 }

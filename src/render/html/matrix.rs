@@ -6,6 +6,7 @@ use crate::domain::beginning;
 use crate::render::{format, words};
 use crate::views::{ItemLine, ItemMatrix, OverviewSuite, SiteContext};
 
+use super::arm_links::link_arms;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::heat::{self, Heat};
 use super::item::sign_word;
@@ -65,6 +66,9 @@ struct Shown {
 
 struct ArmHead {
     name: Text,
+    /// Address of the arm's page, and the class of its colour.
+    href: String,
+    tone: &'static str,
     /// Address of the arm's run, if it has exactly one.
     run: Option<String>,
     about: String,
@@ -225,9 +229,15 @@ fn page(
         .collect();
     let arms = labels.iter().zip(&matrix.arms).zip(&runs).map(|((label, arm), run)| ArmHead {
         name: Text::new(label),
+        href: plan.arm_href(&shell.root, &arm.arm),
+        tone: plan.tone(&arm.arm),
         run: run.clone(),
         about: words::count_runs(arm.runs.len() as u64),
     });
+    let mut picture = drawings.picture;
+    if let Some(shown) = &mut picture {
+        link_arms(&mut shown.grid, 0, matrix.arms.iter().map(|arm| &arm.arm), plan, &shell.root);
+    }
     let integer = |number: usize| format::integer(number as u64);
     let last = part.first + items.len().saturating_sub(1);
     let page = MatrixPage {
@@ -237,7 +247,7 @@ fn page(
         orders: orders(part),
         about: part.order.about().to_owned(),
         map: drawings.map,
-        picture: drawings.picture,
+        picture,
         pager: Pager::new(part.number, part.count, |number| part.order.name(number)),
         caption: match items.len() {
             0 => "No items".to_owned(),

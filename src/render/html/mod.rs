@@ -66,6 +66,7 @@ mod site_file;
 pub(super) mod slug;
 mod state;
 mod stated;
+mod steps;
 mod strip;
 mod suite;
 mod suite_runs;

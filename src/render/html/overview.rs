@@ -12,6 +12,7 @@ use super::leading::{Leading, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::state::{self, Sign, sign};
+use super::steps::Steps;
 
 /// Sentences per suite on this page: the leader, and the evidence. The suite's own page has all.
 const SENTENCES: usize = 2;
@@ -51,6 +52,7 @@ struct Change {
     said: Text,
     proof: Text,
     href: String,
+    steps: Option<Steps>,
 }
 
 /// One suite.
@@ -65,8 +67,8 @@ struct Row {
     /// The leader's pass rates over its nights.
     trend: Option<Bars>,
     pair: Option<String>,
-    /// Addresses of the pages of the leader and the next arm.
-    arms: [String; 2],
+    /// The leader and the next arm: the address of its page, and the class of its colour.
+    arms: [(String, &'static str); 2],
 }
 
 /// A suite with its state and its place in the site.
@@ -106,7 +108,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let page = OverviewPage {
         shell,
         headline: Text::from(headline(overview, plan, &listed)),
-        changes: overview.changes().into_iter().take(MOST_CHANGES).map(|change| self::change(plan, change)).collect(),
+        changes: overview.changes().into_iter().take(MOST_CHANGES).map(|change| self::change(overview, plan, change)).collect(),
         counts: counts.map(|(state, count)| Count { sign: sign(state), number: format::integer(count as u64) }).collect(),
         is_dense,
         has_trend: rows_compared.iter().filter(|row| row.trend.is_some()).count() * TREND_SHARE >= rows_compared.len().max(1),
@@ -118,33 +120,37 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     SiteFile::page(path.to_owned(), &page)
 }
 
-/// Returns the site's headline: recent changes, the arm that leads most suites, and the number of open suites.
+/// Returns the site's headline: recent changes, the arm that wins most suites, and the number of open suites.
 fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
     let mut parts = Vec::new();
     match overview.changes().as_slice() {
         [] => {}
         [(place, arm, change)] => {
             let moved = format::fixed((change.after - change.before).abs() * 100.0, 0);
-            parts.push(format!("{} {} by {moved} points on {}", words::arm_name(arm), verb(change), plan.suites[*place].label));
+            let name = words::names_on(&overview.suites[*place].board)(arm);
+            parts.push(format!("{name} {} by {moved} points on {}", verb(change), plan.suites[*place].label));
         }
         several => parts.push(format!("{} changed", words::count_of(several.len() as u64, "suites"))),
     }
     let compared = listed.iter().filter(|(state, _, _)| *state != SuiteState::NothingToCompare).count() as u64;
     let settled = listed.iter().map(|(_, suite, place)| (SuiteState::settled(suite), *suite, *place));
-    let ahead: Vec<(String, &SuitePlace)> = settled
+    let ahead: Vec<(String, SuiteState, &SuitePlace)> = settled
         .clone()
         .filter(|(state, _, _)| matches!(state, SuiteState::Wins | SuiteState::FixedOrder))
-        .filter_map(|(_, suite, place)| Some((leader(suite)?, place)))
+        .filter_map(|(state, suite, place)| Some((leader(suite)?, state, place)))
         .collect();
-    let most = ahead.iter().map(|(name, _)| (ahead.iter().filter(|(other, _)| other == name).count(), std::cmp::Reverse(name))).max();
+    let first =
+        ahead.iter().map(|(name, _, _)| (ahead.iter().filter(|(other, _, _)| other == name).count(), std::cmp::Reverse(name))).max();
     let open = settled.filter(|(state, _, _)| *state == SuiteState::Open).count() as u64;
-    match most {
-        Some((1, _)) => {
-            let (name, place) = &ahead[0];
-            parts.push(format!("{name} leads {}", place.label));
-        }
+    match first {
         Some((count, std::cmp::Reverse(name))) => {
-            parts.push(format!("{name} leads {} of {}", format::integer(count as u64), words::count_of(compared, "suites")));
+            let own: Vec<&(String, SuiteState, &SuitePlace)> = ahead.iter().filter(|(other, _, _)| other == name).collect();
+            let fixed = own.iter().filter(|(_, state, _)| *state == SuiteState::FixedOrder).count();
+            let of = match own.as_slice() {
+                [(_, _, place)] => place.label.clone(),
+                _ => format!("{} of {}", format::integer(count as u64), words::count_of(compared, "suites")),
+            };
+            parts.push(format!("{name} {} {of}", words::heads(count - fixed, fixed)));
         }
         None if compared == 0 => parts.push("There is nothing to compare yet".to_owned()),
         None => parts.push(format!(
@@ -152,8 +158,8 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
             if compared == 1 { "the one suite".to_owned() } else { format!("any of {}", words::count_of(compared, "suites")) }
         )),
     }
-    if most.is_some() && open > 0 {
-        parts.push(format!("{} {} open", words::count_of(open, "suites"), if open == 1 { "is" } else { "are" }));
+    if first.is_some() && open > 0 {
+        parts.push(format!("{} {} open", format::integer(open), if open == 1 { "is" } else { "are" }));
     }
     format!("{}.", parts.join("; "))
 }
@@ -169,11 +175,11 @@ fn verb(change: &LevelChange) -> &'static str {
     if change.after < change.before { "fell" } else { "rose" }
 }
 
-fn change(plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Change {
-    let place = &plan.suites[place];
+fn change(overview: &Overview, plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Change {
+    let (suite, place) = (&overview.suites[place], &plan.suites[place]);
     let [before, after] = [change.before, change.after].map(|level| format::percent(level, 1_000));
     Change {
-        said: Text::from(format!("{} {} from {before} to {after} on {}", words::arm_name(arm), verb(change), place.label)),
+        said: Text::from(format!("{} {} from {before} to {after} on {}", words::names_on(&suite.board)(arm), verb(change), place.label)),
         proof: Text::from(format!(
             "on {}: {} before, {} since, adjusted {}",
             change.date,
@@ -182,11 +188,19 @@ fn change(plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Cha
             verdicts::p_value(Some(change.p_adjusted))
         )),
         href: place.history_path(),
+        steps: suite
+            .history
+            .as_ref()
+            .and_then(|history| history.arms.iter().find(|known| known.arm == *arm))
+            .map(|history| Steps::of(history, change, [before, after])),
     }
 }
 
 fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan) -> Row {
-    let arm = |at: usize| Some(plan.arm_href("", &suite.top.as_ref()?.arms.get(at)?.arm));
+    let arm = |at: usize| {
+        let arm = &suite.top.as_ref()?.arms.get(at)?.arm;
+        Some((plan.arm_href("", arm), plan.tone(arm)))
+    };
     let settled = SuiteState::settled(suite);
     Row {
         sign: sign(state),

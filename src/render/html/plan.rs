@@ -24,6 +24,7 @@ pub struct Plan {
     /// One place per suite of the overview, in its order.
     pub(super) suites: Vec<SuitePlace>,
     pub(super) arms: ArmPlaces,
+    colours: ArmColours,
     /// Places by run id.
     pub(super) runs: BTreeMap<String, RunPlace>,
 }
@@ -63,12 +64,12 @@ impl Plan {
             .map(|(suite, label)| {
                 let paired = suite.pairs.iter().chain(&suite.top).flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
                 let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| &entry.arm).chain(paired).cloned().collect();
-                let colours = arms.iter().filter_map(|arm| Some((arm.clone(), colours.get(arm)?))).collect();
-                let names: Vec<String> = arms.iter().map(words::arm_name).collect();
+                let own = arms.iter().filter_map(|arm| Some((arm.clone(), colours.get(arm)?))).collect();
+                let names: Vec<String> = arms.iter().map(words::arm_key).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
                 let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
                 let (items, criteria) = (ItemPlaces::of_items(&suite.items), ItemPlaces::of_criteria(&suite.criterion_keys));
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours, items, criteria }
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours: own, items, criteria }
             })
             .collect();
         let of_suite = |(index, suite): (usize, &OverviewSuite)| {
@@ -84,7 +85,12 @@ impl Plan {
         let runs = ids.iter().cloned().map(place).collect();
         let on_boards = overview.suites.iter().flat_map(|suite| suite.board.entries.iter().map(|entry| &entry.arm));
         let of_runs = overview.suites.iter().flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
-        Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), runs }
+        Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), colours, runs }
+    }
+
+    /// Returns the CSS class of an arm's colour, which is the same on all pages of the site.
+    pub(super) fn tone(&self, arm: &Arm) -> &'static str {
+        tone(self.colours.get(arm))
     }
 
     /// Returns a run's part of addresses.
@@ -132,6 +138,11 @@ impl SuitePlace {
     /// Returns the addresses on which all pages of the suite depend.
     pub fn for_suite(&self) -> impl Serialize + '_ {
         (self.for_runs(), self.arms.iter().collect::<Vec<_>>(), self.colours.values().collect::<Vec<_>>())
+    }
+
+    /// Returns the CSS class of an arm's colour.
+    pub fn tone(&self, arm: &Arm) -> &'static str {
+        tone(self.colour(arm))
     }
 
     /// Returns the number of an arm's colour, which is the same on all pages of the site.
@@ -206,4 +217,9 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
         labels.push(label);
     }
     labels
+}
+
+/// Returns the CSS class of a colour, or the neutral class for `None`.
+fn tone(colour: Option<u8>) -> &'static str {
+    colour.and_then(|colour| ["a0", "a1", "a2", "a3", "a4", "a5"].get(usize::from(colour)).copied()).unwrap_or("an")
 }

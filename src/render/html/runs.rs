@@ -106,6 +106,7 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
         if let Some(arm) = row.get_mut(arm) {
             arm.kind = Kind::Name;
             arm.href = plan.arm_href(root, &run.arm);
+            arm.tone = plan.tone(&run.arm);
         }
     }
     grid

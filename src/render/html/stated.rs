@@ -1,5 +1,6 @@
 //! Published figures beside figures from the sources' own counts.
 
+use crate::render::run_title::run_title;
 use crate::render::{format, words};
 use crate::views::{OverviewSuite, RunStated, StatedLine};
 
@@ -31,13 +32,18 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
         return None;
     }
     let most = if suite.board.entries.len() < MANY_ARMS { MOST_FIGURES } else { FEW_FIGURES };
-    let shown = &runs[..runs.len().min(most)];
+    // All that disagree are shown, however many there are.
+    let differing = runs.iter().filter(|of| of.figure.disagrees == Some(true)).count();
+    let shown = &runs[..runs.len().min(most.max(differing))];
     let mut grid = Grid::new("stated-table", "Stated and recomputed figures");
     if shown.len() < runs.len() {
         let (some, all) = (format::integer(shown.len() as u64), format::integer(runs.len() as u64));
         grid = grid.about(format!("{some} of {all}, disagreements first; the JSON file of this page has all"));
     }
-    let run = |of: &RunStated| Cell::head(of.run.as_str()).link(plan.run_path(&of.run).map(|path| format!("{root}{path}")));
+    let run = |of: &RunStated| {
+        let title = plan.run_turn(&of.run).map_or_else(|| of.run.clone(), |turn| run_title(&of.arm, turn));
+        Cell::head(title).link(plan.run_path(&of.run).map(|path| format!("{root}{path}")))
+    };
     grid.column(Column::new("Run", Look::Key, Sort::Ascending), shown.iter().map(run));
     grid.column(Column::new("Arm", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(words::arm_name(&of.arm))));
     grid.column(Column::new("Figure", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(of.figure.name.as_str())));

@@ -5,6 +5,8 @@ use crate::views::Interval;
 
 /// Space beyond the outermost mark, as a share of the drawn range.
 const AIR: f64 = 0.06;
+/// Minimum ratio of the ends of a logarithmic axis. It has room for two ticks.
+const LEAST_RATIO: f64 = 2.2;
 
 /// The range of numbers that a drawing shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,13 @@ impl Axis {
             Some((least, most)) => Self { low: low.max(least), high: high.min(most) },
             None => Self { low, high },
         })
+    }
+
+    /// Returns an axis with zero in its middle that includes all finite numbers with some space.
+    pub fn around_zero(numbers: &[f64]) -> Self {
+        let reach = numbers.iter().copied().filter(|number| number.is_finite()).map(f64::abs).fold(0.0, f64::max);
+        let reach = if reach > 0.0 { reach * (1.0 + 2.0 * AIR) } else { 1.0 };
+        Self { low: -reach, high: reach }
     }
 
     /// Returns evenly spaced round numbers from one end to the other.
@@ -80,7 +89,8 @@ impl LogAxis {
     pub fn around(amounts: &[f64]) -> Option<Self> {
         let above = || amounts.iter().copied().filter(|amount| amount.is_finite() && *amount > 0.0);
         let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
-        let air = (high / low).max(1.5).powf(2.0 * AIR);
+        let ratio = high / low;
+        let air = ratio.powf(2.0 * AIR).max((LEAST_RATIO / ratio).sqrt());
         Some(Self { low: low / air, high: high * air })
     }
 
@@ -89,14 +99,14 @@ impl LogAxis {
         ((amount / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 
-    /// Returns 1, 2 and 5 times the powers of ten on the axis. If these are too many, returns the powers alone.
+    /// Returns at least two round amounts on the axis: powers of ten, or as many digits between them as there is room for.
     pub fn ticks(&self) -> Vec<f64> {
         let of = |digits: &[f64]| -> Vec<f64> {
             let all = (-9..=9).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
             all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
         };
-        let fine = of(&[1.0, 2.0, 5.0]);
-        if fine.len() > 5 { of(&[1.0]) } else { fine }
+        let finest_first: [&[f64]; 3] = [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0]];
+        finest_first.into_iter().map(of).find(|ticks| ticks.len() <= 5).unwrap_or_else(|| of(&[1.0]))
     }
 }
 
@@ -141,6 +151,8 @@ mod tests {
         let costs = LogAxis::around(&[0.05, 0.9, 0.0]).expect("amounts");
         let round: Vec<String> = costs.ticks().into_iter().map(|tick| format!("{tick:.2}")).collect();
         assert_eq!(round, ["0.05", "0.10", "0.20", "0.50", "1.00"]);
+        let narrow = LogAxis::around(&[2.19]).expect("an amount");
+        assert!(narrow.ticks().len() >= 2, "{:?}", narrow.ticks());
         assert!(costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none());
     }
 

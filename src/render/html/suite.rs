@@ -8,12 +8,14 @@ use crate::views::{OverviewSuite, SiteContext};
 use super::arms::{self, Arms};
 use super::categories::{self, Heat};
 use super::frontier::{self, Frontier};
+use super::grid::Sort;
 use super::leading::{self, KeyFigure, Leading, verdict};
 use super::link::Link;
 use super::matrix::{self, Shortlist};
 use super::panes::{self, Panes};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
+use super::state::Sign;
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, board, criteria};
 
@@ -29,6 +31,7 @@ struct SuitePage {
     answer: Text,
     mark: &'static str,
     sentences: Vec<Text>,
+    signs: Vec<Sign>,
     leading: Leading,
     figures: Vec<KeyFigure>,
     pair: Option<String>,
@@ -66,11 +69,13 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Verdict);
+    let signs = bar.signs.clone();
     let shell = shell.of_suite(bar).download(&super::embed::path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = Tab::Items.is_there(suite);
     let leading = Leading::of(suite);
     let page = SuitePage {
+        signs,
         label: Text::new(&place.label),
         answer: Text::from(leading::answer(suite)),
         mark,
