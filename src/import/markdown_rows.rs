@@ -23,7 +23,7 @@ pub(super) fn read_markdown(
     let tables: Vec<usize> = (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1).collect();
     let [rule] = tables.as_slice() else {
         let problem = match tables.get(1) {
-            Some(second) => rows.unreadable(usize::try_from(lines[*second].0).ok().map(|line| line as u64), "has a second table"),
+            Some(second) => rows.unreadable(Some(lines[*second].0), "has a second table"),
             None => rows.unreadable(None, "has no table"),
         };
         return Err(problem.with_hint("put each table into a file of its own").into());

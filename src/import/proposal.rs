@@ -128,7 +128,7 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     let Some(first) = sources.first() else { return Err(NoProposal::NoTable) };
     name_by_path(&mut found);
     let samples = joined(found)?;
-    let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths, &files));
+    let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths));
     let reading = propose(&samples, hints, &suite)
         .map_err(|questions| if questions.is_empty() { NoProposal::NoTable } else { NoProposal::Open(questions) })?;
     let mut map =
@@ -157,15 +157,17 @@ fn name_by_path(found: &mut [Sampled]) {
     parts.retain(|part| differs(part) && !is_key(part));
     let keys: BTreeSet<String> = found.iter().flat_map(|one| keys_of(&one.path)).collect();
     let mut columns: Vec<PathPart> = keys.into_iter().map(PathPart::Key).collect();
-    // Parts of one table in folders with keys are no runs of their own.
-    let are_parts = !columns.is_empty();
     columns.extend(parts.into_iter().filter(|_| found.len() > 1));
     for one in found {
         let names: Vec<(String, String)> = columns.iter().filter_map(|part| Some((part.column(), part.of(&one.path)?))).collect();
         for table in &mut one.tables {
-            let is_key = |column: &str| column.strip_suffix('=').is_some_and(|key| table.columns.iter().any(|known| known == key));
-            let own: Vec<(String, String)> = names.iter().filter(|(column, _)| !(are_parts && is_key(column))).cloned().collect();
-            own.iter().for_each(|(column, name)| table.add(column, name));
+            for (column, name) in &names {
+                // A key of a folder may be a column of the file too.
+                let is_known = column.strip_suffix('=').is_some_and(|key| table.columns.iter().any(|known| known == key));
+                if !is_known {
+                    table.add(column, name);
+                }
+            }
         }
     }
 }
@@ -215,9 +217,9 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
 }
 
 /// Returns the suite's name for a table without one: that of the file, of the named folder, or of the folder around all files.
-fn suite_of(paths: &[PathBuf], files: &[PathBuf]) -> String {
+fn suite_of(paths: &[PathBuf]) -> String {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    if let ([path], _) = (paths, files)
+    if let [path] = paths
         && !path.is_dir()
     {
         return name(path).map_or_else(|| "table".to_owned(), |name| stem(&name).to_owned());

@@ -81,8 +81,7 @@ fn what_differs_in_the_paths_names_the_approaches() {
         project.file(&format!("runs/{arm}/results.jsonl"), &text);
         project.file(&format!("repeats/{arm}/run1.jsonl"), &text).file(&format!("repeats/{arm}/run2.jsonl"), &text);
         project.file(&format!("both/{arm}/alpha.jsonl"), &text).file(&format!("both/{arm}/beta.jsonl"), &text);
-        let csv = text.lines().map(|line| line.to_owned()).collect::<Vec<_>>().join("\n");
-        project.file(&format!("hive/model={arm}/part-0.jsonl"), csv);
+        project.file(&format!("hive/model={arm}/part-0.jsonl"), &text);
     }
     let expected = arms([("runs: lyra/unknown", (1, 2)), ("runs: nova/unknown", (2, 2))]);
     assert_eq!(counts(&board(&project, &["runs"])), expected);

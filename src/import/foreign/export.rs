@@ -307,7 +307,7 @@ fn each_line(
     };
     let mut rows = Rows::new(&file.shown, &mut wanted, &mut on_row);
     let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|_| true, rows.label);
-    if file.name.ends_with(".parquet") {
+    if file.name.rsplit_once('.').is_some_and(|(_, ending)| ending == "parquet") {
         let opened = files::open(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
         read_parquet(opened, &mut rows, ready)?;
     } else {

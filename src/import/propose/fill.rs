@@ -47,10 +47,10 @@ mod tests {
         let filled = |cells: &[&str]| {
             let row = |cell: &&str| vec![Some((*cell).to_owned()).filter(|cell| !cell.is_empty())];
             let sample = Sample {
-                layout: Default::default(),
+                layout: crate::import::layout::Layout::default(),
                 columns: vec!["model".to_owned()],
                 rows: cells.iter().map(row).collect(),
-                compound: Default::default(),
+                compound: std::collections::BTreeSet::new(),
                 doubled: Vec::new(),
             };
             let (filled, _) = filled_down(&sample);
