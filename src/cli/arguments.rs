@@ -689,6 +689,9 @@ pub(super) struct Table {
     /// Column of the model
     #[arg(long, value_name = "COLUMN")]
     pub model: Option<String>,
+    /// Column of the suite
+    #[arg(long, value_name = "COLUMN")]
+    pub suite: Option<String>,
     /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,
@@ -705,7 +708,7 @@ pub(super) struct Table {
     #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,
     /// Meaning of a word in the source, for example partial=fail
-    #[arg(long = "value", value_name = "WORD=STATUS")]
+    #[arg(long = "value", value_name = "WORD=STATUS", allow_hyphen_values = true)]
     pub values: Vec<String>,
     /// Decimal mark of numbers
     #[arg(long, value_name = "MARK")]

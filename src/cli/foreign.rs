@@ -1,13 +1,16 @@
 //! Other tools' results as arguments of reading commands. They are imported into the cache, so the store stays unchanged.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::domain::PriceTable;
+use crate::domain::{PriceTable, Problem, shell_word, visible};
+use crate::files;
 use crate::import::{
-    Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, StoredRuns, are_tables, import_foreign, import_table,
-    propose_tables, reading,
+    Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, SourceReport, StoredRuns, are_tables, import_foreign,
+    import_table, may_be_table, propose_tables, reading,
 };
+use crate::render::format::integer;
 use crate::results::StoreError;
 use crate::warehouse::Warehouse;
 
@@ -28,7 +31,10 @@ pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String
         let begins = path.is_absolute() || ["./", "../"].iter().any(|start| word.starts_with(start)) || word.contains("://");
         let has_separator = word.contains(['/', std::path::MAIN_SEPARATOR]);
         let is_clear = begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file());
-        let is_path = is_clear || (path.exists() && !is_name(word, settings, &mut store)?);
+        // A file that does not exist is reported as that, and not as an unknown suite.
+        let is_below = has_separator && path.parent().is_some_and(Path::exists);
+        let may_be = path.exists() || is_below || may_be_table(word);
+        let is_path = is_clear || (may_be && !is_name(word, settings, &mut store)?);
         if is_path { paths.push(path.to_owned()) } else { names.push(word.clone()) }
     }
     Ok((names, paths))
@@ -101,18 +107,21 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(Imp
     let look = command("--dry-run");
     output::say(settings, &format!("note: {} read as a table; `{look}` shows how", output::count(proposal.files.len(), "file")));
     for note in &proposal.notes {
-        output::say(settings, &format!("note: {}", crate::domain::visible(note)));
+        output::say(settings, &format!("note: {}", visible(note)));
     }
     let store_in = |folder: &Path| Destination::Cache(folder).store_of(&proposal.key);
-    let (report, folder) = through_cache(settings, &|folder| {
+    let (mut report, folder) = through_cache(settings, &|folder| {
         import_table(&store_in(folder), &proposal.files, &proposal.map, &StoredRuns::default(), Mode::Store, &mut |_| {})
     })?;
+    for source in &mut report.sources {
+        remember_refused(source, &folder, &proposal.key);
+    }
     Ok(Some((report, store_in(&folder).root().to_owned())))
 }
 
 /// Imports files of known formats. Returns each store once, in the order of the files.
 fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
-    let (report, folder) = through_cache(settings, &|folder| {
+    let (mut report, folder) = through_cache(settings, &|folder| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
@@ -124,10 +133,55 @@ fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -
         })
     })?;
     let place = Destination::Cache(&folder);
+    for source in &mut report.sources {
+        if let Some(key) = source.key.clone() {
+            remember_refused(source, &folder, &key);
+        }
+    }
     let mut known = BTreeSet::new();
     let keys = report.sources.iter().filter(|source| source.outcome.is_there()).filter_map(|source| source.key.as_ref());
     let stores = keys.map(|key| place.store_of(key).root().to_owned()).filter(|store| known.insert(store.clone())).collect();
     Ok((report, stores))
+}
+
+/// Adds a problem to a source that was not taken in full. The cache remembers it beside the source's store, because a source that is cached
+/// is not read again.
+fn remember_refused(source: &mut SourceReport, cache: &Path, key: &str) {
+    let sha256 = source.sha256.as_deref().unwrap_or_default();
+    let name = |text: &str| text.chars().take(32).collect::<String>();
+    let path = cache.join(format!("{}-{}.refused", name(key), name(sha256)));
+    let message = match source.outcome {
+        SourceOutcome::AlreadyImported => files::read_to_string(&path).ok(),
+        _ => refused(source),
+    };
+    let Some(message) = message else { return };
+    if source.outcome == SourceOutcome::Imported {
+        // Without the file, the next command reads from the cache without this warning.
+        let written = files::temporary_in(cache).and_then(|mut file| {
+            file.write_all(message.as_bytes())?;
+            file.persist(&path).map_err(|error| error.error)
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, path = %path.display(), "refused rows are not remembered");
+        }
+    }
+    let look = format!("`evalreport import {} --dry-run` shows them", shell_word(&shown(Path::new(&source.file))));
+    source.problems.push(Problem::in_file(visible(&source.file), message).with_hint(look));
+}
+
+/// Says how much of a source was refused or repeated, or returns `None` if all of it was taken.
+fn refused(source: &SourceReport) -> Option<String> {
+    let noun = if source.foreign.is_some() { "record" } else { "row" };
+    let count = |number: u64| output::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let mut parts = Vec::new();
+    if let [first, rest @ ..] = source.refusals.as_slice() {
+        let more = if rest.is_empty() { String::new() } else { ", and for other reasons".to_owned() };
+        parts.push(format!("{} of {} refused: {}{more}", integer(source.rows_refused()), count(source.rows_read), visible(&first.reason)));
+    }
+    if !source.runs_repeated.is_empty() && source.foreign.is_none() {
+        parts.push(format!("{} left out: an earlier file has them", output::count(source.runs_repeated.len(), "run")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Imports into the cache, or into a temporary folder if the cache cannot be written. Returns the folder.
@@ -177,7 +231,7 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
                 &format!(
                     "note: {}: {} is stated as {}, and recomputed as {}",
                     shown(Path::new(&source.file)),
-                    crate::domain::visible(&one.figure),
+                    visible(&one.figure),
                     import::figure(one.stated, one.unit),
                     import::figure(one.recomputed, one.unit)
                 ),

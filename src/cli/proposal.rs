@@ -22,7 +22,7 @@ use super::shown::shown;
 const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
-    let Table { approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
+    let Table { approach, model, suite, item, passed, score, attempt, wide, values, decimal, sheet, list, .. } = &arguments.table;
     let values = assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
@@ -36,6 +36,7 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
     Ok(Hints {
         approach: approach.clone(),
         model: model.clone(),
+        suite: suite.clone(),
         item: item.clone(),
         passed: passed.clone(),
         score: score.clone(),
@@ -164,11 +165,12 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
 
 /// Returns the given options for tables, each with its value if it takes one.
 fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
-    let Table { yes, write_map, approach, model, item, passed, score, attempt, wide, values, decimal, sheet, list } = table;
+    let Table { yes, write_map, approach, model, suite, item, passed, score, attempt, wide, values, decimal, sheet, list } = table;
     let written = write_map.as_ref().map(|path| path.display().to_string());
     let single = [
         ("--approach", approach.clone()),
         ("--model", model.clone()),
+        ("--suite", suite.clone()),
         ("--item", item.clone()),
         ("--passed", passed.clone()),
         ("--score", score.clone()),
@@ -194,10 +196,17 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
         NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
-            let mut failure = Failure::new("the table's columns are unclear; nothing was imported");
-            failure.details = questions.iter().map(|Question { text, option }| format!("{}: {}", visible(text), visible(option))).collect();
-            let option = questions.first().map_or_else(|| "--map MAP".to_owned(), |question| visible(&question.option));
-            failure.with_hint(format!("decide it: {}; or write a map, see docs/import/tables.md", command(&option)))
+            let mut failure = Failure::new("the table's columns are unclear");
+            let detail = |Question { text, option }: &Question| match option.as_str() {
+                "" => visible(text),
+                option => format!("{}: {}", visible(text), visible(option)),
+            };
+            failure.details = questions.iter().map(detail).collect();
+            let given = questions.iter().map(Question::given).find(|option| !option.is_empty());
+            failure.with_hint(match given {
+                Some(option) => format!("decide it: {}; or write a map, see docs/import/tables.md", command(&visible(option))),
+                None => "write a map, see docs/import/tables.md".to_owned(),
+            })
         }
     }
 }

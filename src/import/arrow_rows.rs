@@ -2,7 +2,7 @@
 
 use std::cell::Cell as Switch;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::reader::FileReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -42,6 +42,14 @@ pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&
     wanted.read(reader, rows)
 }
 
+/// Returns the columns of a Parquet file, or `None` if it cannot be read.
+pub(super) fn columns_of_parquet(file: File) -> Option<Vec<String>> {
+    IS_DECODING.set(true);
+    let opened = catch_unwind(AssertUnwindSafe(|| ParquetRecordBatchReaderBuilder::try_new(file)));
+    IS_DECODING.set(false);
+    Some(opened.ok()?.ok()?.schema().fields().iter().map(|field| field.name().clone()).collect())
+}
+
 /// Reads an Arrow file. Feather is the same format.
 pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
     let reader = caught(|| FileReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
@@ -50,6 +58,18 @@ pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&R
         return Err(problem.into());
     }
     let reader = caught(|| FileReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
+    wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
+}
+
+/// Reads a stream of Arrow batches.
+pub(super) fn read_stream(mut file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    let reader = caught(|| StreamReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    let wanted = Wanted::of(&reader.schema(), rows)?;
+    if let Some(problem) = ready(rows) {
+        return Err(problem.into());
+    }
+    file.rewind().map_err(|error| rows.io(None, &error))?;
+    let reader = caught(|| StreamReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
     wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
 }
 

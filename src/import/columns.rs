@@ -19,6 +19,8 @@ pub(super) struct Columns {
     tree: Branch,
     /// Every column of the header is wanted.
     takes_all: bool,
+    /// Names that the header has more than once, if every column is wanted.
+    doubled: Vec<String>,
 }
 
 /// Tree of object keys that lead to the wanted columns.
@@ -58,12 +60,17 @@ impl Columns {
             }
             branch.slot = Some(slot);
         }
-        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree, takes_all: false }
+        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree, takes_all: false, doubled: Vec::new() }
     }
 
     /// Takes all columns of a source that has no map yet: every column of the header, or for JSON the element itself.
     pub fn all() -> Self {
         Self { takes_all: true, ..Self::of(Vec::new()) }
+    }
+
+    /// Returns the names that the header has more than once, if every column is wanted.
+    pub fn doubled(&self) -> &[String] {
+        &self.doubled
     }
 
     pub fn takes_all(&self) -> bool {
@@ -105,8 +112,11 @@ impl Columns {
         }
         if self.takes_all {
             // Skip a name that occurs twice: a map cannot say which column it means.
-            let is_single = |name: &String| header.iter().filter(|other| *other == name).count() == 1;
-            *self = Self { takes_all: true, ..Self::of(header.iter().filter(|name| is_single(name)).cloned().collect()) };
+            let is_single = |name: &&String| header.iter().filter(|other| other == name).count() == 1;
+            let (single, several): (Vec<&String>, Vec<&String>) = header.iter().partition(is_single);
+            let doubled: BTreeSet<String> = several.into_iter().filter(|name| !name.is_empty()).cloned().collect();
+            let doubled = doubled.into_iter().collect();
+            *self = Self { takes_all: true, doubled, ..Self::of(single.into_iter().cloned().collect()) };
         }
         let mut places = Vec::with_capacity(self.wanted.len());
         for (slot, wanted) in self.wanted.iter().enumerate() {
@@ -145,6 +155,10 @@ impl Columns {
         let known: Vec<String> = self.known.iter().take(20).map(|name| quote(name)).collect();
         let more = if self.known.len() > known.len() { ", …" } else { "" };
         let near = self.near(first).map(|near| format!("{near} ")).unwrap_or_default();
-        Some(Problem::in_file(file, message).with_hint(format!("{near}the columns are {}{more}", known.join(", "))))
+        let problem = Problem::in_file(file, message);
+        Some(match known.as_slice() {
+            [] => problem.with_hint("no row has a column of its own: `list` in the map says where the rows are"),
+            _ => problem.with_hint(format!("{near}the columns are {}{more}", known.join(", "))),
+        })
     }
 }

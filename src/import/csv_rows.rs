@@ -69,7 +69,11 @@ pub(super) fn read_csv(
 
     let mut cells = rows.columns.cells();
     while let Some(line) = next(&mut record, rows)? {
-        if record.len() != width {
+        // A row may end before cells that are empty, and may go on with empty ones. One that lacks half of its cells is damaged.
+        let is_short =
+            record.len() < width && record.len() * 2 > width && !record.iter().any(|field| memchr::memchr(b'\n', field).is_some());
+        let is_fit = record.len() == width || is_short || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty));
+        if !is_fit {
             let lines = record.iter().map(|field| memchr::memchr_iter(b'\n', field).count()).sum::<usize>();
             let quote = if lines > 0 { format!(" and runs over {} lines; is a quote never closed?", lines + 1) } else { String::new() };
             let detail = format!("it has {}, the header {width}{quote}", record.len());
@@ -153,6 +157,19 @@ mod tests {
         check(
             b"a,b\n1,2\n\"3,4\n5,6\n",
             &["2: '1'|'2'", "3! wrong number of columns (it has 1, the header 2 and runs over 3 lines; is a quote never closed?)"],
+        );
+    }
+
+    #[test]
+    fn empty_cells_at_the_end_may_be_missing_or_too_many() {
+        check(
+            b"a,x,b,y\n1,2,3\n4,5,6,7,,\n1,2\n1,2,3,4,5\n",
+            &[
+                "2: '1'|'3'",
+                "3: '4'|'6'",
+                "4! wrong number of columns (it has 2, the header 4)",
+                "5! wrong number of columns (it has 5, the header 4)",
+            ],
         );
     }
 

@@ -2,11 +2,12 @@
 
 use crate::domain::Problem;
 
-use super::arrow_rows::{read_arrow, read_parquet};
+use super::arrow_rows::{read_arrow, read_parquet, read_stream};
 use super::csv_rows::read_csv;
 use super::encoding::Encoding;
 use super::json_rows::{read_json, read_lines};
 use super::list_path::{is_enclosing, is_nested};
+use super::markdown_rows::read_markdown;
 use super::nested_rows::{read_nested, read_tree};
 use super::rows::{Rows, Stop};
 use super::source::{Format, Input};
@@ -52,8 +53,10 @@ impl Layout {
         match (format, input) {
             (Format::Parquet, Input::File(file)) => read_parquet(file, rows, ready),
             (Format::Arrow, Input::File(file)) => read_arrow(&file, rows, ready),
+            (Format::ArrowStream, Input::File(file)) => read_stream(&file, rows, ready),
             (Format::Workbook, Input::File(file)) => read_workbook(file, self.sheet.as_deref(), self.header, rows, ready),
-            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::Workbook, input) => {
+            (Format::Markdown, input) => read_markdown(input.text(), rows, ready),
+            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::ArrowStream | Format::Workbook, input) => {
                 let delimiter = self.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
                 read_csv(input.text(), delimiter, self.header, rows, ready)
             }

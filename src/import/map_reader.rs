@@ -19,6 +19,7 @@ use super::map::{
     ScoreField, StatedField, StatusField,
 };
 use super::notation::{Decimal, Notation, Scale};
+use super::path_part::PathPart;
 use super::shape::Shape;
 use super::source::hex_digest;
 
@@ -119,7 +120,8 @@ impl<'s> MapReader<'s> {
         let encoding = top.one_of("encoding", &Encoding::ALL).unwrap_or_default();
         let decimal = top.one_of("decimal", &[("point", Decimal::Point), ("comma", Decimal::Comma)]);
         let missing = top.texts("missing").iter().map(|text| text.trim().to_lowercase()).collect();
-        let shape = Shape { skip: self.skip(&mut top), wide: self.wide(&mut top) };
+        let (skip, wide) = (self.skip(&mut top), self.wide(&mut top));
+        let fill = top.texts("fill").iter().map(|column| self.slot(column, "fill", Need::Optional)).collect();
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
             url = source.text("url");
@@ -147,6 +149,9 @@ impl<'s> MapReader<'s> {
         let scores = top.each_named("scores", |key, fields| self.score(&key.text, fields)).into_values().collect();
         let stated = top.each_named("stated", |key, fields| self.stated(&key.text, fields)).into_values().collect();
         top.finish();
+        let made = |(slot, column): (usize, &MapColumn)| PathPart::of_column(&column.name).map(|part| (slot, part));
+        let path = self.columns.iter().enumerate().filter_map(made).collect();
+        let shape = Shape { skip, wide, fill, path };
         Some(Map {
             name: name?,
             file: file.to_owned(),

@@ -27,9 +27,11 @@ mod list_path;
 mod map;
 mod map_reader;
 mod map_values;
+mod markdown_rows;
 mod names;
 mod nested_rows;
 mod notation;
+mod path_part;
 mod proposal;
 mod propose;
 mod record;
@@ -61,6 +63,7 @@ pub use report::{
     StatedLine, StatedReport, Unrecognised,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
+pub use source::may_be_table;
 pub use stored::StoredRuns;
 pub use table::{Mode, import_table};
 pub use versions::{reading, versions};

@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Provenance};
+use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Provenance, shell_word};
 
 use super::fold::{Fold, Known};
 use super::foreign::is_nothing_known;
 use super::map::Map;
+use super::path_part::{PathPart, keys_of, stem};
 use super::propose::{Hints, Question, propose};
 use super::rows::Stop;
-use super::sample::{Sample, samples_of};
+use super::sample::{Sample, Sampled, samples_of};
 use super::source::{Source, hex_digest, may_be_table};
-use super::table::{columns_of, read_source};
+use super::table::{columns_of, names_in_path, read_source};
 
 /// Number of rows shown in a proposal.
 const SHOWN_ROWS: u64 = 5;
+/// Maximum number of files that a hint names.
+const MOST_NAMED: usize = 5;
 /// Maximum depth of folders with tables.
 const MOST_DEPTH: usize = 8;
 
@@ -82,8 +85,8 @@ fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
         let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
         let below = WalkDir::new(path).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_shown).filter_map(Result::ok);
-        // Ignore notes (`txt`, `dat`) in folders.
-        let is_note = |name: &str| name.rsplit('.').next().is_some_and(|ending| ["txt", "dat"].contains(&ending));
+        // Ignore notes (`txt`, `dat`, `md`) in folders.
+        let is_note = |name: &str| name.rsplit('.').next().is_some_and(|ending| ["txt", "dat", "md", "markdown"].contains(&ending));
         let is_table = |name: &str| may_be_table(name) && !is_note(name);
         files.extend(
             below
@@ -96,80 +99,138 @@ fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Proposes one map for all files, which must share one layout.
 pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoProposal> {
-    let files = table_files(paths);
+    let mut files = table_files(paths);
     let mut sources = Vec::new();
     for file in &files {
         sources.push(Source::examine(file)?);
     }
-    let Some(first) = sources.first() else {
+    if sources.is_empty() {
         let shown = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
         return Err(Problem::in_file(shown, "holds no file that may be a table").into());
-    };
-    let mut samples = samples_of(first).map_err(NoProposal::Unreadable)?;
-    let mut others = Vec::new();
-    for source in &sources[1..] {
-        let found = samples_of(source).map_err(NoProposal::Unreadable)?;
-        if !extend(&mut samples, found) {
-            let problem = Problem::in_file(source.shown.clone(), format!("has other columns than {}", first.shown));
-            others.push(problem.with_hint("files of one layout are one import: import these apart"));
+    }
+    let mut found = Vec::new();
+    let mut passed_over = Vec::new();
+    for (place, source) in sources.iter().enumerate() {
+        let sampled = samples_of(source).map_err(NoProposal::Unreadable)?;
+        let is_table = sampled.iter().any(|part| !part.tables.is_empty());
+        if is_table || paths.contains(&files[place]) {
+            found.extend(sampled);
+        } else {
+            passed_over.push(place);
         }
     }
-    if !others.is_empty() {
-        return Err(NoProposal::Unreadable(others));
+    let mut notes: Vec<String> =
+        passed_over.iter().map(|place| format!("{} has no rows and is passed over", sources[*place].shown)).collect();
+    for place in passed_over.into_iter().rev() {
+        files.remove(place);
+        sources.remove(place);
     }
-    let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths, &files));
+    let Some(first) = sources.first() else { return Err(NoProposal::NoTable) };
+    name_by_path(&mut found);
+    let samples = joined(found)?;
+    let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths));
     let reading = propose(&samples, hints, &suite)
         .map_err(|questions| if questions.is_empty() { NoProposal::NoTable } else { NoProposal::Open(questions) })?;
     let mut map =
         Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);
     let rows = first_rows(&map, first)?;
-    let digests = sources.iter().flat_map(|source| [source.name.as_bytes(), source.sha256.as_bytes()]);
-    let key = hex_digest(&std::iter::once(map.sha256.as_bytes()).chain(digests).collect::<Vec<_>>(), true);
-    Ok(Proposal { files, map, text: reading.map, notes: reading.notes, rows, key })
-}
-
-/// Adds the rows of tables with the same layout. Returns whether there were any.
-fn extend(samples: &mut [Sample], found: Vec<Sample>) -> bool {
-    let mut is_any = false;
-    for other in found {
-        let names: BTreeSet<&String> = other.columns.iter().collect();
-        let is_same = |sample: &&mut Sample| {
-            let shared = sample.columns.iter().filter(|name| names.contains(name)).count();
-            // A key that some rows omit does not make another layout.
-            sample.layout == other.layout && shared * 10 >= sample.columns.len().max(names.len()) * 6
-        };
-        if let Some(sample) = samples.iter_mut().find(is_same) {
-            sample.extend(other);
-            is_any = true;
-        }
+    let mut parts = vec![map.sha256.clone()];
+    for source in &sources {
+        parts.extend([source.name.clone(), source.sha256.clone()]);
+        parts.extend(names_in_path(source, &map));
     }
-    is_any
+    let key = hex_digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>(), true);
+    notes.extend(reading.notes);
+    Ok(Proposal { files, map, text: reading.map, notes, rows, key })
 }
 
-/// Returns the suite's name for a table without one: the named folder's or the file's name.
-fn suite_of(paths: &[PathBuf], files: &[PathBuf]) -> String {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let folder = match (paths, files) {
-        ([path], _) if path.is_dir() => Some(path.clone()),
-        ([path], _) => return name(path).map_or_else(|| "table".to_owned(), |name| stem(&name).to_owned()),
-        (_, [first, ..]) => first.parent().map(Path::to_owned),
-        _ => None,
+/// Adds columns with the names in the paths: those of files and folders if they differ, and keys of folders such as `model=nova`.
+fn name_by_path(found: &mut [Sampled]) {
+    const MOST_LEVELS: usize = 4;
+    let levels = (2..=MOST_LEVELS).map(PathPart::Folder);
+    let mut parts: Vec<PathPart> = [PathPart::File, PathPart::Folder(1)].into_iter().chain(levels).collect();
+    let differs = |part: &PathPart| found.iter().map(|one| part.of(&one.path)).collect::<BTreeSet<_>>().len() > 1;
+    let is_key = |part: &PathPart| {
+        !matches!(part, PathPart::File) && found.iter().all(|one| part.of(&one.path).is_some_and(|name| name.contains('=')))
     };
-    let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
-    folder.and_then(|folder| name(&folder)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned())
+    parts.retain(|part| differs(part) && !is_key(part));
+    let keys: BTreeSet<String> = found.iter().flat_map(|one| keys_of(&one.path)).collect();
+    let mut columns: Vec<PathPart> = keys.into_iter().map(PathPart::Key).collect();
+    columns.extend(parts.into_iter().filter(|_| found.len() > 1));
+    for one in found {
+        let names: Vec<(String, String)> = columns.iter().filter_map(|part| Some((part.column(), part.of(&one.path)?))).collect();
+        for table in &mut one.tables {
+            for (column, name) in &names {
+                // A key of a folder may be a column of the file too.
+                let is_known = column.strip_suffix('=').is_some_and(|key| table.columns.iter().any(|known| known == key));
+                if !is_known {
+                    table.add(column, name);
+                }
+            }
+        }
+    }
 }
 
-fn stem(name: &str) -> &str {
-    let mut stem = name;
-    while let Some((before, ending)) = stem.rsplit_once('.') {
-        let is_ending = matches!(ending.to_lowercase().as_str(), "gz" | "gzip" | "zst" | "zip") || may_be_table(stem);
-        if !is_ending || before.is_empty() {
-            break;
+/// Joins the tables of one layout. Fails if files have other layouts, and names the fewest files whose absence would help.
+fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
+    // The files of each layout, with their rows.
+    let mut layouts: Vec<(Vec<Sample>, Vec<String>)> = Vec::new();
+    for Sampled { label, tables, .. } in found {
+        let is_like = |(samples, _): &&mut (Vec<Sample>, Vec<String>)| {
+            tables.iter().any(|table| samples.iter().any(|sample| sample.is_like(table))) || tables.is_empty() && samples.is_empty()
+        };
+        match layouts.iter_mut().find(is_like) {
+            Some((samples, labels)) => {
+                labels.push(label);
+                for table in tables {
+                    if let Some(sample) = samples.iter_mut().find(|sample| sample.is_like(&table)) {
+                        sample.extend(table);
+                    }
+                }
+            }
+            None => layouts.push((tables, vec![label])),
         }
-        stem = before;
     }
-    stem
+    let most = layouts.iter().map(|(_, labels)| labels.len()).max().unwrap_or(0);
+    let Some(place) = layouts.iter().position(|(_, labels)| labels.len() == most) else { return Ok(Vec::new()) };
+    let (samples, usual) = layouts.remove(place);
+    let odd: Vec<String> = layouts.into_iter().flat_map(|(_, labels)| labels).collect();
+    let [first, rest @ ..] = odd.as_slice() else { return Ok(samples) };
+    let also = match rest {
+        [] => String::new(),
+        [one] => format!(", and so has {one}"),
+        several => format!(", and so have {}", several.join(", ")),
+    };
+    let more = if usual.len() > 1 { format!(" and {} more", usual.len() - 1) } else { String::new() };
+    let problem = Problem::in_file(first.clone(), format!("has other columns than {}{more}{also}", usual[0]));
+    if most == 1 && odd.len() > 1 {
+        return Err(problem.with_hint("each file has columns of its own: import them one by one").into());
+    }
+    let named: Vec<String> = usual.iter().take(MOST_NAMED).map(|label| shell_word(label)).collect();
+    let hint = if usual.len() > MOST_NAMED {
+        "files of one layout are one import: leave this file out, or name the others one by one".to_owned()
+    } else {
+        format!("files of one layout are one import: name {} alone, and the others apart", named.join(" "))
+    };
+    Err(problem.with_hint(hint).into())
+}
+
+/// Returns the suite's name for a table without one: that of the file, of the named folder, or of the folder around all files.
+fn suite_of(paths: &[PathBuf]) -> String {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    if let [path] = paths
+        && !path.is_dir()
+    {
+        return name(path).map_or_else(|| "table".to_owned(), |name| stem(&name).to_owned());
+    }
+    let absolute: Vec<PathBuf> = paths.iter().filter_map(|path| std::path::absolute(path).ok()).collect();
+    let folder = match absolute.as_slice() {
+        [] => None,
+        [folder] => Some(folder.clone()),
+        [first, rest @ ..] => first.ancestors().skip(1).find(|folder| rest.iter().all(|path| path.starts_with(folder))).map(Path::to_owned),
+    };
+    folder.and_then(|folder| name(&folder)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned())
 }
 
 fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
@@ -202,16 +263,4 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
     }
     rows.truncate(usize::try_from(SHOWN_ROWS).unwrap_or(usize::MAX));
     Ok(rows)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_suite_is_called_as_its_file_or_folder() {
-        for (name, expected) in [("out.csv.gz", "out"), ("v1.2.xlsx", "v1.2"), ("a.b", "a.b"), (".csv", ".csv")] {
-            assert_eq!(stem(name), expected);
-        }
-    }
 }

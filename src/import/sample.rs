@@ -11,6 +11,7 @@ use super::columns::Columns;
 use super::encoding::Encoding;
 use super::layout::Layout;
 use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
+use super::path_part::PathPart;
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Input, Part, Source};
 use super::tree::Tree;
@@ -42,17 +43,27 @@ pub(super) struct Sample {
     pub rows: Vec<Vec<Option<String>>>,
     /// Columns that are lists or objects in some row.
     pub compound: BTreeSet<usize>,
+    /// Names that several columns of the header have. These columns are not read.
+    pub doubled: Vec<String>,
 }
 
-/// Reads the beginning of a file, and returns the tables that it may be.
-pub(super) fn samples_of(source: &Source) -> Result<Vec<Sample>, Vec<Problem>> {
+/// A file or a member of an archive, with the tables that it may be.
+#[derive(Debug)]
+pub(super) struct Sampled {
+    /// Name in messages.
+    pub label: String,
+    /// Whole path, through the archive.
+    pub path: String,
+    pub tables: Vec<Sample>,
+}
+
+/// Reads the beginning of a file, or of each member of an archive, and returns the tables that they may be.
+pub(super) fn samples_of(source: &Source) -> Result<Vec<Sampled>, Vec<Problem>> {
     let mut found = Vec::new();
     let encoding = encoding_of(source)?;
     let read = source.each_part(encoding, &mut |_| {}, |part| {
-        // Members of an archive are parts of one table.
-        if found.is_empty() {
-            found = samples(part, encoding)?;
-        }
+        let (label, path) = (part.label.clone(), source.path_of(part.member.as_deref()));
+        found.push(Sampled { label, path, tables: samples(part, encoding)? });
         Ok(())
     });
     match read {
@@ -165,14 +176,44 @@ impl Sample {
         };
         let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
         seen(read(&layout, &mut rows))?;
-        let columns = columns.names().to_vec();
-        Ok(Self { layout, columns, rows: found, compound })
+        Ok(Self { layout, columns: columns.names().to_vec(), rows: found, compound, doubled: columns.doubled().to_vec() })
     }
 
-    /// Adds the rows of another file with the same layout.
+    /// Returns whether another file has the same layout. A key that some rows omit does not make another layout.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let own = |sample: &Self| -> BTreeSet<String> {
+            sample.columns.iter().filter(|name| PathPart::of_column(name).is_none()).cloned().collect()
+        };
+        let (names, others) = (own(self), own(other));
+        self.layout == other.layout && names.intersection(&others).count() * 10 >= names.len().max(others.len()) * 6
+    }
+
+    /// Adds the rows of another file with the same layout. Its columns may be in another order.
     pub fn extend(&mut self, other: Self) {
-        self.rows.extend(other.rows);
-        self.compound.extend(other.compound);
+        let place_of = |columns: &[String], name: &String| columns.iter().position(|known| known == name);
+        for name in &other.columns {
+            if place_of(&self.columns, name).is_none() {
+                self.columns.push(name.clone());
+                self.rows.iter_mut().for_each(|row| row.push(None));
+            }
+        }
+        let places: Vec<Option<usize>> = self.columns.iter().map(|name| place_of(&other.columns, name)).collect();
+        self.compound.extend(other.compound.iter().filter_map(|place| place_of(&self.columns, &other.columns[*place])));
+        self.rows.extend(other.rows.into_iter().map(|mut row| {
+            let cells = places.iter().map(|place| place.and_then(|place| row.get_mut(place)?.take()));
+            cells.collect()
+        }));
+        self.doubled.extend(other.doubled);
+        self.doubled.sort();
+        self.doubled.dedup();
+    }
+
+    /// Adds a column with one value in all rows, unless the table has a column of this name.
+    pub fn add(&mut self, name: &str, value: &str) {
+        if !self.columns.iter().any(|known| known == name) {
+            self.columns.push(name.to_owned());
+            self.rows.iter_mut().for_each(|row| row.push(Some(value.to_owned())));
+        }
     }
 }
 
@@ -360,7 +401,7 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
     // A list that is the document, or lies below keys only, is read row by row.
     let list = path.strip_suffix("[]").unwrap_or(path);
     let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
-    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound })
+    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound, doubled: Vec::new() })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Turns the rows of a table into the rows that a map reads: skips totals, and makes wide rows long.
+//! Turns the rows of a table into the rows that a map reads: skips totals, fills down, adds names from the path, and makes wide rows long.
 
 use super::cell::{Cell, CellKind, same_value};
+use super::path_part::PathPart;
 use super::rows::Row;
 
 /// A map's facts about the shape of its table.
@@ -8,6 +9,10 @@ use super::rows::Row;
 pub(super) struct Shape {
     pub skip: Option<Skip>,
     pub wide: Option<Wide>,
+    /// Slots of columns whose empty cells have the value of the row above.
+    pub fill: Vec<usize>,
+    /// Slots of columns that the path of the file fills.
+    pub path: Vec<(usize, PathPart)>,
 }
 
 /// Skips rows that have one of the values in a column, such as totals or notes.
@@ -41,11 +46,19 @@ impl Shape {
 
     /// Returns the slots that are filled here, so that the source need not have them.
     pub fn made(&self) -> impl Iterator<Item = usize> {
-        self.wide.iter().flat_map(|wide| wide.groups.iter().flat_map(|group| group.cells.iter().map(|(_, to)| *to)).chain([wide.name]))
+        let wide =
+            self.wide.iter().flat_map(|wide| wide.groups.iter().flat_map(|group| group.cells.iter().map(|(_, to)| *to)).chain([wide.name]));
+        wide.chain(self.path.iter().map(|(slot, _)| *slot))
+    }
+
+    /// Begins a part of a source, whose path is given.
+    pub fn begin(&self, path: &str) -> ShapedPart<'_> {
+        let names = self.path.iter().filter_map(|(slot, part)| Some((*slot, part.of(path)?))).collect();
+        ShapedPart { shape: self, names, above: Vec::new(), cells: Vec::new() }
     }
 
     /// Passes on the row, or each of the rows made from it.
-    pub fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
+    fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
         let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return on_row(row) };
         let mut long: Vec<Cell> = cells.to_vec();
         for group in &wide.groups {
@@ -59,6 +72,44 @@ impl Shape {
             on_row(&Row { number: row.number, line: row.line, cells: Ok(&long) })?;
         }
         Ok(())
+    }
+}
+
+/// One part of a source while its rows are read.
+pub(super) struct ShapedPart<'s> {
+    shape: &'s Shape,
+    /// Names from the path, by slot.
+    names: Vec<(usize, String)>,
+    /// The cells that are filled down, from the rows above.
+    above: Vec<Cell>,
+    cells: Vec<Cell>,
+}
+
+impl ShapedPart<'_> {
+    /// Passes on the row, or each of the rows made from it.
+    pub fn each<E>(&mut self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
+        let Ok(cells) = &row.cells else { return self.shape.each(row, on_row) };
+        if self.names.is_empty() && self.shape.fill.is_empty() {
+            return self.shape.each(row, on_row);
+        }
+        self.cells.clear();
+        self.cells.extend_from_slice(cells);
+        for (slot, name) in &self.names {
+            // A column of this name is in the file.
+            if self.cells[*slot].kind == CellKind::Absent {
+                self.cells[*slot].set(CellKind::Text, name);
+            }
+        }
+        self.above.resize(self.shape.fill.len(), Cell::default());
+        for (slot, above) in self.shape.fill.iter().zip(&mut self.above) {
+            let cell = &mut self.cells[*slot];
+            if matches!(cell.kind, CellKind::Absent | CellKind::Null) || (cell.kind == CellKind::Text && cell.text.trim().is_empty()) {
+                cell.clone_from(above);
+            } else {
+                above.clone_from(cell);
+            }
+        }
+        self.shape.each(&Row { number: row.number, line: row.line, cells: Ok(&self.cells) }, on_row)
     }
 }
 
@@ -76,6 +127,7 @@ mod tests {
         let shape = Shape {
             skip: Some(Skip { slot: 0, values: vec!["Summe".to_owned()] }),
             wide: Some(Wide { name: 3, groups: vec![group("a", 1), group("b", 2)] }),
+            ..Shape::default()
         };
         let mut found = Vec::new();
         let row = Row { number: 7, line: None, cells: Ok(&cells) };

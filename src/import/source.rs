@@ -40,7 +40,10 @@ pub(super) enum Format {
     Parquet,
     /// Arrow, including Feather.
     Arrow,
+    /// Arrow as a stream, without a directory of its parts.
+    ArrowStream,
     Workbook,
+    Markdown,
 }
 
 /// A file, or one member of an archive.
@@ -128,6 +131,14 @@ impl Source {
         Ok(Self { path: path.to_owned(), shown, name, sha256, bytes })
     }
 
+    /// Returns the whole path of the file, or of a member of the archive, with `/` between its parts.
+    pub fn path_of(&self, member: Option<&str>) -> String {
+        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
+        let path = parts.collect::<Vec<_>>().join("/");
+        member.map_or_else(|| path.clone(), |member| format!("{path}/{member}"))
+    }
+
     /// Opens the file, or each readable member of an archive in the order of names.
     pub fn each_part(
         &self,
@@ -143,9 +154,15 @@ impl Source {
         let format = match head.as_slice() {
             [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
             b"ARROW1" => Some(Format::Arrow),
+            [0xff, 0xff, 0xff, 0xff, ..] => Some(Format::ArrowStream),
             [b'P', b'K', 3, 4, ..] if is_workbook(&file) => Some(Format::Workbook),
             _ => None,
         };
+        if let Some((compression, tool)) = unread_compression(&head) {
+            return Err(Problem::in_file(&self.shown, format!("is compressed with {compression}, which is not read"))
+                .with_hint(format!("unpack it with `{tool}`, or compress it with gzip or zstd"))
+                .into());
+        }
         if let Some(format) = format {
             file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
             let read = on_part(Part { label: self.shown.clone(), member: None, format, input: Input::File(file) });
@@ -222,12 +239,22 @@ impl Source {
                 let message = format!("has an unknown kind of name: {}", quote(name));
                 return Err(problem(message)
                     .with_hint(
-                        "name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip; Parquet, Arrow and .xlsx are known by their content",
+                        "name it .csv, .tsv, .json, .jsonl, .yaml or .md, also with .gz or .zst, or put it into a .zip; Parquet, Arrow and .xlsx are known by their content",
                     )
                     .into());
             }
         };
         Ok((format, Input::Text(reader)))
+    }
+}
+
+/// Returns the name of a compression that is not read, and the program that unpacks it.
+fn unread_compression(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    match head {
+        [b'B', b'Z', b'h', ..] => Some(("bzip2", "bunzip2")),
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(("xz", "unxz")),
+        [b'7', b'z', 0xbc, 0xaf, ..] => Some(("7-Zip", "7z x")),
+        _ => None,
     }
 }
 
@@ -242,13 +269,17 @@ fn ends_in(name: &str, endings: &[&str]) -> bool {
 }
 
 /// Returns whether a file may hold a table, judging by its name.
-pub(super) fn may_be_table(name: &str) -> bool {
-    format_of(name).is_some() || ends_in(name, &["txt", "tab", "dat", "parquet", "pq", "arrow", "feather", "ipc", "xlsx", "xlsm", "zip"])
+pub fn may_be_table(name: &str) -> bool {
+    // Reading these says how to unpack them.
+    let lower = name.to_lowercase();
+    let name = [".bz2", ".xz"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    format_of(name).is_some()
+        || ends_in(name, &["txt", "tab", "dat", "parquet", "pq", "arrow", "arrows", "feather", "ipc", "xlsx", "xlsm", "zip"])
 }
 
 fn is_readable(member: &str) -> bool {
     let hidden = member.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
-    !hidden && format_of(member).is_some()
+    !hidden && format_of(member).is_some_and(|format| format != Format::Markdown)
 }
 
 fn format_of(name: &str) -> Option<Format> {
@@ -260,6 +291,7 @@ fn format_of(name: &str) -> Option<Format> {
         "json" => Some(Format::Json),
         "jsonl" | "ndjson" => Some(Format::JsonLines),
         "yaml" | "yml" => Some(Format::Yaml),
+        "md" | "markdown" => Some(Format::Markdown),
         _ => None,
     }
 }

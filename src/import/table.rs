@@ -20,7 +20,7 @@ use super::stored::{Read, StoredRuns};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +217,15 @@ fn key_of(source: &Source, map: &Map) -> String {
     if map.reads_file_name {
         parts.push(source.name.as_bytes());
     }
+    let names = names_in_path(source, map);
+    parts.extend(names.iter().map(String::as_bytes));
     hex_digest(&parts, true)
+}
+
+/// Returns the names that the map reads in the source's path. Under other names the same bytes are another source.
+pub(super) fn names_in_path(source: &Source, map: &Map) -> Vec<String> {
+    let path = source.path_of(None);
+    map.shape.path.iter().filter_map(|(_, part)| part.of(&path)).collect()
 }
 
 fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> Result<&'w mut SealedWriter, StoreError> {
@@ -250,12 +258,13 @@ pub(super) fn read_source(
     let (fold, write) = (RefCell::new(fold), RefCell::new(write));
     source.each_part(map.layout.encoding, progress, |part: Part<'_>| {
         let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
+        let mut shaped = map.shape.begin(&source.path_of(part.member.as_deref()));
         let mut on_row = |row: &Row<'_>| {
             if map.shape.is_skipped(row) {
                 fold.borrow_mut().rows_skipped += 1;
                 return Ok(());
             }
-            map.shape.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
+            shaped.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
         };
         let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
         let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);

@@ -79,6 +79,8 @@ fn write_csv(frame: &DataFrame, file: &File) -> Result<(), Box<dyn std::error::E
                 AnyValue::String(text) => record.push_field(text),
                 // A filter's result is owned; its own formatting would add quotes.
                 AnyValue::StringOwned(text) => record.push_field(text.as_str()),
+                // Its own formatting would round numbers.
+                AnyValue::Float64(number) => record.push_field(&format!("{number:?}")),
                 other => record.push_field(&other.to_string()),
             }
         }

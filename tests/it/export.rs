@@ -249,6 +249,34 @@ fn bundles_say_what_they_are() {
 }
 
 #[test]
+fn tables_bring_runs_items_scores_and_usage_back() {
+    let project = project();
+    for format in ["csv", "parquet"] {
+        let (tables, store) = (format!("tables-{format}"), format!("store-of-{format}"));
+        assert_eq!(project.run(["export", format, &tables, "--quiet"]).code, 0);
+        let imported = project.run(["--results", &store, "import", &tables]);
+        assert!(imported.code == 0 && imported.stdout.contains(" 0 refused"), "{}{}", imported.stdout, imported.stderr);
+        let table = |store: &str, query: &str| project.run(["--results", store, "sql", query, "--format", "csv"]).stdout;
+        for query in [
+            "select run_id, suite, approach, model, reported_model, timestamp, status, error, duration_seconds, shared_tests_passed, shared_tests_total, \
+             own_tests_passed, own_tests_total, counted, batch_id, run_index, suite_version, tags from runs order by run_id",
+            "select * from items where standing order by run_id, evaluator, item, attempt",
+            "select * from scores where standing order by run_id, metric",
+            "select * from usage order by run_id",
+        ] {
+            assert_eq!(table(&store, query), table("results", query), "{format}: {query}");
+        }
+        // An export of the same store adds nothing, imported or read where it lies.
+        let here = project.run(["import", &tables]);
+        assert!(here.code == 0 && here.stdout.contains("every run of it is in the store already"), "{}", here.stdout);
+        let both = project.run(["leaderboard", "--format", "json", &format!("./{tables}")]);
+        assert_eq!(both.json(), project.run(["leaderboard", "--format", "json"]).json());
+    }
+    let alone = project.run(["--results", "new", "import", "tables-csv/items.csv"]);
+    assert!(alone.code == 2 && alone.stdout.contains("lacks `runs`"), "{}{}", alone.stdout, alone.stderr);
+}
+
+#[test]
 fn a_selection_of_every_format() {
     let project = project();
     for format in ["csv", "parquet"] {

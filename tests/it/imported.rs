@@ -161,6 +161,7 @@ fn every_format_says_what_its_items_are() {
         ("agent-skills/invoice-parser-workspace", &["check", "question"]),
         ("claude-code/projects", &[]),
         ("metr/runs.jsonl", &["task"]),
+        ("export", &["question"]),
         ("hal/gaia_UPLOAD.json", &["task"]),
         ("deepeval/test_run.json", &["check", "question"]),
         ("langfuse/page.json", &["question"]),

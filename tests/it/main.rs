@@ -76,6 +76,7 @@ mod suite_pages;
 mod suites;
 mod support;
 mod surfaces;
+mod table_files;
 mod tables;
 mod terminal;
 mod textbook;

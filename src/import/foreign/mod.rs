@@ -18,6 +18,7 @@ mod destination;
 mod elements;
 mod evalperf;
 mod every_eval_ever;
+mod export;
 mod format;
 mod hal;
 mod harbor;

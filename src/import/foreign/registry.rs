@@ -7,7 +7,8 @@ use super::importer::Format;
 ///
 /// A file belongs to the first format that claims it, so formats with distinctive names come before formats that share their shape with
 /// others.
-const FORMATS: [&Format; 25] = [
+const FORMATS: [&Format; 26] = [
+    &super::export::FORMAT,
     &super::inspect::FORMAT,
     &super::harbor::FORMAT,
     &super::terminal_bench::FORMAT,

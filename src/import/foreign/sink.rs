@@ -60,6 +60,8 @@ pub(in crate::import) struct Sink<'a> {
     runs: Vec<State>,
     by_id: BTreeMap<RunId, usize>,
     repeated: Vec<ImportedRun>,
+    /// Runs that the store has under the source's own ids.
+    kept: Vec<ImportedRun>,
     last_repeated: Option<ImportedRun>,
     /// Published figures of runs that are stored already.
     repeated_stated: Vec<(Vec<StatedFigure>, ImportedRun)>,
@@ -74,6 +76,8 @@ pub(in crate::import) struct Sink<'a> {
 
 struct State {
     run: Run,
+    /// The source has the run's totals, which are not added up.
+    keeps_totals: bool,
     /// The id made of the run's identity, if it is stored under another.
     first: Option<RunId>,
     source: ImportedRun,
@@ -113,6 +117,7 @@ impl<'a> Sink<'a> {
             runs: Vec::new(),
             by_id: BTreeMap::new(),
             repeated: Vec::new(),
+            kept: Vec::new(),
             last_repeated: None,
             repeated_stated: Vec::new(),
             items: Dictionary::default(),
@@ -189,10 +194,15 @@ impl<'a> Sink<'a> {
             self.note_repeated(source);
             return None;
         }
+        Some(self.add_run(id, first, source))
+    }
+
+    fn add_run(&mut self, id: RunId, first: Option<RunId>, source: ImportedRun) -> Handle {
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
         self.by_id.insert(id, self.runs.len());
         self.runs.push(State {
             run,
+            keeps_totals: false,
             first,
             source,
             content: ContentSum::default(),
@@ -203,7 +213,31 @@ impl<'a> Sink<'a> {
             counted: 0,
             spent: Spent::default(),
         });
-        Some(Handle(self.runs.len() - 1))
+        Handle(self.runs.len() - 1)
+    }
+
+    /// Begins a run under the id that it has in another store. Returns `None` if the store has it: then it is kept as it is. Other names
+    /// from the command line make it another run.
+    pub fn begin_kept_run(&mut self, id: RunId, names: [&str; 3]) -> Option<Handle> {
+        if !self.names.is_empty() {
+            return self.begin_run(&[id.as_str()], names);
+        }
+        if let Some(place) = self.by_id.get(&id) {
+            return Some(Handle(*place));
+        }
+        let [suite, approach, model] = names.map(|name| clip(name.trim(), MOST_NAME_CHARS).into_owned());
+        let identity = Some(id.to_string());
+        let source = ImportedRun { id: id.clone(), suite, approach, model, identity, file: self.file.to_owned(), line: None };
+        if self.taken.contains(&id) {
+            self.kept.push(source);
+            return None;
+        }
+        Some(self.add_run(id, None, source))
+    }
+
+    /// Keeps the totals that the run has now, instead of adding up its outcomes.
+    pub fn keep_totals(&mut self, handle: Handle) {
+        self.runs[handle.0].keeps_totals = true;
     }
 
     fn note_repeated(&mut self, run: ImportedRun) {
@@ -488,6 +522,7 @@ impl<'a> Sink<'a> {
         report.refusals = self.refusals.into_found();
         report.items = outcomes;
         report.runs_repeated = self.repeated;
+        report.runs_repeated.extend(self.kept);
         report.stated = stated;
         report.foreign = Some(foreign);
         report.outcome = match (runs.is_empty(), report.runs_repeated.is_empty()) {
@@ -519,6 +554,10 @@ impl State {
     /// Sets the run's totals from its outcomes. Counts without outcomes count items of the tool's kind.
     fn complete(&mut self, kind: ItemKind) {
         let run = &mut self.run;
+        if self.keeps_totals {
+            run.items_digest = self.texts.digest();
+            return;
+        }
         if self.counted > 0 {
             (run.shared_tests_passed, run.shared_tests_total) = (Some(self.passed), Some(self.counted));
         }

@@ -22,7 +22,8 @@ use super::unread::{self, Unread};
 const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
 /// Extensions of files that may hold results.
-const ENDINGS: [&str; 13] = ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
+const ENDINGS: [&str; 14] =
+    ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "parquet", "html"];
 /// Hidden names that tools use for results.
 const HIDDEN: [&str; 5] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json", ".latest_test_run.json"];
 

@@ -1,9 +1,10 @@
 //! Finds the columns that tell the runs of a table apart.
 
-use super::draft::{Draft, constant, file_stem, list, quoted};
+use super::super::path_part::PathPart;
+use super::draft::{Draft, constant, list, quoted};
 use super::look::{Look, Question};
-use super::summary::{Column, Kind};
-use super::words::{Role, is_benchmark, is_model};
+use super::summary::{Column, Kind, is_time};
+use super::words::{Role, is_benchmark, is_model, is_numbered};
 
 /// Maximum number of values in a column that names approaches.
 pub(super) const MOST_APPROACHES: usize = 60;
@@ -37,7 +38,8 @@ impl<'l> Arms<'l> {
         let is_titled = look.best(Role::Approach, 2, is_name).into_iter().any(|column| are_models(&column));
         let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
         let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
-        let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
+        let given = look.hinted(look.hints.suite.as_ref(), "--suite COLUMN")?;
+        let suite = given.or_else(|| look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied());
         // A column with a title for tasks whose values are names of benchmarks.
         let are_benchmarks = |column: &Column| {
             is_name(column)
@@ -47,6 +49,9 @@ impl<'l> Arms<'l> {
         };
         let is_item = |column: &Column| look.hints.item.as_ref().is_some_and(|item| *item == column.name);
         let suite = suite.or_else(|| look.best(Role::Item, 2, |column| are_benchmarks(column) && !is_item(column)).first().copied());
+        // A file or a folder for each benchmark.
+        let is_suite = |column: &&Column| column.values.keys().all(|name| is_benchmark(name));
+        let suite = suite.or_else(|| places(look).into_iter().find(is_suite));
         let approach = match look.hinted(look.hints.approach.as_ref(), "--approach COLUMN")? {
             Some(column) => vec![column],
             None => {
@@ -64,7 +69,43 @@ impl<'l> Arms<'l> {
                 kept
             }
         };
-        Ok(Self { approach, model, suite })
+        let mut arms = Self { approach, model, suite };
+        if arms.approach.is_empty() && arms.model.is_none() {
+            arms.approach.extend(arms.by_place(look)?);
+        }
+        Ok(arms)
+    }
+
+    /// Finds the files or folders that are the approaches, if no column names any.
+    fn by_place(&self, look: &'l Look<'_>) -> Result<Option<&'l Column>, Question> {
+        let is_suite = |column: &&Column| self.suite.is_some_and(|suite| suite.name == column.name);
+        let found: Vec<&Column> = places(look).into_iter().filter(|column| !is_suite(column)).collect();
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            // A file of its own in each folder, or repeats in each folder.
+            [folder, file] if look.decides(&[folder], file) || are_repeats(file) => Ok(Some(folder)),
+            [folder, .., file] => {
+                let text = format!("{} and {} may each name the approaches", shown(folder), shown(file));
+                Err(Question::new(text, format!("--approach {} (or --approach {})", folder.name, file.name)))
+            }
+        }
+    }
+
+    /// Finds the columns that tell apart the files of one arm, or `None` if each arm has one file. Asks if the files may be suites.
+    pub fn files(&self, look: &'l Look<'_>, item: &[&'l Column]) -> Result<Vec<&'l Column>, Question> {
+        let columns = self.columns();
+        let files: Vec<&Column> = places(look).into_iter().filter(|column| !column.is_among(&columns)).collect();
+        let spans = |column: &&&Column| !look.decides(&columns, column);
+        let Some(first) = files.iter().find(spans).copied() else { return Ok(Vec::new()) };
+        let own: Vec<&Column> = columns.iter().copied().chain(item.iter().copied()).collect();
+        let in_file: Vec<&Column> = own.iter().copied().chain(files.iter().copied()).collect();
+        let are_repeated = !item.is_empty() && !look.is_unique(&own) && look.is_unique(&in_file);
+        if are_repeated && !are_repeats(first) && look.hints.attempt.as_ref() != Some(&first.name) {
+            let text = format!("{} have rows of the same items: each may be a suite, or a repeat", shown(first));
+            return Err(Question::new(text, format!("--suite {0} (or --attempt {0})", first.name)));
+        }
+        Ok(files)
     }
 
     pub fn columns(&self) -> Vec<&'l Column> {
@@ -79,7 +120,7 @@ impl<'l> Arms<'l> {
             several => list(several.iter().map(|column| &column.name)),
         };
         let is_alone = self.approach.is_empty() && self.model.is_none();
-        let approach = if is_alone { file_stem() } else { constant("unnamed") };
+        let approach = if is_alone { quoted(&PathPart::File.column()) } else { constant("unnamed") };
         let approach = if self.approach.is_empty() { approach } else { names(&self.approach) };
         draft
             .run
@@ -88,8 +129,42 @@ impl<'l> Arms<'l> {
         draft
             .run
             .push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
+        let is_place = |column: &Column| PathPart::of_column(&column.name).is_some();
+        for column in self.columns().into_iter().filter(|column| is_place(column)) {
+            let what = if self.suite.is_some_and(|suite| suite.name == column.name) { "suites" } else { "approaches" };
+            if column.kind == Kind::Nothing {
+                notes.push(format!("no column names the {what}: they are named by {}", shown(column)));
+            }
+        }
         if is_alone && !look.hints.set.contains_key("approach") {
             notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
         }
     }
+}
+
+/// Returns the columns with names of files and folders that differ, folders first.
+pub(super) fn places<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
+    let part = |column: &&Column| match PathPart::of_column(&column.name) {
+        Some(PathPart::Folder(level)) => level,
+        _ => 0,
+    };
+    let is_place = |column: &&Column| {
+        matches!(PathPart::of_column(&column.name), Some(PathPart::File | PathPart::Folder(_))) && column.values.len() > 1
+    };
+    let mut found: Vec<&Column> = look.summary.columns.iter().filter(is_place).collect();
+    found.sort_by_key(|column| std::cmp::Reverse(part(column)));
+    found
+}
+
+/// Returns whether the files or folders are called like repeats or parts: `run1`, `part-0`, `seed 3`, or by a time.
+fn are_repeats(column: &Column) -> bool {
+    column.values.keys().all(|name| is_numbered(name) || is_time(name))
+}
+
+/// Names the files or folders in a sentence.
+fn shown(column: &Column) -> String {
+    let what = if PathPart::of_column(&column.name) == Some(PathPart::File) { "files" } else { "folders" };
+    let names: Vec<String> = column.values.keys().take(2).map(|name| format!("`{name}`")).collect();
+    let more = if column.values.len() > 2 { ", …" } else { "" };
+    format!("the {what} {}{more}", names.join(", "))
 }

@@ -14,6 +14,7 @@ pub(super) struct Draft {
     pub layout: Layout,
     pub decimal: Option<Decimal>,
     pub missing: Vec<String>,
+    pub fill: Vec<String>,
     pub skip: Option<(String, Vec<String>)>,
     pub wide: Option<WideDraft>,
     /// Key and value of each field of the run and of the item.
@@ -53,11 +54,6 @@ pub(super) fn constant(text: &str) -> String {
     format!("{{constant: {}}}", quoted(text))
 }
 
-/// Returns the map's expression for the file's name without its extension.
-pub(super) fn file_stem() -> String {
-    r"{regex: {source: file, pattern: '^(.+?)(\.(csv|tsv|tab|txt|dat|jsonl?|ndjson|ya?ml|parquet|pq|arrow|feather|ipc|xlsx|xlsm))?(\.(gz|gzip|zst|zip))?$', group: 1}}".to_owned()
-}
-
 impl Draft {
     pub fn text(&self) -> String {
         let mut text =
@@ -86,6 +82,9 @@ impl Draft {
         }
         if !self.missing.is_empty() {
             line("missing", &list(&self.missing));
+        }
+        if !self.fill.is_empty() {
+            line("fill", &list(&self.fill));
         }
         if let Some((column, values)) = &self.skip {
             line("skip", &format!("{{column: {}, values: {}}}", quoted(column), list(values)));

@@ -103,7 +103,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
         let text = format!("`{}` says how attempts ended, and no column says whether they passed", ended.name);
         return Err(Question::new(
             text,
-            format!("--passed COLUMN or --score COLUMN (--passed {} counts each good end as a pass)", shell_word(&ended.name)),
+            format!("--passed {} (which counts each good end as a pass; or --passed COLUMN, or --score COLUMN)", shell_word(&ended.name)),
         ));
     }
     Ok(Judgement { by: Judged::By(ended), ended: None })
@@ -141,7 +141,7 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
                 && let Some(second) = look.summary.columns.iter().find(|column| parts(column) == opposite)
             {
                 let text = format!("each row compares `{}` with `{}`, and is no outcome of one answer", first.name, second.name);
-                return Err(Question::new(text, "--passed COLUMN or --score COLUMN"));
+                return Err(Question::new(text, "--passed COLUMN (or --score COLUMN)"));
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::domain::shell_word;
 
 use super::arms::{Arms, MOST_APPROACHES};
+use super::candidates::candidates;
 use super::draft::{Draft, constant, list, quoted};
 use super::judged::{Judged, judged};
 use super::look::{Look, Question, names};
@@ -18,7 +19,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
-            return Err(vec![Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN")]);
+            return Err(candidates(look));
         };
         let mut used = judged.columns();
         let mut arms = Arms::of(look, &used).map_err(one)?;
@@ -46,8 +47,8 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.push(("kind", constant(kind_of(&item))));
         draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
         notes.extend(judged.note());
-        if let Some(run) = repeats.run {
-            draft.run.push(("identity", list([&run.name])));
+        if !repeats.run.is_empty() {
+            draft.run.push(("identity", list(repeats.run.iter().map(|column| &column.name))));
         }
         draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
@@ -69,7 +70,7 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
     let columns = arms.columns();
     if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
         let text = "no column names an item, an approach or a model: the rows may be no outcomes";
-        return Err(Question::new(text, "--item COLUMN, --approach COLUMN or --model COLUMN"));
+        return Err(Question::new(text, "--item COLUMN (or --approach COLUMN, or --model COLUMN)"));
     }
     if !columns.is_empty() && look.is_unique(&columns) {
         let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names(&columns));
@@ -171,17 +172,22 @@ const MOST_SETTINGS: usize = 12;
 /// How repeated rows of an item are told apart.
 #[derive(Default)]
 struct Repeats<'l> {
-    run: Option<&'l Column>,
+    /// Columns that name a run.
+    run: Vec<&'l Column>,
     index: Option<&'l Column>,
     attempt: Option<String>,
 }
 
 impl<'l> Repeats<'l> {
     fn of(look: &'l Look<'_>, arms: &Arms<'l>, item: &mut Vec<&'l Column>, used: &mut Vec<&'l Column>) -> Result<Self, Question> {
+        let files = arms.files(look, item)?;
         let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
-            arms.columns().into_iter().chain(more.iter().copied()).chain(item.iter().copied()).collect()
+            arms.columns().into_iter().chain(files.iter().copied()).chain(more.iter().copied()).chain(item.iter().copied()).collect()
         };
         let mut found = Self::default();
+        if !files.is_empty() {
+            found.run = key(&[], &[]);
+        }
         if item.is_empty() {
             return Ok(found);
         }
@@ -189,7 +195,12 @@ impl<'l> Repeats<'l> {
         let is_free = |column: &Column| !taken.contains(&column.name.as_str());
         if let Some(column) = look.hinted(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
-            found.attempt = Some(counted(column));
+            if column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0) {
+                found.attempt = Some(counted(column));
+            } else if !column.is_among(&found.run) {
+                // Names such as `run-0` tell runs apart.
+                found.run = key(&[column], &[]);
+            }
             return Ok(found);
         }
         let is_count =
@@ -217,13 +228,13 @@ impl<'l> Repeats<'l> {
             }
         }
         let runs = look.best(Role::Run, 2, |column| is_free(column) && column.may_name());
-        if let Some(column) = runs
-            .first()
-            .filter(|column| arms.columns().iter().all(|arm| look.decides(&[column], arm)) && look.is_unique(&key(&[column], item)))
-        {
-            used.push(column);
-            found.run = Some(column);
-            return Ok(found);
+        if let Some(column) = runs.first().filter(|column| look.is_unique(&key(&[column], item))) {
+            let is_own = arms.columns().iter().all(|arm| look.decides(&[column], arm));
+            if is_own || column.values.keys().all(|name| is_numbered(name)) {
+                used.push(column);
+                found.run = if is_own { vec![column] } else { key(&[column], &[]) };
+                return Ok(found);
+            }
         }
         // Item numbers may start again in each category.
         let categories = look.best(Role::Category, 2, |column| is_free(column) && column.may_name());
@@ -254,7 +265,7 @@ impl<'l> Repeats<'l> {
             return Ok(found);
         }
         let text = format!("{doubled} of {} items have several rows, and not all as many", counts.len());
-        Err(Question::new(text, "--attempt COLUMN, --item COLUMN or --approach COLUMN"))
+        Err(Question::new(text, "--attempt COLUMN (or --item COLUMN, or --approach COLUMN)"))
     }
 }
 

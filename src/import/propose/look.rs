@@ -17,6 +17,7 @@ pub struct Hints {
     pub passed: Option<String>,
     pub score: Option<String>,
     pub attempt: Option<String>,
+    pub suite: Option<String>,
     pub sheet: Option<String>,
     pub list: Option<String>,
     /// Kind of the columns that are side by side.
@@ -47,7 +48,15 @@ impl Hints {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub text: String,
+    /// The option, perhaps with an explanation or with alternatives in brackets. Empty if no option decides.
     pub option: String,
+}
+
+impl Question {
+    /// Returns the option as it can be given, without what is in brackets after it.
+    pub fn given(&self) -> &str {
+        self.option.split_once(" (").map_or(&self.option, |(option, _)| option)
+    }
 }
 
 impl Question {
@@ -104,7 +113,12 @@ impl<'a> Look<'a> {
     /// Returns the column named by a command line option, or `None` without the option.
     pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
         let Some(name) = name else { return Ok(None) };
-        self.named(name).map(Some).ok_or_else(|| Question::new(format!("there is no column `{name}`"), option))
+        const SHOWN: usize = 20;
+        let named: Vec<String> =
+            self.summary.columns.iter().filter(|column| !column.name.is_empty()).map(|column| format!("`{}`", column.name)).collect();
+        let more = if named.len() > SHOWN { ", …" } else { "" };
+        let missing = || format!("there is no column `{name}`; the columns are {}{more}", named[..named.len().min(SHOWN)].join(", "));
+        self.named(name).map(Some).ok_or_else(|| Question::new(missing(), option))
     }
 
     /// Returns the fitting columns whose titles are clearest for the role.

@@ -3,8 +3,10 @@
 //! The result is the text of a map, so the shown, the saved and the used map are the same. Nothing here reads a file.
 
 mod arms;
+mod candidates;
 mod draft;
 mod ended;
+mod fill;
 mod judged;
 mod long;
 mod look;
@@ -91,13 +93,29 @@ fn is_record(sample: &Sample) -> bool {
 }
 
 fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
+    let (filled, fill) = fill::filled_down(sample);
+    let sample = &*filled;
+    let doubled = sample.doubled.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    read_filled(sample, hints, suite, fill)
+        .map(|mut reading| {
+            reading.notes.extend((!doubled.is_empty()).then(|| format!("not read: {doubled}, which several columns are called")));
+            reading
+        })
+        .map_err(|questions| {
+            let text = format!("several columns are called {doubled}, so that none of them is read: are there two rows of headers?");
+            let none = Question::new(text, "");
+            (!doubled.is_empty()).then_some(none).into_iter().chain(questions).collect()
+        })
+}
+
+fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -> Result<Reading, Vec<Question>> {
     let one = |question: Question| vec![question];
     let mut look = Look::new(sample, hints);
     if let Err(why) = &look.summary.decimal {
         return Err(one(Question::new(format!("numbers may be read in two ways: {why}"), "--decimal comma (or point)")));
     }
     if look.rows.is_empty() {
-        return Err(one(Question::new("the table has no rows", "--map MAP")));
+        return Err(one(Question::new("the table has no rows", "")));
     }
     let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));
     let unfolded = if are_runs { None } else { wide::unfold(&look).map_err(one)? };
@@ -123,7 +141,9 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
         decimal: look.summary.decimal.ok().flatten(),
         missing: look.summary.missing,
         skip: look.skip,
+        fill,
         ..draft
     };
+    look.notes.extend(draft.fill.iter().map(|name| format!("`{name}` has a value in the first row of each block: it is filled down")));
     Ok(Reading { map: draft.text(), notes: look.notes, rows: look.rows.len() })
 }

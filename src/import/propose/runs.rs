@@ -1,7 +1,7 @@
 //! Tables with one row per run: published figures of a whole run, without its items.
 
 use super::super::notation::Decimal;
-use super::arms::Arms;
+use super::arms::{Arms, places};
 use super::draft::{Draft, list, quoted};
 use super::look::{Look, Question, WideAre};
 use super::measures::{metric_of, spent, timestamp};
@@ -33,7 +33,16 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
         .chain(look.best(Role::Run, 2, Column::may_name))
         .chain(row_ids(look))
         .collect();
-    !has_items && look.is_unique(&dated) && (counts(look).is_some() || !rates(look).is_empty())
+    let is_counted = counts(look).is_some();
+    let is_single = look.is_unique(&dated) || is_counted && by_category(look, &columns).is_some();
+    !has_items && is_single && (is_counted || !rates(look).is_empty())
+}
+
+/// Returns the category that tells the rows of an arm apart: each is a suite with its own counts.
+fn by_category<'l>(look: &'l Look<'_>, arms: &[&'l Column]) -> Option<&'l Column> {
+    let is_free = |column: &Column| column.kind == Kind::Text && !column.is_among(arms) && column.filled == look.rows.len();
+    let tells = |column: &&Column| look.is_unique(&arms.iter().copied().chain([*column]).collect::<Vec<_>>());
+    if look.is_unique(arms) { None } else { look.best(Role::Category, 2, is_free).into_iter().find(tells) }
 }
 
 fn is_id(column: &Column) -> bool {
@@ -159,7 +168,14 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
             check_counts(look, counted.as_ref()).map_err(|question| vec![question])?;
         }
         let mut used: Vec<&Column> = counted.iter().flat_map(|counts| counts.total.iter().copied().chain([counts.passed])).collect();
-        let arms = Arms::of(look, &used).map_err(|question| vec![question])?;
+        let mut arms = Arms::of(look, &used).map_err(|question| vec![question])?;
+        if counted.is_some()
+            && arms.suite.is_none()
+            && let Some(category) = by_category(look, &arms.columns())
+        {
+            notes.push(format!("each value of `{}` is a suite", category.name));
+            arms.suite = Some(category);
+        }
         used.extend(arms.columns());
         arms.write(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
@@ -217,7 +233,7 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         if !look.is_unique(&arms_alone) {
             let named = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name));
             let is_whole = |column: &&Column| column.filled == look.rows.len();
-            let more = row_ids(look).into_iter().chain(named).find(is_whole);
+            let more = row_ids(look).into_iter().chain(named).chain(places(look)).find(is_whole);
             if let Some(column) = more {
                 used.push(column);
                 draft.run.push((

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use chrono::{NaiveDate, NaiveDateTime};
 
 use super::super::notation::{Currency, Decimal, plain_number, time_unit};
+use super::super::path_part::PathPart;
 use super::super::sample::Sample;
 use super::verdict::{is_nothing, verdict};
 use super::words::{Role, roles_of, words_of};
@@ -130,7 +131,12 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
     };
     let style = decimal.as_ref().ok().copied().flatten();
     for column in &mut columns {
-        column.kind = if sample.compound.contains(&column.place) { Kind::Compound } else { kind_of(&column.values, style) };
+        column.kind = match PathPart::of_column(&column.name) {
+            // Names of files and folders only name runs, where columns do not.
+            Some(PathPart::File | PathPart::Folder(_)) => Kind::Nothing,
+            _ if sample.compound.contains(&column.place) => Kind::Compound,
+            _ => kind_of(&column.values, style),
+        };
     }
     Summary { columns, decimal, missing }
 }

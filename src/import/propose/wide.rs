@@ -214,5 +214,5 @@ fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, Str
             rows.push(long);
         }
     }
-    Sample { layout: look.sample.layout.clone(), columns, rows, compound: std::collections::BTreeSet::new() }
+    Sample { layout: look.sample.layout.clone(), columns, rows, compound: std::collections::BTreeSet::new(), doubled: Vec::new() }
 }

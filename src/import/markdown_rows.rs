@@ -1,0 +1,99 @@
+//! Rows of the table in a Markdown text.
+
+use std::io::{BufRead, Read};
+
+use crate::domain::Problem;
+
+use super::cell::{CellKind, Refused};
+use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+
+/// Reads the one table of a Markdown text. Calls `ready` when the header is known; a problem that it returns stops the reading.
+pub(super) fn read_markdown(
+    input: impl BufRead,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
+    let mut text = String::new();
+    let read = input.take(MOST_RECORD_BYTES + 1).read_to_string(&mut text).map_err(|error| rows.io(None, &error))?;
+    if read as u64 > MOST_RECORD_BYTES {
+        return Err(rows.unreadable(None, format!("is longer than {} MiB", MOST_RECORD_BYTES >> 20)).into());
+    }
+    let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(cells_of)).collect();
+    // The line below the header has dashes only.
+    let tables: Vec<usize> = (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1).collect();
+    let [rule] = tables.as_slice() else {
+        let problem = match tables.get(1) {
+            Some(second) => rows.unreadable(Some(lines[*second].0), "has a second table"),
+            None => rows.unreadable(None, "has no table"),
+        };
+        return Err(problem.with_hint("put each table into a file of its own").into());
+    };
+    let (line, header) = &lines[rule - 1];
+    let places = rows.columns.in_header(header).map_err(|message| rows.unreadable(Some(*line), message))?;
+    if let Some(problem) = ready(rows) {
+        return Err(problem.into());
+    }
+    let mut cells = rows.columns.cells();
+    for (line, record) in lines[rule + 1..].iter().take_while(|(_, record)| !record.is_empty()) {
+        if record.len() > header.len() {
+            let detail = format!("it has {}, the header {}", record.len(), header.len());
+            rows.refuse(Some(*line), Refused::with_detail("wrong number of columns", detail))?;
+            continue;
+        }
+        for (cell, place) in cells.iter_mut().zip(&places) {
+            match place.and_then(|place| record.get(place)) {
+                Some(text) => cell.set(CellKind::Text, text),
+                None => cell.set(CellKind::Absent, ""),
+            }
+        }
+        rows.accept(Some(*line), &cells)?;
+    }
+    Ok(())
+}
+
+/// Splits a line at its bars. A bar after a backslash belongs to its cell. Empty if the line has no bar.
+fn cells_of(line: &str) -> Vec<String> {
+    let line = line.trim();
+    if !line.contains('|') {
+        return Vec::new();
+    }
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let (mut cells, mut cell, mut letters) = (Vec::new(), String::new(), line.chars().peekable());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&'|') => cell.extend(letters.next()),
+            '|' => cells.push(std::mem::take(&mut cell).trim().to_owned()),
+            _ => cell.push(letter),
+        }
+    }
+    if !cell.trim().is_empty() {
+        cells.push(cell.trim().to_owned());
+    }
+    cells
+}
+
+fn is_rule(cells: &[String]) -> bool {
+    !cells.is_empty() && cells.iter().all(|cell| cell.contains('-') && cell.chars().all(|letter| matches!(letter, '-' | ':')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::testing::rows_of;
+    use super::*;
+
+    fn check(text: &str, expected: &[&str], problem: Option<&str>) {
+        let (rows, found) = rows_of(&["a", "b"], |rows| read_markdown(text.as_bytes(), rows, |_| None));
+        assert_eq!(
+            (rows.iter().map(String::as_str).collect::<Vec<_>>(), found.map(|found| found.message)),
+            (expected.to_vec(), problem.map(str::to_owned))
+        );
+    }
+
+    #[test]
+    fn the_table_of_a_text_is_read() {
+        check("# Results\n\n| b | a |\n|---|:-:|\n| 1 | x \\| y |\n| 2 |\n\nThat is | all.\n", &["5: 'x | y'|'1'", "6: -|'2'"], None);
+        check("a|b\n-|-\n1|2\n1|2|3\n", &["3: '1'|'2'", "4! wrong number of columns (it has 3, the header 2)"], None);
+        check("text\n", &[], Some("has no table"));
+        check("|a|b|\n|-|-|\n|1|2|\n\n|a|b|\n|-|-|\n", &[], Some("has a second table"));
+    }
+}

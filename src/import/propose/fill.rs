@@ -1,0 +1,64 @@
+//! Columns with a name in the first row of each block only, as in merged cells.
+
+use std::borrow::Cow;
+
+use super::super::sample::Sample;
+use super::words::{Role, roles_of};
+
+/// Titles of columns that may name a block of rows.
+const NAMES: [Role; 5] = [Role::Approach, Role::Model, Role::Suite, Role::Item, Role::Category];
+
+/// Returns the table with such columns filled down, and the names of these columns.
+pub(super) fn filled_down(sample: &Sample) -> (Cow<'_, Sample>, Vec<String>) {
+    let is_block = |place: &usize| {
+        let name = &sample.columns[*place];
+        roles_of(name).iter().any(|(role, clarity)| NAMES.contains(role) && *clarity >= 2) && is_of_blocks(sample, *place)
+    };
+    let places: Vec<usize> = (0..sample.columns.len()).filter(is_block).collect();
+    if places.is_empty() {
+        return (Cow::Borrowed(sample), Vec::new());
+    }
+    let mut filled = sample.clone();
+    for place in &places {
+        let mut above = None;
+        for row in &mut filled.rows {
+            if row[*place].is_some() {
+                above.clone_from(&row[*place]);
+            } else {
+                row[*place].clone_from(&above);
+            }
+        }
+    }
+    (Cow::Owned(filled), places.into_iter().map(|place| sample.columns[place].clone()).collect())
+}
+
+/// Returns whether each value of the column is followed by empty cells, from the first row.
+fn is_of_blocks(sample: &Sample, place: usize) -> bool {
+    let is_filled: Vec<bool> = sample.rows.iter().map(|row| row[place].is_some()).collect();
+    is_filled.len() > 1 && is_filled[0] && !is_filled[is_filled.len() - 1] && is_filled.windows(2).all(|two| !(two[0] && two[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_blocks_are_filled() {
+        let filled = |cells: &[&str]| {
+            let row = |cell: &&str| vec![Some((*cell).to_owned()).filter(|cell| !cell.is_empty())];
+            let sample = Sample {
+                layout: crate::import::layout::Layout::default(),
+                columns: vec!["model".to_owned()],
+                rows: cells.iter().map(row).collect(),
+                compound: std::collections::BTreeSet::new(),
+                doubled: Vec::new(),
+            };
+            let (filled, _) = filled_down(&sample);
+            filled.rows.iter().map(|row| row[0].clone().unwrap_or_default()).collect::<Vec<_>>().join("")
+        };
+        assert_eq!(filled(&["a", "", "b", "", ""]), "aabbb");
+        for other in [["a", "b", "", "b"], ["", "a", "", "b"], ["a", "", "b", "c"], ["a", "", "", "b"]] {
+            assert_eq!(filled(&other), other.concat());
+        }
+    }
+}
