@@ -30,6 +30,7 @@ mod map_values;
 mod names;
 mod nested_rows;
 mod notation;
+mod origin;
 mod proposal;
 mod propose;
 mod record;
@@ -54,13 +55,13 @@ pub use bundle::import_bundles;
 pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
-pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables};
+pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, table_files};
 pub use propose::{Hints, Question, WideAre};
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
     StatedLine, StatedReport, Unrecognised,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
-pub use stored::StoredRuns;
+pub use stored::{Standing, StoredRuns};
 pub use table::{Mode, import_table};
 pub use versions::{reading, versions};

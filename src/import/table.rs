@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, Run, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::again::{free_key, note_replaced, place_of, settle};
@@ -16,11 +16,11 @@ use super::map::{ItemFields, Map};
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Part, Source, hex_digest};
-use super::stored::{Read, StoredRuns};
+use super::stored::{Moment, Read, Standing, StoredRuns, Unnamed};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,10 @@ pub fn import_table(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = BTreeSet::new();
+    let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(store, file.as_ref(), map, (existing, &mut taken), &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), map, &mut taken, &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -64,6 +64,15 @@ pub fn import_table(
     Ok(report)
 }
 
+/// A file that is to be read.
+pub(super) struct Examined {
+    pub source: Source,
+    /// Key of its sealed pair.
+    pub key: String,
+    /// Digest of its location.
+    pub place: Option<String>,
+}
+
 /// Examines a file, and returns it with the key of its sealed pair. Returns `None` and reports why if the file cannot be read or is stored
 /// already.
 pub(super) fn examined(
@@ -73,7 +82,7 @@ pub(super) fn examined(
     progress: &mut dyn FnMut(u64),
     key_of: impl FnOnce(&Source) -> String,
     report: &mut SourceReport,
-) -> Option<(Source, String)> {
+) -> Option<Examined> {
     let source = match Source::examine(path) {
         Ok(source) => source,
         Err(problem) => {
@@ -84,44 +93,53 @@ pub(super) fn examined(
     let key = key_of(&source);
     debug!(file = report.file, bytes = source.bytes, key, "file examined");
     report.sha256 = Some(source.sha256.clone());
-    let free = free_key(existing, store, keys, &key);
+    let place = place_of(existing, store, path);
+    let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256 };
+    let free = free_key(existing, store, keys, &key, read, report);
     if free.is_none() {
         progress(source.bytes);
         report.outcome = SourceOutcome::AlreadyImported;
     }
-    Some((source, free?))
+    Some(Examined { key: free?, source, place })
+}
+
+impl Examined {
+    pub fn read(&self) -> Read<'_> {
+        Read { file: &self.source.name, place: self.place.as_deref(), sha256: &self.source.sha256 }
+    }
 }
 
 fn import_file(
     store: &Store,
     path: &Path,
     map: &Map,
-    (existing, taken): (&StoredRuns, &mut BTreeSet<RunId>),
+    taken: &mut StoredRuns,
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, map), &mut report) else {
+    let Some(examined) = examined(store, path, (taken, keys), progress, |source| key_of(source, map), &mut report) else {
         return Ok(report);
     };
-    let place = place_of(existing, store, path);
+    let Examined { source, key, place } = &examined;
     let mut ids = BTreeMap::new();
     let (mut folded, writer) = loop {
-        let known = |id: &RunId| match ids.get(id) {
-            Some(again) => Known::Again(RunId::clone(again)),
-            None if taken.contains(id) => Known::Before,
-            None if existing.contains(id) => Known::Stored,
-            None => Known::Not,
+        let known = |run: &Run| {
+            let first = first_id(run, map, taken, examined.read());
+            match ids.get(&first) {
+                Some(again) => Known::Again(first, RunId::clone(again)),
+                None if taken.contains(&first) => Known::Stored(first),
+                None => Known::Not(first),
+            }
         };
         let is_first_look = ids.is_empty();
         let on_bytes: &mut dyn FnMut(u64) = if is_first_look { progress } else { &mut |_| {} };
-        let Some((mut folded, writer)) = fold((store, &key), &source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
+        let Some((mut folded, writer)) = fold((store, key), source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
             return Ok(report);
         };
         if is_first_look && !folded.held.is_empty() {
-            let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256, names_runs: false };
-            ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report)?;
+            ids = settle(taken, store, std::mem::take(&mut folded.held), examined.read(), &mut report)?;
             if !ids.is_empty() {
                 // The outcomes of these runs were not written. Read the file once more to store them.
                 continue;
@@ -134,20 +152,30 @@ fn import_file(
         (_, true) => SourceOutcome::NothingNew,
         (_, false) => SourceOutcome::Imported,
     };
-    taken.extend(ids.into_keys().chain(folded.new.iter().map(|run| run.id.clone())));
+    note_replaced(&mut folded.runs, &report);
+    report.runs_replaced.iter().for_each(|replaced| taken.replaced(&replaced.run));
+    folded.runs.iter().for_each(|run| taken.add(run, Standing::Counts));
     report.stated = folded.stated;
     report.runs_new = folded.new;
     report.runs_repeated = folded.repeated;
     if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
         let mut writer = writer;
-        begun(&mut writer, store, &key)?;
+        begun(&mut writer, store, key)?;
         if let Some(writer) = writer {
-            note_replaced(&mut folded.runs, &report);
             writer.commit(&folded.runs)?;
             debug!(file = report.file, key, "sealed in the store");
         }
     }
     Ok(report)
+}
+
+/// Returns the run's id. A map that names an `identity` says that the source names its runs.
+fn first_id(run: &Run, map: &Map, stored: &StoredRuns, read: Read<'_>) -> RunId {
+    if !map.run.identity.is_empty() {
+        return run.id.clone();
+    }
+    let names = Unnamed { names: [&run.suite, &run.approach, &run.model], index: run.run_index, moment: Moment::Unread };
+    stored.unnamed(Store::imported_run_id(TABLE, &[run.id.as_str(), read.sha256]), TABLE, read, names)
 }
 
 /// Reads the source once, row by row. Returns its runs and the writer with its items. Returns `None` and reports why if the source cannot
@@ -158,7 +186,7 @@ fn fold(
     source: &Source,
     place: Option<&str>,
     map: &Map,
-    known: &dyn Fn(&RunId) -> Known,
+    known: &dyn Fn(&Run) -> Known,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
@@ -190,6 +218,7 @@ fn fold(
     }
     let provenance = Provenance {
         importer: TABLE.to_owned(),
+        version: Some(VERSION),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
         map: Some(map.file.clone()),
@@ -274,7 +303,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use super::*;
-    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run};
+    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus};
     use crate::import::ImportedRun;
     use crate::results::{ItemLine, SealedReader, examine, scan};
 
@@ -312,7 +341,7 @@ mod tests {
             let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
             let files: Vec<_> = files.iter().map(|(name, bytes)| self.file(name, bytes)).collect();
             let runs = self.runs();
-            let existing: StoredRuns = runs.iter().map(|run| (run, true)).collect();
+            let existing: StoredRuns = runs.iter().map(|run| (run, Standing::Counts)).collect();
             let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {}).expect("a writable store");
             assert_eq!(report.dry_run, mode == Mode::DryRun);
             report.sources

@@ -88,10 +88,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let crashed = results.is_none();
     let results = results.unwrap_or_default();
     let of_suite = |key: &str| results.test_suite.get(key).and_then(filled);
-    let id = text(&results.id).unwrap_or_else(|| source.name.clone());
     let suite = of_suite("name").unwrap_or_else(|| "zelda".to_owned());
     let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
-    let Some(run) = sink.begin_run(&[&id], [&suite, &approach, ""]) else { return Ok(()) };
+    let Some(run) = sink.begin_run_with(text(&results.id).as_deref(), &[], [&suite, &approach, ""]) else { return Ok(()) };
     if !sink.is_model_given() {
         sink.quirk("the run names no model; --set can name it");
     }

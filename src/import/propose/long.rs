@@ -21,11 +21,13 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
             return Err(vec![Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN")]);
         };
         let mut used = judged.columns();
+        let evaluator = evaluator(look, &used).map_err(one)?;
+        used.extend(evaluator);
         let mut arms = Arms::of(look, &used).map_err(one)?;
         used.extend(arms.columns());
         let mut item = items(look, &used).map_err(one)?;
         if arms.approach.is_empty() && arms.model.is_none() {
-            arms.approach.extend(unnamed_arms(look, &used, &item).map_err(one)?);
+            arms.approach.extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
             used.extend(&arms.approach);
             item.retain(|column| !column.is_among(&arms.approach));
         }
@@ -33,7 +35,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
         arms.write(look, suite, &mut draft, &mut notes);
 
-        let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
+        let repeats = Repeats::of(look, (&arms, evaluator), &mut item, &mut used).map_err(one)?;
         if item.is_empty() {
             notes.push("no column names the items: each row is an item by its number".to_owned());
         }
@@ -46,6 +48,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.push(("kind", constant(kind_of(&item))));
         draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
         notes.extend(judged.note());
+        draft.item.extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
         if let Some(run) = repeats.run {
             draft.run.push(("identity", list([&run.name])));
         }
@@ -76,6 +79,19 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
         return Err(Question::new(text, "--item COLUMN"));
     }
     Ok(())
+}
+
+/// Finds the column that names who judged each outcome.
+fn evaluator<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Option<&'l Column>, Question> {
+    if let Some(column) = look.hinted(look.hints.evaluator.as_ref(), "--evaluator COLUMN")? {
+        return Ok(Some(column));
+    }
+    let hints = look.hints;
+    let others = [&hints.approach, &hints.model, &hints.item, &hints.attempt];
+    let is_free = |column: &Column| !column.is_among(used) && others.iter().all(|other| other.as_ref() != Some(&column.name));
+    let may_judge =
+        |column: &Column| is_free(column) && column.may_name() && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES;
+    Ok(look.best(Role::Evaluator, 2, may_judge).first().copied())
 }
 
 /// Finds the columns that name an item.
@@ -135,8 +151,13 @@ fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l 
 }
 
 /// Finds a column that names arms without a telling title: with it, each row of an item is unique.
-fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> Result<Option<&'l Column>, Question> {
-    if item.is_empty() || look.is_unique(item) {
+fn unnamed_arms<'l>(
+    look: &'l Look<'_>,
+    (used, evaluator): (&[&Column], Option<&Column>),
+    item: &[&Column],
+) -> Result<Option<&'l Column>, Question> {
+    let judged: Vec<&Column> = item.iter().copied().chain(evaluator).collect();
+    if item.is_empty() || look.is_unique(&judged) {
         return Ok(None);
     }
     let is_free = |column: &Column| {
@@ -146,7 +167,7 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
             && (2..=MOST_APPROACHES).contains(&column.values.len())
     };
     let is_arm = |column: &&Column| {
-        let both: Vec<&Column> = item.iter().copied().chain([*column]).collect();
+        let both: Vec<&Column> = judged.iter().copied().chain([*column]).collect();
         is_free(column)
             && column.clarity(Role::Category) < 2
             && column.clarity(Role::Reason) == 0
@@ -177,9 +198,14 @@ struct Repeats<'l> {
 }
 
 impl<'l> Repeats<'l> {
-    fn of(look: &'l Look<'_>, arms: &Arms<'l>, item: &mut Vec<&'l Column>, used: &mut Vec<&'l Column>) -> Result<Self, Question> {
+    fn of(
+        look: &'l Look<'_>,
+        (arms, evaluator): (&Arms<'l>, Option<&'l Column>),
+        item: &mut Vec<&'l Column>,
+        used: &mut Vec<&'l Column>,
+    ) -> Result<Self, Question> {
         let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
-            arms.columns().into_iter().chain(more.iter().copied()).chain(item.iter().copied()).collect()
+            arms.columns().into_iter().chain(evaluator).chain(more.iter().copied()).chain(item.iter().copied()).collect()
         };
         let mut found = Self::default();
         if item.is_empty() {

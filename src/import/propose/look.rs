@@ -17,6 +17,7 @@ pub struct Hints {
     pub passed: Option<String>,
     pub score: Option<String>,
     pub attempt: Option<String>,
+    pub evaluator: Option<String>,
     pub sheet: Option<String>,
     pub list: Option<String>,
     /// Kind of the columns that are side by side.
