@@ -323,11 +323,13 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         text.push_str(&format!("{} of {tool}, not supported yet: {hint}\n", files(count)));
     }
     if !unknown.is_empty() {
+        // A dry run names them all below.
         let names = unknown.iter().map(|file| file.file.as_str());
-        text.push_str(&format!("{} of no format that is recognised: {}\n", files(unknown.len()), few(names)));
-        if let Some(hint) = unknown.iter().find_map(|file| file.hint) {
-            text.push_str(&format!("  hint: {hint}\n"));
-        }
+        let named = if report.dry_run { String::new() } else { format!(": {}", few(names)) };
+        text.push_str(&format!("{} of no format that is recognised{named}\n", files(unknown.len())));
+    }
+    if let Some(hint) = report.unrecognised.iter().find_map(|file| file.hint.filter(|_| file.tool.is_none())) {
+        text.push_str(&format!("  hint: {hint}\n"));
     }
     if !report.links.is_empty() {
         let links = output::count(report.links.len(), "symbolic link");

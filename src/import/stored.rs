@@ -256,7 +256,8 @@ impl StoredRuns {
                 && version.index == run.index
                 && run.moment.fits(version.timestamp)
         };
-        let known = || self.versions.iter().filter_map(|(first, versions)| Some((first, newest(versions).filter(|newest| is_known(newest))?)));
+        let known =
+            || self.versions.iter().filter_map(|(first, versions)| Some((first, newest(versions).filter(|newest| is_known(newest))?)));
         let mut standing = known().filter(|(_, version)| version.stands());
         // If several fit, nobody knows which.
         let only = match (standing.next(), standing.next()) {
@@ -268,6 +269,24 @@ impl StoredRuns {
             }
         };
         only.cloned().unwrap_or(own)
+    }
+
+    /// Returns whether a run under these names counts, which another source gave: its content may be the same.
+    pub(super) fn has_namesake(&self, importer: &str, run: Unnamed<'_>) -> bool {
+        self.namesakes(importer, run).next().is_some()
+    }
+
+    /// Returns whether another run under these names has the same content in every field: then the source is a copy in another notation.
+    pub(super) fn has_same(&self, store: &Store, importer: &str, run: (&Run, Unnamed<'_>), held: &Held) -> Result<bool, StoreError> {
+        let (run, names) = run;
+        let alike = || self.namesakes(importer, names).filter(|(_, version)| version.counts == counts(run));
+        let records = self.records(store, alike().map(|(first, _)| first))?;
+        Ok(alike().any(|(_, version)| records.get(&version.id).is_some_and(|stored| stored.is_same(held))))
+    }
+
+    fn namesakes<'s>(&'s self, importer: &'s str, run: Unnamed<'s>) -> impl Iterator<Item = (&'s RunId, &'s Version)> {
+        let is_one = move |version: &&Version| version.importer == importer && version.names == run.names && version.index == run.index;
+        self.versions.iter().filter_map(move |(first, versions)| Some((first, current(versions).filter(is_one)?)))
     }
 
     /// Returns whether the source at this place, which gave these runs, gave another version of one of them since.

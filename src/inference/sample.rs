@@ -86,7 +86,8 @@ impl Outcomes {
                         unanswered += sums.unanswered;
                     }
                     None => {
-                        let held = if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
+                        let held =
+                            if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
                         unanswered += (asked - held) as u64;
                     }
                 }

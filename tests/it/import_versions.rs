@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use evalreport::domain::{Run, hex};
 use evalreport::import::{
-    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign, import_rubrics, import_table, propose_tables,
-    versions,
+    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign, import_rubrics, import_table,
+    propose_tables, versions,
 };
 use evalreport::results::{SealedReader, Store, scan, to_json};
 use sha2::{Digest, Sha256};

@@ -128,7 +128,8 @@ fn a_second_evaluator_of_every_outcome_changes_no_surface() {
         }
         let [alone, both] = [&one, &two].map(|project| {
             assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
-            let pages = project.files("site").into_iter().filter(|page| page.ends_with("/items/index.html") || page.ends_with("quiz/index.html"));
+            let pages =
+                project.files("site").into_iter().filter(|page| page.ends_with("/items/index.html") || page.ends_with("quiz/index.html"));
             pages.map(|page| (page.clone(), counts_of(&project.read(&page)))).collect::<Vec<_>>()
         });
         assert!(alone.iter().any(|(_, counts)| counts.iter().any(|count| count == &format!("{ITEMS} questions"))), "{alone:?}");

@@ -27,7 +27,7 @@ const QUESTIONS: &str = "answers";
 const TASKS: &str = "tasks";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "cogni", title: "cogni", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+    Format::new(Facts { name: "cogni", title: "cogni", kind: ItemKind::Question, reads_names: false, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["run_id", "agents", "tasks"]) && (peek.has("tasks[].task_id") || peek.has("summary.tasks_total"));

@@ -24,7 +24,7 @@ use super::sink::{Handle, Moment, Sink, clip};
 use super::source::{ForeignFile, ForeignSource, stem};
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "deepeval", title: "DeepEval", kind: ItemKind::Question, reads_names: true, version: 1 }, claim, read);
+    Format::new(Facts { name: "deepeval", title: "DeepEval", kind: ItemKind::Question, reads_names: true, version: 2 }, claim, read);
 
 const WRAPPER: &str = "testRunData";
 const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];

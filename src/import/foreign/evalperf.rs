@@ -32,7 +32,7 @@ const MOST_OUTCOMES: u64 = 2_000_000;
 const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_configured = peek.has_all(&["config.n_samples", "config.min_correct", "config.max_profile"]);

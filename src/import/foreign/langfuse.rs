@@ -25,7 +25,7 @@ use super::source::ForeignSource;
 use super::times::Span;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 1 }, claim, read);
+    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 2 }, claim, read);
 
 const PAGE: &str = "data";
 const SUITE: &str = "langfuse";

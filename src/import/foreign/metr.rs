@@ -23,7 +23,7 @@ use super::source::ForeignSource;
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 1 }, claim, read);
+    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";

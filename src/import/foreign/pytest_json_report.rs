@@ -19,7 +19,7 @@ use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 1 },
+    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 2 },
     claim,
     read,
 );

@@ -160,8 +160,7 @@ fn is_called_bundle(peek: &Peek) -> bool {
 
 fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
     match unread {
-        None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
-            .with_hint(AS_RUBRIC),
+        None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names").with_hint(AS_RUBRIC),
         Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
         // Too little of the file is left to recognise it.
         None if is_called_bundle(peek) => {

@@ -29,7 +29,7 @@ const FULFILMENT: &str = "requirementFulfillment";
 const ROUNDING: f64 = 0.05;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "zelda", title: "zelda", kind: ItemKind::Criterion, reads_names: false, version: 3 }, claim, read);
+    Format::new(Facts { name: "zelda", title: "zelda", kind: ItemKind::Criterion, reads_names: false, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_in_run = peek.folder_name(1) == Some("runs") && peek.folder_name(2) == Some(".zelda");

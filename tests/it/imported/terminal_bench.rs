@@ -173,9 +173,7 @@ fn models_without_a_name_are_told_apart_by_their_submissions() {
 
 #[test]
 fn the_trials_of_two_runs_in_one_folder_are_two_runs() {
-    let trial = |run: &str, task: &str, resolved: bool| {
-        json!({"trial_name": format!("{task}.1-of-1.{run}"), "task_id": task, "is_resolved": resolved, "instruction": task})
-    };
+    let trial = |run: &str, task: &str, resolved: bool| json!({"trial_name": format!("{task}.1-of-1.{run}"), "task_id": task, "is_resolved": resolved, "instruction": task});
     let [first, second] = ["2025-08-25__12-29-38", "2025-08-25__13-35-43"];
     // Of the same tasks, and of others.
     for other in ["same", "other"] {

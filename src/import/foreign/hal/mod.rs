@@ -24,7 +24,7 @@ use super::source::ForeignSource;
 use super::times::moment;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 1 }, claim, read);
+    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 2 }, claim, read);
 
 /// Key of the transcripts, which are skipped.
 const TRANSCRIPTS: &str = "raw_logging_results";

@@ -38,7 +38,7 @@ use wire::{Head, Metrics, Row, TableRow};
 const EVALUATOR: &str = "assertions";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 3 }, claim, read)
+    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 4 }, claim, read)
         .with_arrangement(prefer_json);
 
 fn claim(peek: &Peek) -> Option<Claim> {
