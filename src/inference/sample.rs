@@ -23,8 +23,8 @@ pub(crate) struct Outcomes {
     /// Passed and counted items and attempts by run, in the order of the runs. If the evaluators of an item disagree, it passes in part, and
     /// a run's sum is rounded.
     pub by_run: Vec<(u64, u64)>,
-    /// Whether a sum of `by_run` is rounded.
-    pub is_rounded: bool,
+    /// Whether the evaluators of an item disagree about an attempt.
+    pub is_split: bool,
     /// Number of runs, or of attempts within runs.
     pub attempts: u64,
     /// Missing outcomes of items over all attempts: outages, unjudged ones, or items that only other arms have. An item with an outcome of one
@@ -60,7 +60,7 @@ impl Outcomes {
         let is_in = |item: u32| !is_marked(left_out, item as usize);
         let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
         let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
-        let mut is_rounded = false;
+        let mut is_split = false;
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut beside = vec![Asked::Not; matrix.items.len()];
@@ -114,7 +114,7 @@ impl Outcomes {
             }
             if judged.is_some() {
                 (passed, counted) = parts.rounded();
-                is_rounded |= !parts.is_whole();
+                is_split |= parts.is_split;
             }
             by_run.push((passed, counted));
             if runs.len() > 1 {
@@ -148,7 +148,7 @@ impl Outcomes {
             lost,
             beside,
             by_run,
-            is_rounded,
+            is_split,
             attempts,
             unanswered,
             runs: shares,
@@ -166,7 +166,7 @@ impl Outcomes {
             lost: 0,
             beside: vec![Asked::Not; columns],
             by_run: Vec::with_capacity(runs.len()),
-            is_rounded: false,
+            is_split: false,
             attempts: runs.len() as u64,
             unanswered: 0,
             runs: Vec::new(),
@@ -318,12 +318,15 @@ pub(crate) fn is_marked(marks: &[bool], item: usize) -> bool {
 pub(crate) struct Parts {
     passed: f64,
     counted: u64,
+    /// The evaluators of an item disagree.
+    is_split: bool,
 }
 
 impl Parts {
     fn add(&mut self, other: &Self) {
         self.passed += other.passed;
         self.counted += other.counted;
+        self.is_split |= other.is_split;
     }
 
     /// Adds an item by its passed and counted outcomes, one for each evaluator.
@@ -331,11 +334,8 @@ impl Parts {
         if counted > 0 {
             self.passed += f64::from(passed) / f64::from(counted);
             self.counted += 1;
+            self.is_split |= passed > 0 && passed < counted;
         }
-    }
-
-    fn is_whole(&self) -> bool {
-        (self.passed - self.passed.round()).abs() < 1e-6
     }
 
     pub fn rounded(&self) -> (u64, u64) {

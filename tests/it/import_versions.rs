@@ -196,7 +196,8 @@ fn digest_of(store: &Store, refused: &str) -> String {
     for pair in scan(store).sealed {
         for run in SealedReader::runs(&pair.runs).0 {
             // An unnamed model is called after its file, by as much of the path as tells it from the other fixtures.
-            let model = if run.model.starts_with("unknown (") { "unknown".to_owned() } else { run.model.clone() };
+            let end = run.model.strip_prefix("unknown (").and_then(|path| path.rsplit('/').next());
+            let model = end.map_or_else(|| run.model.clone(), |end| format!("unknown ({end}"));
             texts.push(to_json(&Run { provenance: None, carried: None, model, ..run }));
         }
         if let Some(items) = pair.items {
