@@ -325,8 +325,8 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
     if !unknown.is_empty() {
         // A dry run names them all below.
         let names = unknown.iter().map(|file| file.file.as_str());
-        let named = if report.dry_run { String::new() } else { format!(": {}", few(names)) };
-        text.push_str(&format!("{} of no format that is recognised{named}\n", files(unknown.len())));
+        let listed = if report.dry_run { String::new() } else { format!(": {}", few(names)) };
+        text.push_str(&format!("{} of no format that is recognised{listed}\n", files(unknown.len())));
     }
     if let Some(hint) = report.unrecognised.iter().find_map(|file| file.hint.filter(|_| file.tool.is_none())) {
         text.push_str(&format!("  hint: {hint}\n"));

@@ -122,20 +122,24 @@ fn import_file(
         if let Some(id) = ids.remove(&rubric.source.id) {
             rubric.rename(id);
         }
-        if !taken.contains(&rubric.source.id) {
+        if taken.contains(&rubric.source.id) {
+            report.runs_repeated.push(rubric.source.clone());
+        } else {
             taken.add_id(rubric.source.id.clone());
             report.items += rubric.leaves.len() as u64;
             report.runs_new.push(rubric.source.clone());
             new.push(rubric);
-        } else {
-            report.runs_repeated.push(rubric.source.clone());
         }
     }
     report.outcome = if new.is_empty() { SourceOutcome::NothingNew } else { SourceOutcome::Imported };
     let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
     note_replaced(&mut runs, &report);
-    report.runs_replaced.iter().for_each(|replaced| taken.replaced(&replaced.run));
-    runs.iter().for_each(|run| taken.add(run, Standing::Counts));
+    for replaced in &report.runs_replaced {
+        taken.replaced(&replaced.run);
+    }
+    for run in &runs {
+        taken.add(run, Standing::Counts);
+    }
     if mode == Mode::Store && !new.is_empty() {
         let mut writer = SealedWriter::create(store, key)?;
         for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {

@@ -130,9 +130,8 @@ fn import_file(
             let first = first_id(run, map, taken, examined.read());
             match ids.get(&first) {
                 Some(again) if *again != first => Known::Again(first, RunId::clone(again)),
-                Some(_) => Known::Not(first),
                 None if taken.contains(&first) || is_unnamed && taken.has_namesake(TABLE, names_of(run)) => Known::Stored(first),
-                None => Known::Not(first),
+                Some(_) | None => Known::Not(first),
             }
         };
         let is_first_look = ids.is_empty();
@@ -162,8 +161,12 @@ fn import_file(
         (_, false) => SourceOutcome::Imported,
     };
     note_replaced(&mut folded.runs, &report);
-    report.runs_replaced.iter().for_each(|replaced| taken.replaced(&replaced.run));
-    folded.runs.iter().for_each(|run| taken.add(run, Standing::Counts));
+    for replaced in &report.runs_replaced {
+        taken.replaced(&replaced.run);
+    }
+    for run in &folded.runs {
+        taken.add(run, Standing::Counts);
+    }
     report.stated = folded.stated;
     report.runs_new = folded.new;
     report.runs_repeated = folded.repeated;

@@ -408,7 +408,9 @@ pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
                     let cell = cells.entry(names[item as usize]).or_default();
                     *cell = (cell.0 + passed, cell.1 + 1);
                 }
-                cells.into_values().for_each(|(passed, counted)| parts.add_item(passed, counted));
+                for (passed, counted) in cells.into_values() {
+                    parts.add_item(passed, counted);
+                }
             }
         }
     }

@@ -399,6 +399,9 @@ fn counted(project: &Project) -> [u64; 3] {
     [count(&entries[0]["pass_rate"]["passed"]), count(&entries[0]["pass_rate"]["total"]), count(&entries[0]["runs"])]
 }
 
+/// A file in which so many items pass.
+type Content<'a> = &'a dyn Fn(u64) -> String;
+
 #[test]
 fn files_of_one_name_in_several_folders_are_runs_of_the_arm() {
     let metr = |passed: u64| {
@@ -411,7 +414,7 @@ fn files_of_one_name_in_several_folders_are_runs_of_the_arm() {
     let csv = |passed: u64| {
         (0..4).fold("q,ok,cost\n".to_owned(), |text, item| text + &format!("{item},{},1\n", if item < passed { "pass" } else { "fail" }))
     };
-    let cases: [(&str, &[&str], &dyn Fn(u64) -> String); 3] =
+    let cases: [(&str, &[&str], Content<'_>); 3] =
         [("t.csv", &["--map", "map.yaml"], &csv), ("runs.jsonl", &[], &metr), (".latest_test_run.json", &["--as", "deepeval"], &deepeval)];
     for (name, more, content) in cases {
         // In one command, in two, and in the other order.

@@ -88,7 +88,7 @@ fn a_second_evaluator_of_every_outcome_changes_no_surface() {
     let made = |seed: u64, judges: &[&str]| {
         let project = Project::new();
         for (arm, name) in [(0, "a"), (1, "b"), (2, "c")] {
-            for run in 0..1 + seed % 3 {
+            for run in 0..=seed % 3 {
                 let id = format!("{name}-{run}");
                 let mut lines = String::new();
                 // An arm lacks some items, and one has several attempts.

@@ -142,10 +142,10 @@ impl Reading {
         if !self.tallies.contains_key(&key) {
             let suite = trace_name.as_deref().unwrap_or(SUITE);
             let approach = of_run.as_deref().or(environment.as_deref()).unwrap_or_default();
-            let (identity, names) = ([environment.as_deref().unwrap_or_default(), &named], [suite, approach, ""]);
+            let (identity, arm) = ([environment.as_deref().unwrap_or_default(), &named], [suite, approach, ""]);
             let run = match &of_run {
-                Some(_) => sink.begin_run(&identity, names),
-                None => sink.begin_run_of_bytes(&identity, names, Moment::Unread),
+                Some(_) => sink.begin_run(&identity, arm),
+                None => sink.begin_run_of_bytes(&identity, arm, Moment::Unread),
             };
             self.first = self.first.or(run);
             self.tallies.insert(key.clone(), Tally { run, ..Tally::default() });

@@ -172,10 +172,10 @@ impl Eval {
         for (number, named) in named {
             // Rows have random ids that every file of the evaluation repeats, so two exports of it are one run.
             let place = number.to_string();
-            let names = [suite.as_str(), &named.approach, &named.model];
+            let arm = [suite.as_str(), &named.approach, &named.model];
             let run = match &eval_id {
-                _ if !named.row_id.is_empty() => sink.begin_run(&[&named.row_id], names),
-                id => sink.begin_run_with(id.as_deref(), &[&place], names),
+                _ if !named.row_id.is_empty() => sink.begin_run(&[&named.row_id], arm),
+                id => sink.begin_run_with(id.as_deref(), &[&place], arm),
             };
             runs.insert(number, run);
             let Some(run) = run else { continue };

@@ -26,7 +26,7 @@ pub(super) struct Found<'f> {
     pub damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
 }
 
-impl<'f> Found<'f> {
+impl Found<'_> {
     /// Returns the run's id of a trial's file, as its folders name it.
     pub fn run_of(file: &ForeignFile) -> String {
         let mut folders = file.path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());

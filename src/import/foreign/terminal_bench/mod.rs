@@ -133,7 +133,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         && let Some(unnamed) = runs.remove("")
     {
         runs.get_mut(only).expect("just seen").join(unnamed);
-        read.iter_mut().for_each(|(_, id)| id.clone_from(only));
+        for (_, id) in &mut read {
+            id.clone_from(only);
+        }
     }
     if runs.is_empty() {
         runs.insert(String::new(), Found::default());
@@ -148,10 +150,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let described = metadata.as_ref().and_then(|metadata| filled(&metadata.run_id));
     for (id, mut found) in runs {
         let metadata = metadata.as_ref().filter(|_| is_only || described.as_ref() == Some(&id));
-        let states = is_only || stating.as_ref() == Some(&id);
+        let is_stated = is_only || stating.as_ref() == Some(&id);
         found.damaged.extend(damaged_results.take());
         let nothing = Results::default();
-        let stated = if states { &stated } else { &nothing };
+        let stated = if is_stated { &stated } else { &nothing };
         let damaged = found.refuse(sink);
         let holdings = Holdings::of(metadata, stated, &found, damaged);
         let is_own = |trial: &str| is_only || trial == id;

@@ -96,8 +96,8 @@ impl TrialRun {
         } else if model.is_empty() {
             sink.quirk("the run names no model, as custom agents may");
         }
-        let names = [suite.as_str(), &agent, &model];
-        let run = if own.is_some() { sink.begin_run(&identity, names) } else { sink.begin_run_of_bytes(&identity, names, Moment::Unread) }?;
+        let arm = [suite.as_str(), &agent, &model];
+        let run = if own.is_some() { sink.begin_run(&identity, arm) } else { sink.begin_run_of_bytes(&identity, arm, Moment::Unread) }?;
         Some(Self {
             run,
             is_unfinished,
