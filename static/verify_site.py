@@ -143,7 +143,8 @@ def units(*arms):
 TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "pooled_totals", "delta_on_logs")
 class Site:
     def __init__(self, root):
-        self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
+        self.split = set()
+        self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given, self.tries = root, Counter(), [], Counter(), {}, {}, {}, {}
     read = lambda self, path: json.loads(self.text(path))
     text = lambda self, path: pathlib.Path(self.root, path).read_text(encoding="utf-8")
     def below(self, folder, ending):
@@ -174,12 +175,13 @@ class Site:
     def load_runs(self):
         for answer in map(self.read, self.below("data/runs", ".json")):
             cells = self.outcomes[answer["run"]["id"]] = defaultdict(lambda: [0, 0, None])
-            self.runs[answer["run"]["id"]] = answer["run"]
+            self.runs[answer["run"]["id"]], tries = answer["run"], self.tries.setdefault(answer["run"]["id"], defaultdict(lambda: [0, 0]))
             for row in answer["items"]:
                 if row["evaluator"] not in ("own_tests", "functional_tests"):
                     cell = cells[(row["kind"], row["evaluator"], row["item"])]
-                    cell[0] += row["status"] == "pass"
-                    cell[1] += row["status"] in COUNTED
+                    for sums in (cell, tries[row["kind"], row["item"], row.get("attempt", 1)]):
+                        sums[0] += row["status"] == "pass"
+                        sums[1] += row["status"] in COUNTED
                     cell[2] = cell[2] or row.get("cluster")
     def suite(self, path):
         board = (answer := self.read(path))["board"]
@@ -189,7 +191,11 @@ class Site:
         kind = min((key[0] for run in answer["runs"] for key in self.outcomes[run["id"]]), key=KINDS.index, default=None)
         for line in answer["runs"]:
             cells = self.outcomes[line["id"]] = {key: cell for key, cell in self.outcomes[line["id"]].items() if key[0] == kind}
-            passed, total = sum(cell[0] for cell in cells.values()), sum(cell[1] for cell in cells.values())
+            tries = [tried for key, tried in self.tries[line["id"]].items() if key[0] == kind and tried[1]]
+            # An item whose evaluators disagree passes in part, and counts once.
+            passed, total = math.floor(math.fsum(tried[0] / tried[1] for tried in tries) + 0.5), len(tries)
+            if any(0 < tried[0] < tried[1] for tried in tries):
+                self.split.add(line["id"])
             if total:
                 self.counts(f"run {line['id']}", line, passed=passed, total=total)
             else:
@@ -225,7 +231,10 @@ class Site:
         found = len(set(clusters))
         if found < len(items) and kind != "task" and (kind == "question" or found >= MIN_ITEMS):
             return clustered(means, clusters)[1] or wilson(math.fsum(means) / len(means) * found, found)
-        if all(own[2] == 1 for [own], _ in items):
+        tries = defaultdict(list)
+        for (of, _, item), (passed, counted, _) in cells.items():
+            tries[of, item].append((passed, counted))
+        if all(counted <= 1 for found in tries.values() for _, counted in found) and all(mean in (0, 1) for mean in means):
             return None
         return t_mean(means)[1] or wilson(math.fsum(means), len(means))
     def stated_rates(self, runs):
@@ -240,7 +249,8 @@ class Site:
             return
         method, known = stated["method"], [self.given[run] for run in runs if self.given.get(run)]
         passed, total = (sum(counts) for counts in zip(*known)) if known else (None, None)
-        self.counts(place, stated, passed=passed, total=total)
+        if self.split.isdisjoint(runs):
+            self.counts(place, stated, passed=passed, total=total)
         items, interval = units(self.cells(runs) or {}).values(), None
         means = [own[0] for [own], _ in items]
         if method in ("wilson", "wilson_one_run"):

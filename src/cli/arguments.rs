@@ -704,6 +704,9 @@ pub(super) struct Table {
     /// Column of the attempt number
     #[arg(long, value_name = "COLUMN")]
     pub attempt: Option<String>,
+    /// Column of who judged the outcome
+    #[arg(long, value_name = "COLUMN")]
+    pub evaluator: Option<String>,
     /// Entries that are side by side in the columns
     #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,

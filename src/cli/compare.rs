@@ -58,7 +58,15 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
                     .with_hint("name the suite to compare it with earlier runs, as in `evalreport compare SUITE`")
             }
             None if apart.is_empty() => {
-                Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows the suites and their arms")
+                let suites: BTreeSet<&str> = groups.iter().map(|group| group.suite.as_str()).collect();
+                let hint = match suites.len() {
+                    0 | 1 => "`evalreport list` shows the suites and their arms".to_owned(),
+                    count => format!(
+                        "each of {count} suites has one arm: if they are one suite, import their files again with --set suite=NAME; `evalreport \
+                         list` shows them"
+                    ),
+                };
+                Failure::new("no suite has two arms to compare").with_hint(hint)
             }
             None => {
                 let details = comparability::apart_notes(&apart).iter().map(|note| visible(note)).collect();

@@ -7,10 +7,11 @@ use crate::document::nearest_hint;
 use crate::domain::{Filter, PriceTable, Problem, RunId, Signer, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, ReplacedRun, SourceOutcome,
-    SourceReport, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded,
+    SourceReport, Standing, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded, table_files,
 };
 use crate::render::format;
 use crate::results::{AllowedSigners, Retraction, is_bundle};
+use crate::warehouse::HiddenBy;
 
 use super::arguments::{Format, Import, ImportAs};
 use super::assignments::assignments;
@@ -87,8 +88,17 @@ fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
     let warehouse = settings.open()?;
     // A stored run that is overlooked would be imported a second time.
     output::refuse_unread("the list of what is imported already", warehouse.problems())?;
-    let standing = warehouse.runs().iter().map(|row| (row.run.as_ref(), true));
-    Ok(standing.chain(warehouse.hidden().iter().map(|hidden| (hidden.run.as_ref(), false))).collect())
+    let counted = warehouse.runs().iter().map(|row| (row.run.as_ref(), Standing::Counts));
+    let hidden = warehouse.hidden().iter().map(|hidden| {
+        let standing = match hidden.by {
+            HiddenBy::Tombstone => Standing::Retracted(hidden.reason.clone()),
+            HiddenBy::Selection => Standing::Covered(hidden.reason.clone()),
+            // No tombstone says so yet: the import that replaced it was interrupted, or its tombstone was taken back.
+            HiddenBy::Replacement => Standing::Counts,
+        };
+        (hidden.run.as_ref(), standing)
+    });
+    Ok(counted.chain(hidden).collect())
 }
 
 /// Retracts runs whose sources have changed, including those that an interrupted import left behind.
@@ -144,8 +154,8 @@ fn import(settings: &Settings, files: &[PathBuf], reading: &Reading, existing: &
             store.sweep();
         }
         let report = match reading {
-            Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
-            Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
+            Reading::Table(map) => import_table(&store, &table_files(files), map, existing, mode, &mut on_bytes),
+            Reading::Rubric(names) => import_rubrics(&store, &table_files(files), names, existing, mode, &mut on_bytes),
             Reading::Bundle(signers) => Ok(import_bundles(&store, files, existing, signers, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
                 import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
@@ -313,7 +323,18 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         text.push_str(&format!("{} of {tool}, not supported yet: {hint}\n", files(count)));
     }
     if !unknown.is_empty() {
-        text.push_str(&format!("{} of no format that is recognised\n", files(unknown.len())));
+        // A dry run names them all below.
+        let names = unknown.iter().map(|file| file.file.as_str());
+        let listed = if report.dry_run { String::new() } else { format!(": {}", few(names)) };
+        text.push_str(&format!("{} of no format that is recognised{listed}\n", files(unknown.len())));
+    }
+    if let Some(hint) = report.unrecognised.iter().find_map(|file| file.hint.filter(|_| file.tool.is_none())) {
+        text.push_str(&format!("  hint: {hint}\n"));
+    }
+    if !report.links.is_empty() {
+        let links = output::count(report.links.len(), "symbolic link");
+        let names = few(report.links.iter().map(String::as_str));
+        text.push_str(&format!("{links} not followed: {names}\n  hint: name the files or folders themselves to import them\n"));
     }
     if report.dry_run {
         for file in &report.unrecognised {
@@ -324,6 +345,15 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
     if report.sources.is_empty() && report.unrecognised.is_empty() {
         text.push_str("nothing to import was found\n");
     }
+}
+
+/// Names the first few files, and counts the others.
+fn few<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    const SHOWN: usize = 3;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown: Vec<String> = names.take(SHOWN).map(visible).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Describes which fields a source of a known format holds and lacks.

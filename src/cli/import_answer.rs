@@ -13,6 +13,7 @@ pub(super) fn of(report: &ImportReport) -> ImportAnswer {
         dry_run: report.dry_run,
         sources: report.sources.iter().map(source).collect(),
         unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
+        links: report.links.clone(),
         passed_over: report.passed_over,
     }
 }

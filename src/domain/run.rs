@@ -83,6 +83,12 @@ pub struct Provenance {
     /// A digest of where the source lay: tells that the file at a place was changed, where nothing in it names its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Version of the importer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
     /// The run that this one replaced when it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]

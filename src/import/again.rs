@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 use crate::domain::{Run, RunId, visible};
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::results::{SealedReader, SealedWriter, Store, StoreError};
 
 use super::held::Held;
 use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
-use super::stored::{Read, Relation, StoredRuns};
+use super::stored::{Read, Relation, Standing, StoredRuns};
 
 /// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first
 /// id.
@@ -24,44 +24,61 @@ pub(super) fn settle(
     let records = stored.records(store, found.iter().map(|(run, _)| &run.id))?;
     let mut ids = BTreeMap::new();
     for (run, held) in found {
+        let name = named(stored, &run);
+        let mut again = |of: RunId, before: Option<u64>| {
+            let by = new_id(&run.id, &held, stored);
+            ids.insert(run.id.clone(), by.clone());
+            ReplacedRun { run: of, by, stored: before, found: held.content.outcomes }
+        };
         match stored.relation(&run, &held, &records, read) {
             Relation::Same => {}
             Relation::Less { stored, found } => report.notes.push(format!(
-                "the store has more outcomes of the run {} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
-                named(&run)
+                "the store has more outcomes of the run {name} than the file ({stored}, here {found}): it is kept as it is; --again replaces it"
             )),
-            Relation::Other { file } => report.notes.push(format!(
-                "`{}` has the same run with other results and is kept: {}; --again replaces it",
-                visible(&file),
-                named(&run)
-            )),
-            Relation::Restored => {
-                let by = new_id(&run.id, &held, stored);
-                report.notes.push(format!("the run {} was retracted and is imported again as {by}", named(&run)));
-                ids.insert(run.id, by);
+            Relation::Other { file } => report
+                .notes
+                .push(format!("`{}` has the same run with other results and is kept: {name}; --again replaces it", visible(&file))),
+            Relation::Hidden { standing } => report.notes.extend(said(&standing, &name)),
+            Relation::Restored { of } => {
+                let restored = again(of, None);
+                report.notes.push(format!("the run {name} was retracted and is imported again as {}", restored.by));
+                report.runs_restored.push(restored);
             }
-            Relation::Changed { stands, stored: before, found } => {
-                let by = new_id(&run.id, &held, stored);
-                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: before, found });
-                ids.insert(run.id, by);
+            Relation::Changed { stands, stored: before, .. } => {
+                report.runs_replaced.push(again(stands, before));
+                report.notes.extend(stored.hidden(&run).and_then(|standing| said(standing, &name)));
             }
         }
     }
     Ok(ids)
 }
 
+/// Says that a run does not count, and which command changes that.
+fn said(standing: &Standing, name: &str) -> Option<String> {
+    match standing {
+        Standing::Counts => None,
+        Standing::Retracted(reason) => Some(format!("the run {name} is retracted ({}): --again imports it again", visible(reason))),
+        Standing::Covered(reason) => Some(format!(
+            "the run {name} is hidden by a tombstone of several runs ({}): `evalreport retract --undo` with the same selection shows them",
+            visible(reason)
+        )),
+    }
+}
+
 /// Notes in each run's provenance which run it replaces, so that an interrupted import can be completed.
 pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
     for run in runs {
-        let replaced = report.runs_replaced.iter().find(|replaced| replaced.by == run.id);
+        let replaced = report.runs_replaced.iter().chain(&report.runs_restored).find(|replaced| replaced.by == run.id);
         if let Some((provenance, replaced)) = run.provenance.as_mut().zip(replaced) {
             provenance.replaces = Some(replaced.run.clone());
         }
     }
 }
 
-fn named(run: &Run) -> String {
-    visible(&format!("{} · {}", run.approach, run.model))
+/// Returns the run's names, as the store and its pages have them.
+fn named(stored: &StoredRuns, run: &Run) -> String {
+    let [approach, model] = stored.names_of(&run.id).map_or([&run.approach, &run.model], |[_, approach, model]| [approach, model]);
+    visible(&format!("{approach} · {model}"))
 }
 
 /// Returns an unused id. The same run with the same content gets the same id.
@@ -72,16 +89,35 @@ fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
 }
 
 /// Returns the key for sealing a source, or `None` if the source is already sealed or was met earlier in the command. If sources are
-/// imported anew, a sealed source gets a numbered key.
-pub(super) fn free_key(stored: &StoredRuns, store: &Store, keys: &mut BTreeSet<String>, key: &str) -> Option<String> {
+/// imported anew, or the source at this place was something else since, a sealed source gets a numbered key.
+pub(super) fn free_key(
+    stored: &StoredRuns,
+    store: &Store,
+    keys: &mut BTreeSet<String>,
+    key: &str,
+    read: Read<'_>,
+    report: &mut SourceReport,
+) -> Option<String> {
     if !keys.insert(key.to_owned()) {
         return None;
     }
-    if !SealedWriter::exists(store, key) {
-        return Some(key.to_owned());
+    let numbered = (1_u32..).map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
+    for key in std::iter::once(key.to_owned()).chain(numbered) {
+        let Some(path) = SealedWriter::sealed(store, &key) else { return Some(key) };
+        if stored.is_anew() {
+            continue;
+        }
+        if stored.ids().is_empty() {
+            return None;
+        }
+        let runs = SealedReader::runs(&path).0;
+        if !stored.is_outdated(&runs, read) {
+            let hidden = runs.iter().filter_map(|run| said(stored.hidden(run)?, &named(stored, run)));
+            report.notes.extend(hidden);
+            return None;
+        }
     }
-    let numbered = || (1_u32..).map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
-    stored.is_anew().then(numbered)?.find(|key| !SealedWriter::exists(store, key))
+    None
 }
 
 /// Returns a digest of a source's location: its path relative to the folder with the store, or its whole path if it lies elsewhere.

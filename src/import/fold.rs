@@ -29,24 +29,23 @@ pub(super) struct Place<'a> {
     pub member: Option<&'a str>,
 }
 
-/// Whether the store, or an earlier file of the command, has a run.
+/// A run's first id, and whether the store, or an earlier file of the command, has the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    Not,
-    /// In an earlier file of the command.
-    Before,
-    /// In the store. The run is summed up for comparison.
-    Stored,
-    /// To be stored again under this id.
-    Again(RunId),
+    Not(RunId),
+    /// The run is summed up for comparison.
+    Stored(RunId),
+    /// To be stored again under the second id.
+    Again(RunId, RunId),
 }
 
 pub(super) struct Fold<'a> {
     map: &'a Map,
-    known: &'a dyn Fn(&RunId) -> Known,
+    known: &'a dyn Fn(&Run) -> Known,
     has_run_figures: bool,
     runs: Vec<RunState>,
     by_names: HashMap<String, usize>,
+    /// By the ids that their names make.
     by_id: HashMap<RunId, usize>,
     items: Dictionary,
     /// Run of the previous row. Rows of one run mostly follow each other.
@@ -97,7 +96,7 @@ pub(super) struct Folded {
 }
 
 impl<'a> Fold<'a> {
-    pub fn new(map: &'a Map, known: &'a dyn Fn(&RunId) -> Known) -> Self {
+    pub fn new(map: &'a Map, known: &'a dyn Fn(&Run) -> Known) -> Self {
         let nobody = RunNames::default();
         Self {
             map,
@@ -234,12 +233,18 @@ impl<'a> Fold<'a> {
 
     fn add_run(&mut self, mut run: Run, row: &Row<'_>, place: &Place<'_>) -> usize {
         self.by_id.insert(run.id.clone(), self.runs.len());
-        let known = (self.known)(&run.id);
-        let is_repeated = matches!(known, Known::Before | Known::Stored);
-        let sums = (known == Known::Stored).then(Sums::default);
+        let known = (self.known)(&run);
+        let is_repeated = matches!(known, Known::Stored(_));
+        let sums = is_repeated.then(Sums::default);
         let first = match known {
-            Known::Again(id) => Some(std::mem::replace(&mut run.id, id)),
-            Known::Not | Known::Before | Known::Stored => None,
+            Known::Again(first, id) => {
+                run.id = id;
+                Some(first)
+            }
+            Known::Not(first) | Known::Stored(first) => {
+                run.id = first;
+                None
+            }
         };
         let source = ImportedRun {
             id: run.id.clone(),

@@ -31,6 +31,7 @@ mod markdown_rows;
 mod names;
 mod nested_rows;
 mod notation;
+mod origin;
 mod path_part;
 mod proposal;
 mod propose;
@@ -56,7 +57,7 @@ pub use bundle::import_bundles;
 pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
-pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables};
+pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, table_files};
 pub use propose::{Hints, Question, WideAre};
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
@@ -64,6 +65,6 @@ pub use report::{
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use source::may_be_table;
-pub use stored::StoredRuns;
+pub use stored::{Standing, StoredRuns};
 pub use table::{Mode, import_table};
 pub use versions::{reading, versions};

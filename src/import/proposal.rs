@@ -76,7 +76,7 @@ pub fn are_tables(paths: &[PathBuf]) -> bool {
 }
 
 /// Returns the files at the paths that may hold tables, sorted by name. A file that is named itself is always included.
-fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
+pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
@@ -234,7 +234,7 @@ fn suite_of(paths: &[PathBuf]) -> String {
 }
 
 fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
-    let known = |_: &crate::domain::RunId| Known::Not;
+    let known = |run: &crate::domain::Run| Known::Not(run.id.clone());
     let mut fold = Fold::new(map, &known);
     let mut outcomes: Vec<ItemOutcome> = Vec::new();
     let read = read_source(source, map, SHOWN_ROWS, &mut columns_of(map), &mut fold, &mut |_| {}, &mut |outcome, _| {

@@ -18,6 +18,8 @@ pub struct ImportReport {
     pub dry_run: bool,
     /// Files of unknown or unsupported formats.
     pub unrecognised: Vec<Unrecognised>,
+    /// Symbolic links in the walked folders, which are not followed.
+    pub links: Vec<String>,
     /// Files in the walked folders that were not opened, because their names show that they hold no results.
     pub passed_over: u64,
 }
@@ -73,6 +75,8 @@ pub struct SourceReport {
     pub runs_repeated: Vec<ImportedRun>,
     /// New runs that replace stored ones, because their sources grew or changed.
     pub runs_replaced: Vec<ReplacedRun>,
+    /// New runs that stand for retracted ones, because it was asked for.
+    pub runs_restored: Vec<ReplacedRun>,
     /// Notes on runs that were not taken, or were restored.
     pub notes: Vec<String>,
     /// Item outcomes stored with the new runs.
@@ -180,6 +184,7 @@ impl SourceReport {
         self.problems = problems;
         self.items = 0;
         self.runs_replaced.clear();
+        self.runs_restored.clear();
     }
 
     pub fn new(file: &str) -> Self {
@@ -196,6 +201,7 @@ impl SourceReport {
             runs_new: Vec::new(),
             runs_repeated: Vec::new(),
             runs_replaced: Vec::new(),
+            runs_restored: Vec::new(),
             notes: Vec::new(),
             items: 0,
             stated: StatedReport::default(),

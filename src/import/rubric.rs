@@ -17,15 +17,15 @@ use crate::domain::{
 use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
-use super::again::{note_replaced, place_of, settle};
+use super::again::{note_replaced, settle};
 use super::encoding::Encoding;
 use super::held::{Held, Sums};
 use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::{Moment, Read, StoredRuns};
-use super::table::{Mode, examined};
+use super::stored::{Moment, Read, Standing, StoredRuns, Unnamed};
+use super::table::{Examined, Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
@@ -52,10 +52,10 @@ pub fn import_rubrics(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = existing.ids().clone();
+    let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(store, file.as_ref(), names, (existing, &mut taken), &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), names, &mut taken, &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -74,15 +74,16 @@ fn import_file(
     store: &Store,
     path: &Path,
     names: &GivenNames,
-    (existing, taken): (&StoredRuns, &mut BTreeSet<RunId>),
+    taken: &mut StoredRuns,
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, names), &mut report) else {
+    let Some(examined) = examined(store, path, (taken, keys), progress, |source| key_of(source, names), &mut report) else {
         return Ok(report);
     };
+    let Examined { source, key, place } = &examined;
 
     let mut graded = Vec::new();
     let read = source.each_part(Encoding::Utf8, progress, |part| {
@@ -100,18 +101,18 @@ fn import_file(
 
     let provenance = Provenance {
         importer: RUBRIC.to_owned(),
+        version: Some(VERSION),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
-        place: place_of(existing, store, path),
+        place: place.clone(),
         ..Provenance::default()
     };
     // If a file has several rubrics, none can be matched with an earlier version.
     if let [rubric] = graded.as_mut_slice() {
-        rubric.know_again(existing, taken, provenance.place.as_deref());
+        rubric.know_again(taken, examined.read());
     }
-    let found = graded.iter().filter(|rubric| existing.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
-    let read = Read { file: &source.name, place: provenance.place.as_deref(), sha256: &source.sha256, names_runs: false };
-    let mut ids = settle(existing, store, found, read, &mut report)?;
+    let found = graded.iter().filter(|rubric| taken.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
+    let mut ids = settle(taken, store, found, examined.read(), &mut report)?;
     let mut new = Vec::new();
     for rubric in &mut graded {
         let nodes = rubric.tree.size();
@@ -121,22 +122,29 @@ fn import_file(
         if let Some(id) = ids.remove(&rubric.source.id) {
             rubric.rename(id);
         }
-        if taken.insert(rubric.source.id.clone()) {
+        if taken.contains(&rubric.source.id) {
+            report.runs_repeated.push(rubric.source.clone());
+        } else {
+            taken.add_id(rubric.source.id.clone());
             report.items += rubric.leaves.len() as u64;
             report.runs_new.push(rubric.source.clone());
             new.push(rubric);
-        } else {
-            report.runs_repeated.push(rubric.source.clone());
         }
     }
     report.outcome = if new.is_empty() { SourceOutcome::NothingNew } else { SourceOutcome::Imported };
+    let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+    note_replaced(&mut runs, &report);
+    for replaced in &report.runs_replaced {
+        taken.replaced(&replaced.run);
+    }
+    for run in &runs {
+        taken.add(run, Standing::Counts);
+    }
     if mode == Mode::Store && !new.is_empty() {
-        let mut writer = SealedWriter::create(store, &key)?;
+        let mut writer = SealedWriter::create(store, key)?;
         for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {
             writer.item(outcome)?;
         }
-        let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
-        note_replaced(&mut runs, &report);
         writer.commit(&runs)?;
         debug!(file = report.file, key, "sealed in the store");
     }
@@ -220,16 +228,12 @@ impl Graded {
     }
 
     /// Takes the id of the run that the file gave before, if only its place shows that it is the same.
-    fn know_again(&mut self, existing: &StoredRuns, taken: &BTreeSet<RunId>, place: Option<&str>) {
+    fn know_again(&mut self, stored: &StoredRuns, read: Read<'_>) {
         let ImportedRun { id, suite, approach, model, .. } = &self.source;
-        if taken.contains(id) {
-            return;
-        }
-        if let Some(alike) = place.and_then(|place| existing.alike(RUBRIC, place, [suite, approach, model], Moment::Unread)) {
-            let alike = alike.clone();
-            self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&alike));
-            self.source.id = alike;
-        }
+        let names = Unnamed { names: [suite, approach, model], index: None, moment: Moment::Unread };
+        let known = stored.unnamed(id.clone(), RUBRIC, read, names);
+        self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&known));
+        self.source.id = known;
     }
 
     /// Takes another id than the one under which the run was first imported.

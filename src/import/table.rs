@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, Run, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::again::{free_key, note_replaced, place_of, settle};
@@ -16,7 +16,7 @@ use super::map::{ItemFields, Map};
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Part, Source, hex_digest};
-use super::stored::{Read, StoredRuns};
+use super::stored::{Moment, Read, Standing, StoredRuns, Unnamed};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
@@ -44,10 +44,10 @@ pub fn import_table(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = BTreeSet::new();
+    let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(store, file.as_ref(), map, (existing, &mut taken), &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), map, &mut taken, &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -64,6 +64,15 @@ pub fn import_table(
     Ok(report)
 }
 
+/// A file that is to be read.
+pub(super) struct Examined {
+    pub source: Source,
+    /// Key of its sealed pair.
+    pub key: String,
+    /// Digest of its location.
+    pub place: Option<String>,
+}
+
 /// Examines a file, and returns it with the key of its sealed pair. Returns `None` and reports why if the file cannot be read or is stored
 /// already.
 pub(super) fn examined(
@@ -73,7 +82,7 @@ pub(super) fn examined(
     progress: &mut dyn FnMut(u64),
     key_of: impl FnOnce(&Source) -> String,
     report: &mut SourceReport,
-) -> Option<(Source, String)> {
+) -> Option<Examined> {
     let source = match Source::examine(path) {
         Ok(source) => source,
         Err(problem) => {
@@ -84,44 +93,61 @@ pub(super) fn examined(
     let key = key_of(&source);
     debug!(file = report.file, bytes = source.bytes, key, "file examined");
     report.sha256 = Some(source.sha256.clone());
-    let free = free_key(existing, store, keys, &key);
+    let place = place_of(existing, store, path);
+    let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256 };
+    let free = free_key(existing, store, keys, &key, read, report);
     if free.is_none() {
         progress(source.bytes);
         report.outcome = SourceOutcome::AlreadyImported;
     }
-    Some((source, free?))
+    Some(Examined { key: free?, source, place })
+}
+
+impl Examined {
+    pub fn read(&self) -> Read<'_> {
+        Read { file: &self.source.name, place: self.place.as_deref(), sha256: &self.source.sha256 }
+    }
 }
 
 fn import_file(
     store: &Store,
     path: &Path,
     map: &Map,
-    (existing, taken): (&StoredRuns, &mut BTreeSet<RunId>),
+    taken: &mut StoredRuns,
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, map), &mut report) else {
+    let Some(examined) = examined(store, path, (taken, keys), progress, |source| key_of(source, map), &mut report) else {
         return Ok(report);
     };
-    let place = place_of(existing, store, path);
+    let Examined { source, key, place } = &examined;
     let mut ids = BTreeMap::new();
+    let is_unnamed = map.run.identity.is_empty();
     let (mut folded, writer) = loop {
-        let known = |id: &RunId| match ids.get(id) {
-            Some(again) => Known::Again(RunId::clone(again)),
-            None if taken.contains(id) => Known::Before,
-            None if existing.contains(id) => Known::Stored,
-            None => Known::Not,
+        let known = |run: &Run| {
+            let first = first_id(run, map, taken, examined.read());
+            match ids.get(&first) {
+                Some(again) if *again != first => Known::Again(first, RunId::clone(again)),
+                None if taken.contains(&first) || is_unnamed && taken.has_namesake(TABLE, names_of(run)) => Known::Stored(first),
+                Some(_) | None => Known::Not(first),
+            }
         };
         let is_first_look = ids.is_empty();
         let on_bytes: &mut dyn FnMut(u64) = if is_first_look { progress } else { &mut |_| {} };
-        let Some((mut folded, writer)) = fold((store, &key), &source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
+        let Some((mut folded, writer)) = fold((store, key), source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
             return Ok(report);
         };
         if is_first_look && !folded.held.is_empty() {
-            let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256, names_runs: false };
-            ids = settle(existing, store, std::mem::take(&mut folded.held), read, &mut report)?;
+            let (stored, new): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut folded.held).into_iter().partition(|(run, _)| taken.contains(&run.id));
+            ids = settle(taken, store, stored, examined.read(), &mut report)?;
+            for (run, held) in new {
+                if !taken.has_same(store, TABLE, (&run, names_of(&run)), &held)? {
+                    ids.insert(run.id.clone(), run.id);
+                }
+            }
             if !ids.is_empty() {
                 // The outcomes of these runs were not written. Read the file once more to store them.
                 continue;
@@ -134,20 +160,37 @@ fn import_file(
         (_, true) => SourceOutcome::NothingNew,
         (_, false) => SourceOutcome::Imported,
     };
-    taken.extend(ids.into_keys().chain(folded.new.iter().map(|run| run.id.clone())));
+    note_replaced(&mut folded.runs, &report);
+    for replaced in &report.runs_replaced {
+        taken.replaced(&replaced.run);
+    }
+    for run in &folded.runs {
+        taken.add(run, Standing::Counts);
+    }
     report.stated = folded.stated;
     report.runs_new = folded.new;
     report.runs_repeated = folded.repeated;
     if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
         let mut writer = writer;
-        begun(&mut writer, store, &key)?;
+        begun(&mut writer, store, key)?;
         if let Some(writer) = writer {
-            note_replaced(&mut folded.runs, &report);
             writer.commit(&folded.runs)?;
             debug!(file = report.file, key, "sealed in the store");
         }
     }
     Ok(report)
+}
+
+/// Returns the run's id. A map that names an `identity` says that the source names its runs.
+fn first_id(run: &Run, map: &Map, stored: &StoredRuns, read: Read<'_>) -> RunId {
+    if !map.run.identity.is_empty() {
+        return run.id.clone();
+    }
+    stored.unnamed(Store::imported_run_id(TABLE, &[run.id.as_str(), read.sha256]), TABLE, read, names_of(run))
+}
+
+fn names_of(run: &Run) -> Unnamed<'_> {
+    Unnamed { names: [&run.suite, &run.approach, &run.model], index: run.run_index, moment: Moment::Unread }
 }
 
 /// Reads the source once, row by row. Returns its runs and the writer with its items. Returns `None` and reports why if the source cannot
@@ -158,7 +201,7 @@ fn fold(
     source: &Source,
     place: Option<&str>,
     map: &Map,
-    known: &dyn Fn(&RunId) -> Known,
+    known: &dyn Fn(&Run) -> Known,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
@@ -190,6 +233,7 @@ fn fold(
     }
     let provenance = Provenance {
         importer: TABLE.to_owned(),
+        version: Some(VERSION),
         file: source.name.clone(),
         sha256: source.sha256.clone(),
         map: Some(map.file.clone()),
@@ -283,7 +327,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use super::*;
-    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run};
+    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus};
     use crate::import::ImportedRun;
     use crate::results::{ItemLine, SealedReader, examine, scan};
 
@@ -321,7 +365,7 @@ mod tests {
             let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
             let files: Vec<_> = files.iter().map(|(name, bytes)| self.file(name, bytes)).collect();
             let runs = self.runs();
-            let existing: StoredRuns = runs.iter().map(|run| (run, true)).collect();
+            let existing: StoredRuns = runs.iter().map(|run| (run, Standing::Counts)).collect();
             let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {}).expect("a writable store");
             assert_eq!(report.dry_run, mode == Mode::DryRun);
             report.sources
@@ -430,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_two_files_of_a_command_is_kept_once() {
+    fn other_figures_in_another_file_are_another_run_of_the_arm() {
         let place = Place::new();
         let first = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,,\n";
         let second = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50.1,,\ns,a,n,1,3,33.3,0,2024-01-02\n";
@@ -441,13 +485,12 @@ mod tests {
             [SourceOutcome::Imported, SourceOutcome::Imported, SourceOutcome::AlreadyImported]
         );
         let models = |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
-        assert_eq!((models(&reports[1].runs_new), models(&reports[1].runs_repeated)), (vec!["n".to_owned()], vec!["m".to_owned()]));
-        // Published figures of a repeated run are checked too.
+        assert_eq!((models(&reports[1].runs_new), models(&reports[1].runs_repeated)), (vec!["m".to_owned(), "n".to_owned()], vec![]));
         let stated = &reports[1].stated;
         assert_eq!((stated.checked, stated.agree, stated.disagreements.len()), (2, 1, 1));
         assert_eq!((stated.disagreements[0].run.model.as_str(), stated.disagreements[0].run.line), ("m", Some(2)));
         let runs = place.runs();
-        assert_eq!(runs.len(), 2);
+        assert_eq!(runs.len(), 3);
         let zero = runs.iter().find(|run| run.model == "n").expect("stored");
         assert_eq!(zero.cost_usd, Some(0.0), "zero stays zero");
         assert_eq!(runs.iter().find(|run| run.model == "m").expect("stored").cost_usd, None, "and empty stays unknown");
@@ -579,7 +622,13 @@ mod tests {
             }
         }
         let text = |rows: &[String]| format!("date,{HEADER}{}\n", rows.join("\n"));
-        let bare = |runs: Vec<Run>| runs.into_iter().map(|run| Run { provenance: None, ..run }).collect::<Vec<_>>();
+        // Other bytes under the same names are another run, with the same content.
+        let nobody = || Store::imported_run_id("", &[]);
+        let bare = |runs: Vec<Run>| {
+            let mut bare: Vec<Run> = runs.into_iter().map(|run| Run { id: nobody(), provenance: None, ..run }).collect();
+            bare.sort_by(|one, other| one.model.cmp(&other.model));
+            bare
+        };
         let (forward, backward) = (Place::new(), Place::new());
         forward.import(&map, "f.csv", text(&rows).as_bytes());
         rows.sort_by_key(|row| row.bytes().rev().collect::<Vec<_>>());
@@ -587,7 +636,7 @@ mod tests {
         assert_eq!(bare(forward.runs()).len(), 3);
         assert_eq!(bare(forward.runs()), bare(backward.runs()));
         let sorted = |place: &Place| {
-            let mut items: Vec<_> = place.items().iter().map(|item| format!("{item:?}")).collect();
+            let mut items: Vec<_> = place.items().into_iter().map(|item| format!("{:?}", ItemOutcome { run: nobody(), ..item })).collect();
             items.sort();
             items
         };

@@ -12,7 +12,7 @@ use crate::stats::{
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::policy::{CONFIDENCE, Design, natural_design};
-use super::sample::{Items, Outcomes, Rates, sums};
+use super::sample::{Items, Outcomes, Rates, parts_of_run, sums};
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -91,13 +91,9 @@ pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: De
     }
 }
 
-/// Returns passed and total of one run, from its header or its outcomes.
+/// Returns passed and total of one run, from its header or its outcomes. Passed is rounded if the evaluators of an item disagree.
 pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
-    let (mut passed, mut total) = (0, 0);
-    for status in matrix.rows_of(&row.run.id).iter().flat_map(|matrix_row| &matrix_row.statuses).filter(|status| status.is_counted()) {
-        total += 1;
-        passed += u64::from(*status == ItemStatus::Pass);
-    }
+    let (passed, total) = parts_of_run(&row.run.id, matrix).rounded();
     if total > 0 {
         Some((passed, total))
     } else {
@@ -122,7 +118,9 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
     let kind = by_item.keys().next().map(|(kind, _)| *kind);
     let items = Items::in_clusters(kind, by_item.keys().map(|item| clusters.get(item).copied()));
     let unit = natural_design(kind, items.clusters.is_some().then_some(items.cluster_count), by_item.len());
-    if unit != Design::Clusters && (by_item.is_empty() || by_item.len() as u64 == total) {
+    // With one attempt at each item, and evaluators who agree, the shares are a count.
+    let is_whole = by_item.values().all(|(sum, n)| sum.min(n - sum) < 0.5);
+    if unit != Design::Clusters && (by_item.is_empty() || is_whole && by_item.len() as u64 == total) {
         return wilson(passed, total, CONFIDENCE).ok();
     }
     let means: Vec<(u32, f64)> = (0..).zip(by_item.values()).map(|(item, (sum, n))| (item, sum / n)).collect();
@@ -140,7 +138,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
         Design::Items | Design::Clusters => {
             let means = items.means(|column| outcomes.mean(column));
             // With one outcome per item, the shares are a count.
-            if unit == Design::Items && outcomes.attempts == 1 && total == means.len() as u64 {
+            if unit == Design::Items && outcomes.attempts == 1 && total == means.len() as u64 && !outcomes.is_split {
                 let n = (total, kind.plural());
                 let rate = passed as f64 / total as f64;
                 let estimate = of_counts(rate, wilson(passed, total, CONFIDENCE).ok(), n, Method::Wilson, (passed, total));
@@ -148,7 +146,8 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
                 return Some(Estimate { missing, standard_error: standard_error(&values), ..estimate });
             }
             let estimate = over_items(&means, &outcomes.runs, items, unit, true)?;
-            Some(Estimate { missing, passed: Some(passed), total: Some(total), ..estimate })
+            let passed = Some(passed).filter(|_| !outcomes.is_split);
+            Some(Estimate { missing, passed, total: passed.map(|_| total), ..estimate })
         }
         Design::Runs | Design::Counts => Some(Estimate { missing, ..over_runs(&outcomes.by_run, kind.plural())? }),
     }

@@ -81,6 +81,7 @@ impl ItemTable<'_> {
             counted: cells.len() as u64 - lost,
             beside: vec![Asked::Not; cells.len()],
             by_run: by_run.collect(),
+            is_split: false,
             attempts: self.runs as u64,
             unanswered: self.passed.iter().filter(|outcome| outcome.is_none()).count() as u64,
             cells,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{ItemKind, ItemStatus};
-use crate::warehouse::{OutcomeMatrix, RowScores, RunRow};
+use crate::domain::{ItemKind, ItemStatus, RunId};
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
 
@@ -20,11 +20,15 @@ pub(crate) struct Outcomes {
     pub lost: u64,
     /// By item: whether it has an outcome that is neither counted nor missing.
     pub beside: Vec<Asked>,
-    /// Passed and counted by run, in the order of the runs.
+    /// Passed and counted items and attempts by run, in the order of the runs. If the evaluators of an item disagree, it passes in part, and
+    /// a run's sum is rounded.
     pub by_run: Vec<(u64, u64)>,
+    /// Whether the evaluators of an item disagree about an attempt.
+    pub is_split: bool,
     /// Number of runs, or of attempts within runs.
     pub attempts: u64,
-    /// Missing outcomes over all attempts: outages, unjudged ones, or items that only other arms have.
+    /// Missing outcomes of items over all attempts: outages, unjudged ones, or items that only other arms have. An item with an outcome of one
+    /// of its evaluators is not missing.
     pub unanswered: u64,
     /// By run and item: the share of the run's attempts that passed, NaN if none counted. Empty for a single run.
     pub runs: Vec<Vec<f64>>,
@@ -55,6 +59,8 @@ impl Outcomes {
     fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
         let is_in = |item: u32| !is_marked(left_out, item as usize);
         let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
+        let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
+        let mut is_split = false;
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut beside = vec![Asked::Not; matrix.items.len()];
@@ -70,10 +76,21 @@ impl Outcomes {
                 return None;
             }
             let (mut passed, mut counted) = (0u64, 0u64);
+            let mut parts = Parts::default();
             for row in rows {
                 attempts += 1;
-                let held = if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
-                unanswered += (asked - held) as u64;
+                match &mut judged {
+                    Some(judged) => {
+                        let sums = judged.sum(row);
+                        parts.add(&sums.parts);
+                        unanswered += sums.unanswered;
+                    }
+                    None => {
+                        let held =
+                            if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
+                        unanswered += (asked - held) as u64;
+                    }
+                }
                 for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
                     let cell = &mut cells[*item as usize];
                     if status.is_counted() {
@@ -87,13 +104,17 @@ impl Outcomes {
                         counted += 1;
                     } else if status.is_missing() {
                         missing[*item as usize] = true;
-                        unanswered += 1;
+                        unanswered += u64::from(judged.is_none());
                     } else {
                         let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
                         let how = if has_score { Asked::Answered } else { Asked::Skipped };
                         beside[*item as usize] = how.max(beside[*item as usize]);
                     }
                 }
+            }
+            if judged.is_some() {
+                (passed, counted) = parts.rounded();
+                is_split |= parts.is_split;
             }
             by_run.push((passed, counted));
             if runs.len() > 1 {
@@ -127,6 +148,7 @@ impl Outcomes {
             lost,
             beside,
             by_run,
+            is_split,
             attempts,
             unanswered,
             runs: shares,
@@ -144,6 +166,7 @@ impl Outcomes {
             lost: 0,
             beside: vec![Asked::Not; columns],
             by_run: Vec::with_capacity(runs.len()),
+            is_split: false,
             attempts: runs.len() as u64,
             unanswered: 0,
             runs: Vec::new(),
@@ -178,6 +201,19 @@ impl Outcomes {
     /// Returns whether no item has a passed, failed or missing outcome: the arm has only scores.
     pub fn is_unrated(&self) -> bool {
         self.counted == 0 && self.lost == 0
+    }
+
+    /// Returns passed and all attempts at an item, averaged over the evaluators with these columns.
+    pub fn cell(&self, columns: &[u32]) -> (u32, u32) {
+        if let [column] = columns {
+            return self.cells[*column as usize];
+        }
+        let counted = || columns.iter().map(|column| self.cells[*column as usize]).filter(|(_, counted)| *counted > 0);
+        let attempts = counted().map(|(_, counted)| counted).max().unwrap_or(0);
+        let shares: f64 = counted().map(|(passed, counted)| f64::from(passed) / f64::from(counted)).sum();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of attempts")]
+        let passed = (shares / counted().count().max(1) as f64 * f64::from(attempts)).round() as u32;
+        (passed, attempts)
     }
 
     /// Returns the share of attempts at an item that passed.
@@ -275,6 +311,110 @@ impl Rates {
 /// Returns whether an item is marked. An empty list marks none.
 pub(crate) fn is_marked(marks: &[bool], item: usize) -> bool {
     marks.get(item).copied().unwrap_or_default()
+}
+
+/// Items with outcomes, and how many of them passed: an item whose evaluators disagree passes in part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    passed: f64,
+    counted: u64,
+    /// The evaluators of an item disagree.
+    is_split: bool,
+}
+
+impl Parts {
+    fn add(&mut self, other: &Self) {
+        self.passed += other.passed;
+        self.counted += other.counted;
+        self.is_split |= other.is_split;
+    }
+
+    /// Adds an item by its passed and counted outcomes, one for each evaluator.
+    fn add_item(&mut self, passed: u32, counted: u32) {
+        if counted > 0 {
+            self.passed += f64::from(passed) / f64::from(counted);
+            self.counted += 1;
+            self.is_split |= passed > 0 && passed < counted;
+        }
+    }
+
+    pub fn rounded(&self) -> (u64, u64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of items")]
+        let passed = self.passed.round() as u64;
+        (passed, self.counted)
+    }
+}
+
+/// Sums over the outcomes of one attempt, with the evaluators of each item averaged first.
+struct Judged {
+    /// By column: its item.
+    unit_of: Vec<u32>,
+    /// By item: whether it was asked.
+    is_asked: Vec<bool>,
+    /// By item: passed and counted outcomes of the attempt, and whether one is neither counted nor missing.
+    cells: Vec<(u32, u32, bool)>,
+}
+
+struct JudgedSums {
+    parts: Parts,
+    unanswered: u64,
+}
+
+impl Judged {
+    fn of(items: &Items, is_in: &dyn Fn(u32) -> bool) -> Self {
+        let mut judged = Self {
+            unit_of: vec![0; items.column_count()],
+            is_asked: vec![false; items.unit_count()],
+            cells: vec![(0, 0, false); items.unit_count()],
+        };
+        items.each_unit(|unit, columns| {
+            for column in columns {
+                judged.unit_of[*column as usize] = unit;
+                judged.is_asked[unit as usize] |= is_in(*column);
+            }
+        });
+        judged
+    }
+
+    fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
+        self.cells.fill((0, 0, false));
+        for (item, status) in row.items.iter().zip(&row.statuses) {
+            let cell = &mut self.cells[self.unit_of[*item as usize] as usize];
+            cell.0 += u32::from(*status == ItemStatus::Pass);
+            cell.1 += u32::from(status.is_counted());
+            cell.2 |= !status.is_counted() && !status.is_missing();
+        }
+        let mut sums = JudgedSums { parts: Parts::default(), unanswered: 0 };
+        for ((passed, counted, is_beside), _) in self.cells.iter().zip(&self.is_asked).filter(|(_, is_asked)| **is_asked) {
+            sums.parts.add_item(*passed, *counted);
+            sums.unanswered += u64::from(*counted == 0 && !is_beside);
+        }
+        sums
+    }
+}
+
+/// Returns the items of a run with outcomes, over its attempts, and how many passed.
+pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
+    let names = names(matrix);
+    let mut parts = Parts::default();
+    for row in matrix.rows_of(run) {
+        let outcomes = row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted());
+        let outcomes = outcomes.map(|(item, status)| (*item, u32::from(*status == ItemStatus::Pass)));
+        match &names {
+            None => outcomes.for_each(|(_, passed)| parts.add_item(passed, 1)),
+            Some(names) => {
+                let mut cells = BTreeMap::<u32, (u32, u32)>::new();
+                for (item, passed) in outcomes {
+                    let cell = cells.entry(names[item as usize]).or_default();
+                    *cell = (cell.0 + passed, cell.1 + 1);
+                }
+                for (passed, counted) in cells.into_values() {
+                    parts.add_item(passed, counted);
+                }
+            }
+        }
+    }
+    parts
 }
 
 /// Returns passed and counted outcomes over all runs.

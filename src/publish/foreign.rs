@@ -83,8 +83,20 @@ impl Foreign for Run {
             visit("stated.name", &mut figure.name);
         }
         scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
-        if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url, content: _, first: _, place: _, replaces: _ }) =
-            provenance
+        if let Some(Provenance {
+            importer,
+            file,
+            sha256: _,
+            map,
+            map_sha256: _,
+            url,
+            content: _,
+            first: _,
+            place: _,
+            origin: _,
+            version: _,
+            replaces: _,
+        }) = provenance
         {
             for (field, text) in
                 [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())]

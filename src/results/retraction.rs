@@ -85,13 +85,19 @@ impl Retractions {
         if problems.is_empty() { Ok(Self { standing }) } else { Err(Problems(problems)) }
     }
 
-    /// Returns why the run is retracted, or `None` if it is not.
-    pub fn reason(&self, run: &Run) -> Option<&str> {
-        self.standing.iter().find(|retraction| retraction.selector.matches(run)).map(|retraction| retraction.reason.as_str())
+    /// Returns the tombstone that hides the run, if one does: one that names the run comes first.
+    pub fn hiding(&self, run: &Run) -> Option<&Retraction> {
+        let hiding = || self.standing.iter().filter(|retraction| retraction.selector.matches(run));
+        hiding().find(|retraction| retraction.names_runs()).or_else(|| hiding().next())
     }
 }
 
 impl Retraction {
+    /// Returns whether the tombstone names its runs by their ids.
+    pub fn names_runs(&self) -> bool {
+        !self.selector.ids.is_empty()
+    }
+
     /// Appends the tombstone.
     pub fn append(&self, store: &Store) -> Result<(), StoreError> {
         let path = store.retractions_path();

@@ -57,7 +57,12 @@ impl SealedWriter {
 
     /// Returns whether the pair is already in the store.
     pub fn exists(store: &Store, key: &str) -> bool {
-        store.imports_dir().join(format!("{key}.runs.jsonl")).exists()
+        Self::sealed(store, key).is_some()
+    }
+
+    /// Returns the path of the pair's runs, if the pair is already in the store.
+    pub fn sealed(store: &Store, key: &str) -> Option<PathBuf> {
+        Some(store.imports_dir().join(format!("{key}.runs.jsonl"))).filter(|path| path.exists())
     }
 
     pub fn item(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {

@@ -307,16 +307,21 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
     let mut judged = BTreeMap::<&str, bool>::new();
     let (mut passed, mut attempts) = (0, 0);
     if let Rates::Outcomes(outcomes) = &answer.rates[0] {
-        for (item, cell) in answer.matrix.items.iter().zip(&outcomes.cells) {
-            if cell.1 > 0
-                && let Some(name) = named.get(item.key.item.as_str())
-            {
-                // Several evaluators may have an item of this name: all must pass it.
-                *judged.entry(name).or_insert(true) &= 2 * cell.0 > cell.1;
+        answer.items.each_unit(|_, columns| {
+            let tried = || columns.iter().map(|column| *column as usize).filter(|column| outcomes.cells[*column].1 > 0);
+            for column in tried() {
+                if let Some(name) = named.get(answer.matrix.items[column].key.item.as_str()) {
+                    let cell = outcomes.cells[column];
+                    // Several evaluators may have an item of this name: all must pass it.
+                    *judged.entry(*name).or_insert(true) &= 2 * cell.0 > cell.1;
+                }
+            }
+            if tried().next().is_some_and(|column| named.contains(answer.matrix.items[column].key.item.as_str())) {
+                let cell = outcomes.cell(columns);
                 passed += u64::from(cell.0);
                 attempts += u64::from(cell.1);
             }
-        }
+        });
     }
     let failing: Vec<String> = judged.iter().filter(|(_, passes)| !**passes).map(|(name, _)| (*name).to_owned()).collect();
     let (ruling, basis) = match (failing.len(), judged.len() == named.len()) {

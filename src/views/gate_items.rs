@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Held, Outcomes, Rates, SuiteAnswer};
-use crate::warehouse::{OutcomeMatrix, Warehouse};
+use crate::warehouse::Warehouse;
 
 use super::short_text::cut;
 
@@ -56,24 +56,25 @@ const MOST_LINES: u64 = 20_000;
 pub(super) fn new_failures(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<NewFailures> {
     let arms = (gated.head[head].arm.clone(), gated.baseline[other].arm.clone());
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
-        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, &answer.matrix)),
+        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, answer)),
         _ => None,
     })
 }
 
-fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, matrix: &OutcomeMatrix) -> NewFailures {
+fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> NewFailures {
     let mut found = NewFailures { suite: suite.to_owned(), arm, against, count: 0, items: Vec::new(), flaky_count: 0, flaky: Vec::new() };
-    for ((item, now), before) in matrix.items.iter().zip(&head.cells).zip(&baseline.cells) {
-        let ((passed, attempts), (baseline_passed, baseline_attempts)) = (*now, *before);
+    answer.items.each_unit(|_, columns| {
+        let [(passed, attempts), (baseline_passed, baseline_attempts)] = [head, baseline].map(|outcomes| outcomes.cell(columns));
         if attempts == 0 || passed == attempts || baseline_passed == 0 {
-            continue;
+            return;
         }
+        let item = &answer.matrix.items[columns[0] as usize];
         let is_steady = baseline_passed == baseline_attempts;
         let fails = 2 * passed <= attempts;
         let (count, list) = match (is_steady, fails) {
             (true, true) => (&mut found.count, &mut found.items),
             (true, false) | (false, true) => (&mut found.flaky_count, &mut found.flaky),
-            (false, false) => continue,
+            (false, false) => return,
         };
         *count += 1;
         if list.len() < MOST_FAILING {
@@ -88,7 +89,7 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
                 key: item.key.clone(),
             });
         }
-    }
+    });
     found
 }
 

@@ -16,6 +16,8 @@ pub struct ImportAnswer {
     pub sources: Vec<ImportedSource>,
     /// Files of the walked folders in no known format.
     pub unrecognised: Vec<UnrecognisedFile>,
+    /// Symbolic links in the walked folders, which are not followed.
+    pub links: Vec<String>,
     /// Files of the walked folders that were not opened.
     pub passed_over: u64,
 }

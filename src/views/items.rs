@@ -1,14 +1,15 @@
 //! Items against arms: who passes which item, which items separate arms, and which deserve a second look.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemStatus};
-use crate::inference::{Arm, ExcludedItem, SuiteGroup};
+use crate::inference::{Arm, ExcludedItem, SuiteGroup, item_names};
 use crate::stats::{correlation, correlation_by_chance};
-use crate::warehouse::OutcomeMatrix;
+use crate::warehouse::{MatrixRow, OutcomeMatrix};
 
 use super::leaderboard::SuiteBoard;
 
@@ -25,7 +26,7 @@ pub struct ItemMatrix {
     pub word: Option<&'static str>,
     /// In leaderboard order.
     pub arms: Vec<MatrixArm>,
-    /// Sorted by kind, evaluator and name.
+    /// Sorted by kind, evaluator and name; by kind and name if items have several evaluators.
     pub items: Vec<ItemLine>,
     /// Every attempt of every counted run, sorted by arm, run and attempt.
     #[serde(skip)]
@@ -181,6 +182,7 @@ pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board:
     if matrix.items.is_empty() {
         return ItemMatrix::default();
     }
+    let units = Units::of(matrix);
     let mut arms = Vec::new();
     let mut goes = Vec::<Go>::new();
     for arm in board.entries.iter().filter_map(|entry| group.arms.iter().find(|arm| arm.arm == entry.arm)) {
@@ -191,22 +193,73 @@ pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board:
                 runs.push(run.run.id.to_string());
             }
             for row in rows {
-                let mut statuses = vec![None; matrix.items.len()];
-                for (item, status) in row.items.iter().zip(&row.statuses) {
-                    statuses[*item as usize] = Some(*status);
-                }
+                let statuses = units.statuses(row);
                 goes.push(Go { run: run.run.id.to_string(), arm: arms.len(), attempt: row.attempt, statuses });
             }
         }
         arms.push(MatrixArm { arm: arm.arm.clone(), runs });
     }
-    let keys: Vec<(&ItemKey, Option<&String>)> = matrix.items.iter().map(|item| (&item.key, item.cluster.as_ref())).collect();
-    let items = lines(&keys, &goes, arms.len(), &board.excluded_items);
+    let items = lines(&units.keys, &goes, arms.len(), &board.excluded_items);
     ItemMatrix { word: Some(matrix.items[0].key.kind.plural()), arms, orders: orders(&items), items, goes }
 }
 
+/// The items of a matrix. An item with several evaluators has a column for each there, and is one item here.
+struct Units {
+    /// Key and cluster. The key of an item with several evaluators names them all.
+    keys: Vec<(ItemKey, Option<String>)>,
+    /// By column: its item. `None` if each column is an item.
+    unit_of: Option<Vec<u32>>,
+}
+
+impl Units {
+    fn of(matrix: &OutcomeMatrix) -> Self {
+        let Some(unit_of) = item_names(matrix) else {
+            return Self { keys: matrix.items.iter().map(|item| (item.key.clone(), item.cluster.clone())).collect(), unit_of: None };
+        };
+        // By kind and name.
+        let mut keys = BTreeMap::<u32, (ItemKey, Option<String>)>::new();
+        for (item, unit) in matrix.items.iter().zip(&unit_of) {
+            match keys.entry(*unit) {
+                Entry::Vacant(place) => {
+                    place.insert((item.key.clone(), item.cluster.clone()));
+                }
+                Entry::Occupied(mut place) => {
+                    let (key, cluster) = place.get_mut();
+                    key.evaluator = format!("{}, {}", key.evaluator, item.key.evaluator);
+                    *cluster = cluster.take().or_else(|| item.cluster.clone());
+                }
+            }
+        }
+        Self { keys: keys.into_values().collect(), unit_of: Some(unit_of) }
+    }
+
+    /// Returns the status of each item: of several evaluators, what more than half of them say.
+    fn statuses(&self, row: &MatrixRow) -> Vec<Option<ItemStatus>> {
+        let mut statuses = vec![None; self.keys.len()];
+        let Some(unit_of) = &self.unit_of else {
+            row.items.iter().zip(&row.statuses).for_each(|(item, status)| statuses[*item as usize] = Some(*status));
+            return statuses;
+        };
+        let mut said = vec![Vec::new(); self.keys.len()];
+        row.items.iter().zip(&row.statuses).for_each(|(item, status)| said[unit_of[*item as usize] as usize].push(*status));
+        for (status, said) in statuses.iter_mut().zip(said) {
+            *status = majority(&said);
+        }
+        statuses
+    }
+}
+
+fn majority(said: &[ItemStatus]) -> Option<ItemStatus> {
+    let counted = || said.iter().copied().filter(|status| status.is_counted());
+    let passed = counted().filter(|status| *status == ItemStatus::Pass).count();
+    if 2 * passed > counted().count() {
+        return Some(ItemStatus::Pass);
+    }
+    counted().find(|status| *status != ItemStatus::Pass).or_else(|| said.first().copied())
+}
+
 /// Counts the outcomes of each item.
-fn lines(keys: &[(&ItemKey, Option<&String>)], goes: &[Go], arms: usize, excluded: &[ExcludedItem]) -> Vec<ItemLine> {
+fn lines(keys: &[(ItemKey, Option<String>)], goes: &[Go], arms: usize, excluded: &[ExcludedItem]) -> Vec<ItemLine> {
     let excluded: BTreeSet<&str> = excluded.iter().map(|item| item.item.as_str()).collect();
     let is_excluded: Vec<bool> = keys.iter().map(|(key, _)| excluded.contains(key.item.as_str())).collect();
     let mut cells = vec![vec![ItemCell::default(); arms]; keys.len()];
@@ -232,7 +285,7 @@ fn lines(keys: &[(&ItemKey, Option<&String>)], goes: &[Go], arms: usize, exclude
             item: key.item.clone(),
             kind: key.kind.name().to_owned(),
             evaluator: key.evaluator.clone(),
-            cluster: cluster.cloned(),
+            cluster: cluster.clone(),
             passed: sum(|cell| cell.passed),
             counted: sum(|cell| cell.counted),
             missing: sum(|cell| cell.missing),
@@ -340,7 +393,22 @@ mod tests {
         let goes: Vec<Go> = runs.iter().enumerate().map(go).collect();
         let key = |number| ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: format!("q{number}") };
         let keys: Vec<ItemKey> = (0..runs[0].len()).map(key).collect();
-        lines(&keys.iter().map(|key| (key, None)).collect::<Vec<_>>(), &goes, runs.len(), excluded)
+        lines(&keys.into_iter().map(|key| (key, None)).collect::<Vec<_>>(), &goes, runs.len(), excluded)
+    }
+
+    #[test]
+    fn most_evaluators_decide_an_item() {
+        use ItemStatus::{Fail, Infra, Pass, Skipped};
+        for (said, expected) in [
+            (&[Pass, Pass][..], Some(Pass)),
+            (&[Pass, Fail], Some(Fail)),
+            (&[Pass, Fail, Pass], Some(Pass)),
+            (&[Infra, Pass], Some(Pass)),
+            (&[Skipped, Infra], Some(Skipped)),
+            (&[], None),
+        ] {
+            assert_eq!(majority(said), expected, "{said:?}");
+        }
     }
 
     fn signs_of(lines: &[ItemLine]) -> Vec<Vec<ItemSign>> {
@@ -375,7 +443,7 @@ mod tests {
         let key = ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: "q".to_owned() };
         let go = |arm, attempt, status| Go { run: format!("r{arm}"), arm, attempt, statuses: vec![Some(status)] };
         let goes = [go(0, 1, ItemStatus::Pass), go(0, 2, ItemStatus::Pass), go(0, 3, ItemStatus::Pass), go(1, 1, ItemStatus::Fail)];
-        let lines = lines(&[(&key, None)], &goes, 2, &[]);
+        let lines = lines(&[(key, None)], &goes, 2, &[]);
         assert_eq!((lines[0].passed, lines[0].counted, lines[0].rate), (3, 4, Some(0.5)));
         assert_eq!((lines[0].solved_by, lines[0].tried_by, lines[0].is_disputed()), (1, 2, true));
     }

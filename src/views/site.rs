@@ -142,7 +142,7 @@ impl OverviewSuite {
 
     /// Returns the category of an item.
     pub fn category_of(&self, line: &ItemLine) -> Option<&str> {
-        let story = self.stories.of(&line.item, &line.evaluator, &line.kind)?;
+        let story = self.stories.of(&line.item, &line.kind)?;
         story.category.as_deref().filter(|category| !category.trim().is_empty())
     }
 

@@ -19,8 +19,8 @@ const MOST_BYTES: usize = 64 << 20;
 /// Details of a suite's items, as far as the caller read them in the runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemStories {
-    /// Keyed by item, evaluator and kind.
-    stories: BTreeMap<(String, String, String), ItemStory>,
+    /// Keyed by item and kind: an item's evaluators judge the same answers.
+    stories: BTreeMap<(String, String), ItemStory>,
     bytes: usize,
     /// Whether an item has a category.
     is_sorted: bool,
@@ -57,8 +57,8 @@ pub struct ItemNote {
 
 impl ItemStories {
     /// Returns the details of an item.
-    pub fn of(&self, item: &str, evaluator: &str, kind: &str) -> Option<&ItemStory> {
-        self.stories.get(&(item.to_owned(), evaluator.to_owned(), kind.to_owned()))
+    pub fn of(&self, item: &str, kind: &str) -> Option<&ItemStory> {
+        self.stories.get(&(item.to_owned(), kind.to_owned()))
     }
 
     /// Returns whether any item has a category.
@@ -99,7 +99,7 @@ impl ItemStories {
                 transcript: transcript.cloned(),
                 times: 1,
             };
-            let story = self.stories.entry((row.item.clone(), row.evaluator.clone(), row.kind.clone())).or_default();
+            let story = self.stories.entry((row.item.clone(), row.kind.clone())).or_default();
             self.is_sorted |= row.category.is_some();
             self.bytes += story.add(&page.line.arm, row, note, asked, MOST_BYTES.saturating_sub(self.bytes));
         }

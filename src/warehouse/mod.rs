@@ -35,7 +35,7 @@ mod unit;
 pub use amounts::{Amounts, ItemAmounts};
 pub use export::ExportFormat;
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-pub use open::{Hidden, LookedThrough, Options, RunRow, Warehouse};
+pub use open::{Hidden, HiddenBy, LookedThrough, Options, RunRow, Warehouse};
 pub use packing::{Packed, pack};
 pub use progress::Progress;
 pub use records::StoredAt;

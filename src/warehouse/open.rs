@@ -54,11 +54,23 @@ pub(super) struct Judged {
     pub unit: Option<u32>,
 }
 
-/// A retracted run.
+/// A run that does not count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
     pub run: Arc<Run>,
     pub reason: String,
+    pub by: HiddenBy,
+}
+
+/// What hides a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenBy {
+    /// A tombstone that names it.
+    Tombstone,
+    /// A tombstone of a suite, an arm or another selection.
+    Selection,
+    /// A run that counts and replaces it: its source was imported again.
+    Replacement,
 }
 
 /// The content of the stores, in memory.
@@ -224,7 +236,7 @@ impl Warehouse {
             }
             first_of.insert(&run.id, unit);
             // A tombstone may use a run's stored names or its display names.
-            let reason_before = retractions.reason(run).map(str::to_owned);
+            let hiding_before = retractions.hiding(run);
             let run = self.aliases.applied(run);
             let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
             let number = run_numbers.get(run.id.as_str()).copied();
@@ -243,11 +255,15 @@ impl Warehouse {
                 }
                 self.judged.insert(run.id.clone(), Judged { folder: PathBuf::from(&judged.folder), unit });
             }
-            match reason_before.or_else(|| retractions.reason(&run).map(str::to_owned)) {
-                Some(reason) => self.hidden.push(Hidden { run, reason }),
+            match hiding_before.or_else(|| retractions.hiding(&run)) {
+                Some(tombstone) => {
+                    let by = if tombstone.names_runs() { HiddenBy::Tombstone } else { HiddenBy::Selection };
+                    self.hidden.push(Hidden { run, reason: tombstone.reason.clone(), by });
+                }
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
+        self.hide_replaced();
         // Outcomes are read where their run counts, not again from a copy. Files and units have the same order.
         let judged = self.judged.values().filter_map(|judged| judged.unit);
         let standing: HashSet<u32> = self.unit_of.values().copied().chain(judged).collect();
@@ -255,6 +271,24 @@ impl Warehouse {
         self.files.retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
         self.hidden.sort_by(|left, right| order(&left.run, &right.run));
+    }
+
+    /// Hides runs that a counted run replaces, so that no run counts twice, whichever tombstones were taken back.
+    fn hide_replaced(&mut self) {
+        let replacing = |row: &RunRow| Some((row.run.provenance.as_ref()?.replaces.clone()?, row.run.id.clone()));
+        let replaced: HashMap<RunId, RunId> = self.runs.iter().filter_map(replacing).collect();
+        if replaced.is_empty() {
+            return;
+        }
+        for row in std::mem::take(&mut self.runs) {
+            match replaced.get(&row.run.id) {
+                Some(by) => {
+                    let reason = format!("replaced by `{by}`, the same run imported again");
+                    self.hidden.push(Hidden { run: row.run, reason, by: HiddenBy::Replacement });
+                }
+                None => self.runs.push(row),
+            }
+        }
     }
 
     /// Returns the runs that are not retracted, by suite, time (unknown first) and id.

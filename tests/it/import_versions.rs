@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalreport::domain::{Run, hex};
 use evalreport::import::{
-    Destination, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table, versions,
+    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign, import_rubrics, import_table,
+    propose_tables, versions,
 };
 use evalreport::results::{SealedReader, Store, scan, to_json};
 use sha2::{Digest, Sha256};
@@ -110,7 +111,12 @@ fn found() -> Lines {
             let refused: Vec<(String, u64)> = one.refusals.iter().map(|refusal| (refusal.reason.clone(), refusal.rows)).collect();
             let refused = format!("{:?} {refused:?}", one.outcome);
             let (Some(input), key) = (&one.sha256, one.key.clone().unwrap_or_default()) else { continue };
-            let line = Line { version: importers[importer], input: short(input), output: digest_of(&store(&key), &refused) };
+            let store = store(&key);
+            for run in scan(&store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0) {
+                let said = run.provenance.and_then(|from| from.version);
+                assert_eq!(said, Some(importers[importer]), "the provenance of a run of `{importer}` tells the importer's version");
+            }
+            let line = Line { version: importers[importer], input: short(input), output: digest_of(&store, &refused) };
             let name = one.file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(source).trim_start_matches('/');
             found.insert((importer.to_owned(), name.replace('\\', "/")), line);
         }
@@ -129,28 +135,71 @@ fn found() -> Lines {
         add(format, "", report, &|key| if key.is_empty() { Store::at(place.path().join("none")) } else { cache.store_of(key) });
     }
 
-    let [store, rubrics] = ["table", "rubrics"].map(|name| Store::at(place.path().join(name)));
-    let [table, rubric] = [("t.csv", TABLE), ("r.json", RUBRIC)].map(|(name, text)| {
+    // Every reader of tables, layout of rows and encoding, each by the map that is proposed for it, which is part of the input.
+    let none: StoredRuns = std::iter::empty::<(&Run, Standing)>().collect();
+    let mut tables: Vec<(String, PathBuf)> = table_fixtures();
+    for (name, bytes) in [("t.csv", TABLE.as_bytes().to_vec()), ("out.arrow", crate::tables::arrow())] {
         let path = place.path().join(name);
-        fs::write(&path, text).expect("writable");
-        path
-    });
-    let map = Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map");
-    let none: StoredRuns = std::iter::empty::<(&evalreport::domain::Run, bool)>().collect();
-    let report = import_table(&store, &[table], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
-    add("table", "t.csv", &report, &|_| store.clone());
+        fs::write(&path, bytes).expect("writable");
+        tables.push((name.to_owned(), path));
+    }
+    for (number, (name, path)) in tables.into_iter().enumerate() {
+        let own = (name == "t.csv").then(|| (Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map"), MAP.to_owned()));
+        let proposed = || propose_tables(std::slice::from_ref(&path), &Hints::default()).ok().map(|proposal| (proposal.map, proposal.text));
+        let Some((map, text)) = own.or_else(proposed) else { continue };
+        let store = Store::at(place.path().join(format!("table-{number}")));
+        let mut report = import_table(&store, &[&path], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+        let source = &mut report.sources[0];
+        source.sha256 = source.sha256.take().map(|sha256| hex(&Sha256::digest(format!("{sha256}{text}"))));
+        source.file.clone_from(&name);
+        add("table", &name, &report, &|_| store.clone());
+    }
+
     let names = |name: &str| Some(name.to_owned());
     let names = GivenNames { suite: names("s"), approach: names("a"), model: names("m"), ..GivenNames::default() };
-    let report = import_rubrics(&rubrics, &[rubric], &names, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
-    add("rubric", "r.json", &report, &|_| rubrics.clone());
+    let rubrics = [
+        ("r.json", RUBRIC.to_owned()),
+        ("fractions.json", RUBRIC.replace("\"valid_score\":true", "\"valid_score\":1.0")),
+        ("invalid.json", RUBRIC.replacen("\"valid_score\":true", "\"valid_score\":false", 2)),
+        ("judged.json", format!("{{\"graded_task_tree\":{RUBRIC},\"score\":0.25}}")),
+    ];
+    for (name, text) in rubrics {
+        let store = Store::at(place.path().join(format!("rubric-{name}")));
+        let path = place.path().join(name);
+        fs::write(&path, text).expect("writable");
+        let report = import_rubrics(&store, &[path], &names, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+        add("rubric", name, &report, &|_| store.clone());
+    }
     found
+}
+
+/// The tables of `tests/it/tables`, by their paths there.
+fn table_fixtures() -> Vec<(String, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tables");
+    let files = walkdir::WalkDir::new(&folder).sort_by_file_name().into_iter().map(|entry| entry.expect("readable").into_path());
+    let files = files.filter(|path| path.is_file() && !path.ends_with("EXPECTED.json"));
+    files.map(|path| (path.strip_prefix(&folder).expect("below").display().to_string().replace('\\', "/"), path)).collect()
+}
+
+#[test]
+fn every_reader_is_held_and_tells_its_version() {
+    let found = found();
+    let read: Vec<&str> = found.keys().filter(|(importer, _)| importer == "table").map(|(_, source)| source.as_str()).collect();
+    for ending in ["csv", "tsv", "json", "jsonl", "yaml", "parquet", "arrow", "xlsx", "gz"] {
+        assert!(read.iter().any(|name| name.ends_with(&format!(".{ending}"))), "no table ends with .{ending}: {read:?}");
+    }
 }
 
 /// Over everything in the store but where it came from.
 fn digest_of(store: &Store, refused: &str) -> String {
     let mut texts = vec![refused.to_owned()];
     for pair in scan(store).sealed {
-        texts.extend(SealedReader::runs(&pair.runs).0.into_iter().map(|run| to_json(&Run { provenance: None, carried: None, ..run })));
+        for run in SealedReader::runs(&pair.runs).0 {
+            // An unnamed model is called after its file, by as much of the path as tells it from the other fixtures.
+            let end = run.model.strip_prefix("unknown (").and_then(|path| path.rsplit('/').next());
+            let model = end.map_or_else(|| run.model.clone(), |end| format!("unknown ({end}"));
+            texts.push(to_json(&Run { provenance: None, carried: None, model, ..run }));
+        }
         if let Some(items) = pair.items {
             let mut text = String::new();
             SealedReader::items(&items).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable");

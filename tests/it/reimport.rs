@@ -44,7 +44,7 @@ fn a_log_that_grew_or_was_scored_again_replaces_what_is_stored() {
     let items = project.run(["sql", query, "--format", "csv"]);
     assert_eq!(items.stdout, "item,status\n1,fail\n2,pass\n3,pass\n", "{}", items.stderr);
     let (said, older) = import(&project, &log(&first));
-    assert!(said.contains("imported before"), "{said}");
+    assert!(said.contains("the store has more outcomes of the run"), "{said}");
     assert_eq!(older, [2, 3, 1]);
 }
 
@@ -92,6 +92,7 @@ fn a_run_that_was_taken_out_does_not_come_back() {
     project.file("logs/log.json", log(&[(1, "C"), (2, "I"), (3, "C")]));
     let again = project.run(["import", "logs"]);
     assert!(again.stdout.contains("every run of it is in the store already"), "{}", again.stdout);
+    assert!(again.stdout.contains("is hidden by a tombstone of several runs (wrong key)"), "{}", again.stdout);
 }
 
 #[test]
@@ -113,8 +114,8 @@ fn an_import_that_was_interrupted_before_the_tombstone_is_completed_by_the_next(
     import(&project, &log(&[(1, "C"), (2, "I")]));
     let (_, grown) = import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
     std::fs::remove_file(project.path("results/retractions.jsonl")).expect("the tombstone");
-    let doubled = project.run(["leaderboard", "--format", "json"]).json();
-    assert_eq!(doubled["suites"][0]["entries"][0]["runs"], 2);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    assert_eq!(board["suites"][0]["entries"][0]["runs"], 1, "a replaced run does not count, with or without a tombstone");
     let (said, mended) = import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
     assert!(said.contains("is retracted: replaced by"), "{said}");
     assert_eq!(mended, grown);
@@ -306,9 +307,184 @@ fn what_was_retracted_is_read_anew_when_asked_for() {
     assert_eq!(project.run(["retract", &id, "--reason", "wrong key"]).code, 0);
     let plain = project.run(["import", "t.csv", "--map", "map.yaml"]);
     assert!(plain.stdout.contains("imported before"), "{}", plain.stdout);
+    assert!(plain.stdout.contains("the run a · m is retracted (wrong key): --again imports it again"), "{}", plain.stdout);
     let (said, back) = import_file(&project, "t.csv", &rows, &["--map", "map.yaml", "--again"]);
     assert_eq!(back, [1, 2, 1], "{said}");
     assert!(said.contains("was retracted and is imported again"), "{said}");
+    // The retracted run stays replaced, whatever becomes of its tombstone.
+    assert_eq!(project.run(["retract", &id, "--undo"]).code, 0);
+    let counted = |project: &Project| {
+        let board = project.run(["leaderboard", "--format", "json"]).json();
+        let entry = &board["suites"][0]["entries"][0];
+        (entry["pass_rate"]["total"].clone(), entry["runs"].clone())
+    };
+    assert_eq!(counted(&project), (json!(2), json!(1)));
+    let (said, same) = import_file(&project, "t.csv", &rows, &["--map", "map.yaml", "--again"]);
+    assert_eq!(same, [1, 2, 1], "{said}");
+    assert_eq!(counted(&project), (json!(2), json!(1)));
+}
+
+#[test]
+fn a_tombstone_of_a_suite_hides_what_is_read_anew() {
+    let project = Project::new();
+    project.file("map.yaml", MAP).file("t.csv", table(&[("1", "pass"), ("2", "fail")], "1"));
+    let import = || project.run(["import", "t.csv", "--map", "map.yaml", "--again"]);
+    assert_eq!(import().code, 0);
+    assert_eq!(project.run(["retract", "--suite", "s", "--reason", "wrong key"]).code, 0);
+    let before = project.files("results");
+    for _ in 0..2 {
+        let said = import();
+        assert!(said.stdout.contains("is hidden by a tombstone of several runs (wrong key)"), "{}", said.stdout);
+        assert!(!said.stdout.contains("is imported again"), "{}", said.stdout);
+        assert_eq!(project.files("results"), before, "no further copy");
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_back_is_taken() {
+    let passes = |items: [bool; 2]| -> Vec<(&'static str, bool)> { ["1", "2"].into_iter().zip(items).collect() };
+    let kinds: [(&str, &[&str], State<'_>); 3] = [
+        (
+            "t.csv",
+            &["--map", "map.yaml"],
+            Box::new(|cases| {
+                table(&cases.iter().map(|(item, passed)| (*item, if *passed { "pass" } else { "fail" })).collect::<Vec<_>>(), "1")
+            }),
+        ),
+        ("j.xml", &[], Box::new(|cases| report(cases, ""))),
+        (
+            "log.json",
+            &[],
+            Box::new(|cases| {
+                let samples = cases.iter().map(|(item, passed)| (item.parse().expect("a number"), if *passed { "C" } else { "I" }));
+                log(&samples.collect::<Vec<_>>())
+            }),
+        ),
+    ];
+    for (name, more, state) in &kinds {
+        let project = Project::new();
+        project.file("map.yaml", MAP);
+        for _ in 0..2 {
+            for (items, expected) in [([true, false], "1,pass\n2,fail"), ([false, true], "1,fail\n2,pass")] {
+                let (said, counted) = import_file(&project, name, &state(&passes(items)), more);
+                assert_eq!(counted, [1, 2, 1], "{name}: {said}");
+                assert_eq!(statuses(&project), format!("item,status\n{expected}\n"), "{name}: {said}");
+                let (said, _) = import_file(&project, name, &state(&passes(items)), more);
+                assert!(said.contains("imported before"), "{name}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_map_that_was_changed_back_is_taken() {
+    let project = Project::new();
+    let rows = table(&[("1", "pass"), ("2", "fail")], "1");
+    for _ in 0..2 {
+        for kind in ["question", "task"] {
+            project.file("map.yaml", MAP.replace("constant: question", &format!("constant: {kind}")));
+            import_file(&project, "t.csv", &rows, &["--map", "map.yaml"]);
+            let kinds = "select distinct i.kind from items i join runs r on i.run_id = r.run_id";
+            assert_eq!(project.run(["sql", kinds, "--format", "csv"]).stdout, format!("kind\n{kind}\n"));
+        }
+    }
+}
+
+/// Passed, counted and runs of the only arm.
+fn counted(project: &Project) -> [u64; 3] {
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let entries = board["suites"][0]["entries"].as_array().expect("entries");
+    assert_eq!(entries.len(), 1, "{board:#}");
+    let count = |value: &Value| value.as_u64().expect("a count");
+    [count(&entries[0]["pass_rate"]["passed"]), count(&entries[0]["pass_rate"]["total"]), count(&entries[0]["runs"])]
+}
+
+/// A file in which so many items pass.
+type Content<'a> = &'a dyn Fn(u64) -> String;
+
+#[test]
+fn files_of_one_name_in_several_folders_are_runs_of_the_arm() {
+    let metr = |passed: u64| {
+        lines((0..4).map(|task| json!({"task_id": format!("t/{task}"), "alias": "agent", "model": "m", "score_binarized": u64::from(task < passed), "task_source": "HCAST", "human_minutes": 5})))
+    };
+    let deepeval = |passed: u64| {
+        let case = |task: u64| json!({"name": format!("q{task}"), "input": format!("i{task}"), "actualOutput": "x", "success": task < passed, "metricsData": [{"name": "correct", "score": 1.0, "success": task < passed, "threshold": 0.5}]});
+        json!({"testCases": (0..4).map(case).collect::<Vec<_>>(), "conversationalTestCases": [], "metricsScores": [], "testPassed": passed, "testFailed": 4 - passed, "runDuration": 1.0, "hyperparameters": {"approach": "a", "model": "m"}}).to_string()
+    };
+    let csv = |passed: u64| {
+        (0..4).fold("q,ok,cost\n".to_owned(), |text, item| text + &format!("{item},{},1\n", if item < passed { "pass" } else { "fail" }))
+    };
+    let cases: [(&str, &[&str], Content<'_>); 3] =
+        [("t.csv", &["--map", "map.yaml"], &csv), ("runs.jsonl", &[], &metr), (".latest_test_run.json", &["--as", "deepeval"], &deepeval)];
+    for (name, more, content) in cases {
+        // In one command, in two, and in the other order.
+        for order in [&[&["x", "y"][..]][..], &[&["x"], &["y"]], &[&["y"], &["x"]]] {
+            let project = Project::new();
+            project.file("map.yaml", MAP).file(&format!("x/{name}"), content(1)).file(&format!("y/{name}"), content(2));
+            for folders in order {
+                let paths: Vec<String> = folders.iter().map(|folder| format!("{folder}/{name}")).collect();
+                let said = project.run(["import"].into_iter().chain(paths.iter().map(String::as_str)).chain(more.iter().copied()));
+                assert_eq!(said.code, 0, "{name}: {}{}", said.stdout, said.stderr);
+            }
+            assert_eq!(counted(&project), [3, 8, 2], "{name} {order:?}");
+            // The place is known again, and a copy elsewhere is the same run.
+            project.file(&format!("x/{name}"), content(3)).file(&format!("z/{name}"), content(2));
+            for folder in ["x", "z"] {
+                let path = format!("{folder}/{name}");
+                assert_eq!(project.run(["import", &path].into_iter().chain(more.iter().copied())).code, 0);
+            }
+            assert_eq!(counted(&project), [5, 8, 2], "{name} {order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_the_source_names_is_one_run_wherever_it_lies() {
+    let project = Project::new();
+    project.file("map.yaml", MAP.replace("run: {", "run: {identity: [run], "));
+    let rows = |ok: &str| format!("run,q,ok,cost\nr1,1,pass,1\nr1,2,{ok},1\n");
+    project.file("x/t.csv", rows("pass")).file("y/t.csv", rows("fail"));
+    let said = project.run(["import", "x/t.csv", "y/t.csv", "--map", "map.yaml"]);
+    assert!(said.stdout.contains("has the same run with other results and is kept"), "{}", said.stdout);
+    assert_eq!(counted(&project), [2, 2, 1]);
+}
+
+#[test]
+fn reports_of_one_name_are_unknown_arms_of_their_own() {
+    let models = |project: &Project| -> Vec<String> {
+        let board = project.run(["leaderboard", "--format", "json"]).json();
+        let entries = board["suites"][0]["entries"].as_array().cloned().unwrap_or_default();
+        let mut models: Vec<String> = entries.iter().map(|entry| entry["model"].as_str().expect("a model").to_owned()).collect();
+        models.sort();
+        models
+    };
+    let project = Project::new();
+    for (folder, cases) in [("a", [("1", true), ("2", false)]), ("b", [("1", false), ("2", false)]), ("c", [("1", true), ("2", true)])] {
+        project.file(&format!("nights/{folder}/report.xml"), report(&cases, ""));
+    }
+    assert_eq!(project.run(["import", "nights"]).code, 0);
+    let apart = ["unknown (a/report.xml)", "unknown (b/report.xml)", "unknown (c/report.xml)"];
+    assert_eq!(models(&project), apart);
+    assert_eq!(project.run(["import", "nights", "--again"]).code, 0);
+    assert_eq!(models(&project), apart);
+    // A source that came alone keeps its name when a namesake comes.
+    let project = Project::new();
+    project.file("a/report.xml", report(&[("1", true)], "")).file("b/report.xml", report(&[("1", false)], ""));
+    assert_eq!(project.run(["import", "a/report.xml"]).code, 0);
+    assert_eq!(models(&project), ["unknown (report.xml)"]);
+    assert_eq!(project.run(["import", "a", "b"]).code, 0);
+    assert_eq!(models(&project), ["unknown (b/report.xml)", "unknown (report.xml)"]);
+    assert_eq!(project.run(["import", "b/report.xml", "a/report.xml", "--again"]).code, 0);
+    assert_eq!(models(&project), ["unknown (b/report.xml)", "unknown (report.xml)"]);
+    // Without a store too.
+    std::fs::remove_dir_all(project.path("results")).expect("the store");
+    let board = project.run(["leaderboard", "./a", "./b", "--format", "json"]);
+    assert!(
+        board.stdout.contains("unknown (a/report.xml)") && board.stdout.contains("unknown (b/report.xml)"),
+        "{}{}",
+        board.stdout,
+        board.stderr
+    );
 }
 
 #[test]
@@ -323,14 +499,13 @@ fn figures_beside_the_outcomes_change_too() {
 }
 
 #[test]
-fn another_table_with_the_same_run_does_not_replace_it() {
+fn another_table_of_the_arm_is_another_run() {
     let project = Project::new();
     project.file("map.yaml", MAP);
     import_file(&project, "one/t.csv", &table(&[("1", "pass"), ("2", "fail")], "1"), &["--map", "map.yaml"]);
     let (said, kept) =
         import_file(&project, "two/t.csv", &table(&[("3", "pass"), ("4", "pass"), ("5", "pass")], "1"), &["--map", "map.yaml"]);
-    assert_eq!(kept, [1, 2, 1], "{said}");
-    assert!(said.contains("has the same run with other results and is kept"), "{said}");
+    assert_eq!(kept, [4, 5, 2], "{said}");
 }
 
 #[test]

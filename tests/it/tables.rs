@@ -437,7 +437,7 @@ fn broken_workbooks_and_columnar_files_do_no_harm() {
 }
 
 /// The same columns as the other files, as Arrow writes them.
-fn arrow() -> Vec<u8> {
+pub fn arrow() -> Vec<u8> {
     use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, StructArray, TimestampMillisecondArray};
     use std::sync::Arc;
     let texts = |texts: [&str; 3]| Arc::new(StringArray::from(texts.to_vec())) as ArrayRef;

@@ -27,7 +27,7 @@ const QUESTIONS: &str = "answers";
 const TASKS: &str = "tasks";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "cogni", title: "cogni", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+    Format::new(Facts { name: "cogni", title: "cogni", kind: ItemKind::Question, reads_names: false, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["run_id", "agents", "tasks"]) && (peek.has("tasks[].task_id") || peek.has("summary.tasks_total"));
@@ -125,7 +125,7 @@ fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
     let of_agent = |of: fn(&Agent) -> &Value| agent.and_then(|agent| filled(of(agent)));
     let suite = of_repository("name").unwrap_or_else(|| "cogni".to_owned());
     let (id, model) = (of_agent(|agent| &agent.id).unwrap_or_default(), of_agent(|agent| &agent.model).unwrap_or_default());
-    let run = sink.begin_run(&[&text(&head.run_id).unwrap_or_default()], [&suite, &id, &model])?;
+    let run = sink.begin_run_with(text(&head.run_id).as_deref(), &[], [&suite, &id, &model])?;
     let record = sink.run(run);
     let mut span = Span::default();
     span.take(&head.started_at, &head.finished_at);

@@ -20,7 +20,7 @@ use super::importer::Format;
 use super::json::{Lenient, List, amount, count, filled, number, read_object, text};
 use super::measured::{Names, count_tool};
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
+use super::sink::{Handle, Moment, Sink, clip};
 use super::source::{ForeignFile, ForeignSource, stem};
 
 pub(super) const FORMAT: Format =
@@ -143,7 +143,7 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let suite = names.suite.or_else(|| filled(&header.test_file)).unwrap_or_else(|| "deepeval".to_owned());
     let (approach, model) = (names.approach.unwrap_or_default(), names.model.unwrap_or_default());
     let identifier = filled(&header.identifier).unwrap_or_default();
-    let run = sink.begin_run(&[stem, &identifier], [&suite, &approach, &model])?;
+    let run = sink.begin_run_of_bytes(&[stem, &identifier], [&suite, &approach, &model], Moment::Unread)?;
     let record = sink.run(run);
     record.duration_seconds = amount(&header.run_duration).filter(|seconds| *seconds > 0.0);
     if !identifier.is_empty() {

@@ -19,7 +19,7 @@ use super::importer::Format;
 use super::json::{Table, amount, count, number, read_value, text};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
+use super::sink::{Handle, Moment, Sink};
 use super::source::ForeignSource;
 use super::times::moment;
 
@@ -32,7 +32,7 @@ const MOST_OUTCOMES: u64 = 2_000_000;
 const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_configured = peek.has_all(&["config.n_samples", "config.min_correct", "config.max_profile"]);
@@ -67,7 +67,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let named = Named::of(&source.name);
     let date = text(&results.date).unwrap_or_default();
-    let Some(run) = sink.begin_run(&[named.whole, &date], [SUITE, named.variant, &named.model]) else { return Ok(()) };
+    let said = Moment::Said(moment(&results.date));
+    let Some(run) = sink.begin_run_of_bytes(&[named.whole, &date], [SUITE, named.variant, &named.model], said) else { return Ok(()) };
     sink.quirk("the model is read off the name of the file, which alone has it");
     let record = sink.run(run);
     if let Some(time) = moment(&results.date) {

@@ -21,7 +21,7 @@ use super::importer::Format;
 use super::json::{Lenient, count, filled, number, read_lines_to_cut, read_object};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
+use super::sink::{Handle, Moment, Sink};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::Span;
 
@@ -207,7 +207,11 @@ impl Reading {
         if !self.tallies.contains_key(&key) {
             let suite = trace_name.as_deref().unwrap_or(SUITE);
             let approach = of_run.as_deref().or(environment.as_deref()).unwrap_or_default();
-            let run = sink.begin_run(&[environment.as_deref().unwrap_or_default(), &named], [suite, approach, ""]);
+            let (identity, arm) = ([environment.as_deref().unwrap_or_default(), &named], [suite, approach, ""]);
+            let run = match &of_run {
+                Some(_) => sink.begin_run(&identity, arm),
+                None => sink.begin_run_of_bytes(&identity, arm, Moment::Unread),
+            };
             self.first = self.first.or(run);
             self.tallies.insert(key.clone(), Tally { run, ..Tally::default() });
         }

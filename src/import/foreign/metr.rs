@@ -18,12 +18,12 @@ use super::format::Facts;
 use super::importer::Format;
 use super::json::{amount, count, filled, number, read_lines_to_cut};
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
+use super::sink::{Handle, Moment, Sink};
 use super::source::ForeignSource;
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 1 }, claim, read);
+    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";
@@ -124,7 +124,7 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     };
     let model = filled(&row.model).unwrap_or_default();
     if !agents.contains_key(&alias) {
-        let run = sink.begin_run(&[&alias, &model], [SUITE, &alias, &model]);
+        let run = sink.begin_run_of_bytes(&[&alias, &model], [SUITE, &alias, &model], Moment::Unread);
         agents.insert(alias.clone(), Agent { run, tokens: Some(0), ..Agent::default() });
     }
     let Some(agent) = agents.get_mut(&alias) else { return Ok(()) };

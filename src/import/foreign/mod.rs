@@ -61,13 +61,14 @@ use tracing::{debug, info};
 use crate::domain::{Problem, Provenance, Run, visible};
 use crate::results::StoreError;
 
-use super::again::{free_key, settle};
+use super::again::{free_key, place_of, settle};
 use super::bundle::import_bundle;
 use super::names::GivenNames;
+use super::origin::Origins;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Read, StoredRuns};
+use super::stored::{Read, Standing, StoredRuns};
 use super::table::Mode;
 
 pub use destination::Destination;
@@ -96,6 +97,7 @@ pub fn import_foreign(
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
+        links: walked.links,
         passed_over: walked.passed_over,
         ..ImportReport::default()
     };
@@ -121,8 +123,9 @@ pub fn import_foreign(
         unreadable
     }));
     let mut keys = BTreeSet::new();
+    let origins = Origins::of(walked.sources.iter().map(|source| Path::new(&source.shown)));
     for source in &walked.sources {
-        let (imported, runs) = import_source(place, source, names, &taken, &mut keys, mode, progress)?;
+        let (imported, runs) = import_source(place, source, names, (&taken, &origins), &mut keys, mode, progress)?;
         info!(
             source = imported.file,
             format = source.format.name(),
@@ -136,7 +139,7 @@ pub fn import_foreign(
                 taken.replaced(&replaced.run);
             }
             for run in &runs {
-                taken.add(run, true);
+                taken.add(run, Standing::Counts);
             }
         }
         report.sources.push(imported);
@@ -156,7 +159,7 @@ fn import_source(
     place: Destination<'_>,
     source: &ForeignSource,
     names: &GivenNames,
-    taken: &StoredRuns,
+    (taken, origins): (&StoredRuns, &Origins),
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
@@ -188,28 +191,33 @@ fn import_source(
         parts.push(b"one arm");
     }
     parts.extend(source.superseded_by.as_ref().map(|id| id.as_str().as_bytes()));
+    // What a cache keeps must not depend on the other sources of the command that made it.
+    let end = matches!(place, Destination::Cache(_)).then(|| origins.end_of(Path::new(&source.shown)));
+    parts.extend(end.iter().map(String::as_bytes));
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());
     let store = place.store_of(&key);
-    let Some(key) = free_key(taken, &store, keys, &key) else {
+    let location = place_of(taken, &store, Path::new(&source.shown));
+    let bytes = Read { file: &source.name, place: location.as_deref(), sha256: &examined.sha256 };
+    let Some(key) = free_key(taken, &store, keys, &key, bytes, &mut report) else {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok((report, Vec::new()));
     };
 
-    let mut sink = Sink::new(source, names, taken, &store, &key, mode);
+    let sink_of = |mode| Sink::new(source, names, (taken, origins), (&store, &key), bytes, mode);
+    let mut sink = sink_of(mode);
     if !read(source, &mut sink, &mut report)? {
         return Ok((report, Vec::new()));
     }
     if sink.has_repeated() {
         // Some of the file's runs are stored, but from another file. Read it again to see whether it holds the same results.
-        let mut look = Sink::new(source, names, taken, &store, &key, Mode::DryRun).looking();
+        let mut look = sink_of(Mode::DryRun).looking();
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let bytes = Read { file: &source.name, place: sink.place(), sha256: &examined.sha256, names_runs: true };
         let ids = settle(taken, &store, look.held(), bytes, &mut report)?;
         if !ids.is_empty() {
-            sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
+            sink = sink_of(mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
                 return Ok((report, Vec::new()));
             }
@@ -217,8 +225,9 @@ fn import_source(
     }
     let provenance = Provenance {
         importer: source.format.name().to_owned(),
+        version: Some(source.format.version()),
         file: source.name.clone(),
-        sha256: examined.sha256,
+        sha256: examined.sha256.clone(),
         ..Provenance::default()
     };
     let runs = sink.finish(&provenance, &mut report)?;

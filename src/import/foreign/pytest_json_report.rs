@@ -14,12 +14,12 @@ use super::importer::Format;
 use super::json::{Lenient, amount, count, filled, read_object, text};
 use super::measured::{self, Names};
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
+use super::sink::{Handle, Moment, Sink, clip};
 use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 1 },
+    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 2 },
     claim,
     read,
 );
@@ -118,11 +118,11 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let root = text(&header.root).unwrap_or_default();
     let folder = root.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
     let suite = names.suite.unwrap_or_else(|| if folder.is_empty() { stem.to_owned() } else { folder.to_owned() });
-    let created = text(&header.created).unwrap_or_default();
     let (approach, model) = (names.approach.unwrap_or_default(), names.model.unwrap_or_default());
-    let run = sink.begin_run(&[stem, &created], [&suite, &approach, &model])?;
+    let created = amount(&header.created).and_then(unix_moment);
+    let run = sink.begin_run_of_bytes(&[stem], [&suite, &approach, &model], Moment::Said(created))?;
     let record = sink.run(run);
-    record.timestamp = amount(&header.created).and_then(unix_moment);
+    record.timestamp = created;
     record.duration_seconds = amount(&header.duration);
     // Codes 0, 1 and 5 follow from the tests; the others are failures of pytest itself.
     if let Some(code @ 2..=4) = count(&header.exitcode) {

@@ -2,23 +2,25 @@
 //! missing parts on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
-use super::super::again::{note_replaced, place_of};
+use super::super::again::note_replaced;
 use super::super::cell::Refused;
 use super::super::content::ContentSum;
 use super::super::held::{Held, SUPERSEDED_TAG, Sums};
 use super::super::names::GivenNames;
+use super::super::origin::{Origins, Unnamed as UnnamedModel};
 use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, SourceOutcome, SourceReport, StatedLine, StatedReport};
 use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
-use super::super::stored::{Moment, StoredRuns};
+pub(in crate::import) use super::super::stored::Moment;
+use super::super::stored::{Read, StoredRuns, Unnamed};
 use super::super::table::Mode;
 use super::super::texts::MOST_TEXT_CHARS;
 pub(in crate::import) use super::super::texts::clip;
@@ -48,10 +50,10 @@ pub(in crate::import) struct Sink<'a> {
     mode: Mode,
     /// Runs that are stored already are read too, and summed up.
     is_look: bool,
-    /// Text that tells models without a name apart.
-    origin: String,
-    /// Location of the source.
-    place: Option<String>,
+    /// File or folder that tells models without a name apart.
+    origin: PathBuf,
+    origins: &'a Origins,
+    read: Read<'a>,
     /// Runs that were begun, by their first id.
     begun: BTreeSet<RunId>,
     /// Created with the first outcome, so that a source with nothing to store leaves no trace.
@@ -81,6 +83,8 @@ struct State {
     /// The id made of the run's identity, if it is stored under another.
     first: Option<RunId>,
     source: ImportedRun,
+    /// Digest of the location that the model is called after, if it has no name.
+    origin: Option<String>,
     content: ContentSum,
     sums: Option<Sums>,
     attempts: Attempts,
@@ -94,9 +98,9 @@ impl<'a> Sink<'a> {
     pub(super) fn new(
         source: &'a ForeignSource,
         names: &'a GivenNames,
-        taken: &'a StoredRuns,
-        store: &'a Store,
-        key: &'a str,
+        (taken, origins): (&'a StoredRuns, &'a Origins),
+        (store, key): (&'a Store, &'a str),
+        read: Read<'a>,
         mode: Mode,
     ) -> Self {
         Self {
@@ -109,8 +113,9 @@ impl<'a> Sink<'a> {
             key,
             mode,
             is_look: false,
-            origin: source.name.clone(),
-            place: place_of(taken, store, Path::new(&source.shown)),
+            origin: PathBuf::from(&source.shown),
+            origins,
+            read,
             begun: BTreeSet::new(),
             writer: None,
             file: &source.shown,
@@ -132,14 +137,31 @@ impl<'a> Sink<'a> {
 
     /// Begins a run, or returns one that was begun. Returns `None` if the run is stored already and need not be read.
     ///
-    /// `identity` is the source's own name for the run, wherever its file lies. `names` are its suite, approach and model, which the
-    /// command line may replace.
+    /// `identity` is the source's own id of the run, which no other run has, wherever its file lies. A file's name, an agent or a model is no
+    /// such id. `names` are the run's suite, approach and model, which the command line may replace.
     pub fn begin_run(&mut self, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
+        if identity.iter().all(|part| part.trim().is_empty()) {
+            return self.begin_run_of_bytes(identity, names, Moment::Unread);
+        }
         self.begin(identity, names, None)
     }
 
-    /// Begins a run that nothing in the source names, so that its content is part of its identity. If the same place gave a run of the same
-    /// time before, it is that run.
+    /// Begins a run by its id, or by the source's bytes if it has none.
+    pub fn begin_run_with(&mut self, id: Option<&str>, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
+        match id.filter(|id| !id.trim().is_empty()) {
+            Some(id) => self.begin(&[&[id], identity].concat(), names, None),
+            None => self.begin_run_of_bytes(identity, names, Moment::Unread),
+        }
+    }
+
+    /// Begins a run that nothing in the source names: another source with other bytes has another run. `identity` tells the source's runs
+    /// apart. If the same place gave a run of the same names and time before, it is that run.
+    pub fn begin_run_of_bytes(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
+        self.begin(&[identity, &[self.read.sha256]].concat(), names, Some(moment))
+    }
+
+    /// Begins a run that nothing in the source names. As [`Self::begin_run_of_bytes`], but `identity` has a digest of the run's content, which
+    /// copies in another notation share.
     pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
         self.begin(identity, names, Some(moment))
     }
@@ -156,23 +178,26 @@ impl<'a> Sink<'a> {
             parts.extend(names.iter().map(String::as_str));
         }
         // Models without a name are not one model: each is its source's own.
-        let unknown = if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
-            "unknown".to_owned()
-        } else {
-            format!("unknown ({})", clip(&self.origin, MOST_NAME_CHARS / 2))
-        };
+        let unknown = (self.names.model.is_none() && model.trim().is_empty()).then(|| {
+            if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
+                Origins::shared()
+            } else {
+                self.origins.unnamed(&self.origin, self.read.place, self.taken, self.store)
+            }
+        });
+        let UnnamedModel { model: unknown, origin } = unknown.unwrap_or_else(Origins::shared);
         let own =
             [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
         let mut first = Store::imported_run_id(self.format.name(), &parts);
         if let Some(moment) = unnamed
-            && !self.taken.contains(&first)
             && !self.begun.contains(&first)
-            && let Some(place) = &self.place
-            && let Some(alike) = self.taken.alike(self.format.name(), place, [&suite, &approach, &model], moment)
-            && !self.begun.contains(alike)
         {
-            first = alike.clone();
+            let run = Unnamed { names: [&suite, &approach, &model], index: None, moment };
+            let known = self.taken.unnamed(first.clone(), self.format.name(), self.read, run);
+            if !self.begun.contains(&known) {
+                first = known;
+            }
         }
         self.begun.insert(first.clone());
         let again = self.ids.get(&first);
@@ -194,10 +219,10 @@ impl<'a> Sink<'a> {
             self.note_repeated(source);
             return None;
         }
-        Some(self.add_run(id, first, source))
+        Some(self.add_run(id, first, source, origin))
     }
 
-    fn add_run(&mut self, id: RunId, first: Option<RunId>, source: ImportedRun) -> Handle {
+    fn add_run(&mut self, id: RunId, first: Option<RunId>, source: ImportedRun, origin: Option<String>) -> Handle {
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
         self.by_id.insert(id, self.runs.len());
         self.runs.push(State {
@@ -205,6 +230,7 @@ impl<'a> Sink<'a> {
             keeps_totals: false,
             first,
             source,
+            origin,
             content: ContentSum::default(),
             sums: self.is_look.then(Sums::default),
             attempts: Attempts::default(),
@@ -232,7 +258,7 @@ impl<'a> Sink<'a> {
             self.kept.push(source);
             return None;
         }
-        Some(self.add_run(id, None, source))
+        Some(self.add_run(id, None, source, None))
     }
 
     /// Keeps the totals that the run has now, instead of adding up its outcomes.
@@ -275,9 +301,9 @@ impl<'a> Sink<'a> {
         &mut self.runs[handle.0].run
     }
 
-    /// Names the source's origin if its own name tells less. The origin tells models without a name apart.
-    pub fn origin(&mut self, origin: &str) {
-        origin.clone_into(&mut self.origin);
+    /// Names the folder that models without a name are called after, if it tells more than the source's own path.
+    pub fn origin(&mut self, folder: PathBuf) {
+        self.origin = folder;
     }
 
     /// Returns whether the command line names the model.
@@ -453,11 +479,6 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Returns a digest of the source's location.
-    pub(super) fn place(&self) -> Option<&str> {
-        self.place.as_deref()
-    }
-
     /// Returns whether a run of the source is stored already.
     pub(super) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
@@ -502,7 +523,8 @@ impl<'a> Sink<'a> {
                 state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
             let content = Some(state.content.of(&state.run));
-            state.run.provenance = Some(Provenance { content, first: state.first, place: self.place.clone(), ..provenance.clone() });
+            let place = self.read.place.map(str::to_owned);
+            state.run.provenance = Some(Provenance { content, first: state.first, place, origin: state.origin, ..provenance.clone() });
             stated.check(&state.run.stated, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
             outcomes += state.spent.outcomes;

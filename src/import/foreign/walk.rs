@@ -21,6 +21,7 @@ use super::unread::{self, Unread};
 /// Maximum depth of folders. Result folders are not deeper.
 const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
+const AS_RUBRIC: &str = "--as rubric reads it; see docs/import/rubric.md";
 /// Extensions of files that may hold results.
 const ENDINGS: [&str; 14] =
     ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "parquet", "html"];
@@ -36,6 +37,8 @@ pub(super) struct Walked {
     /// Problems of paths that cannot be imported.
     pub problems: Vec<Problem>,
     pub unrecognised: Vec<Unrecognised>,
+    /// Symbolic links in the folders.
+    pub links: Vec<String>,
     pub passed_over: u64,
 }
 
@@ -101,6 +104,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();
+                    let hint = hint.or(is_rubric(&peek).then_some(AS_RUBRIC));
                     unknown.push((path, Unrecognised { file, tool, hint }));
                 }
             }
@@ -139,7 +143,8 @@ fn is_known(peek: &Peek, is_named: bool) -> bool {
     holds_bundle(peek)
         || registry::all().any(|format| (format.claim)(peek).is_some())
         || unread::recognise(peek).is_some()
-        || (is_named && (is_rubric(peek) || peek.content == Content::Xml || is_called_bundle(peek)))
+        || is_rubric(peek)
+        || (is_named && (peek.content == Content::Xml || is_called_bundle(peek)))
 }
 
 fn holds_bundle(peek: &Peek) -> bool {
@@ -156,8 +161,7 @@ fn is_called_bundle(peek: &Peek) -> bool {
 
 fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
     match unread {
-        None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
-            .with_hint("--as rubric reads it; see docs/import/rubric.md"),
+        None if is_rubric(peek) => Problem::in_file(file, "seems to be a graded rubric, which needs names").with_hint(AS_RUBRIC),
         Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, not supported yet")).with_hint(*hint),
         // Too little of the file is left to recognise it.
         None if is_called_bundle(peek) => {
@@ -210,7 +214,8 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
                 files.push((in_site(entry.path()), false));
                 entries.skip_current_dir();
             }
-            Ok(entry) => walked.passed_over += u64::from(entry.file_type().is_symlink()),
+            Ok(entry) if entry.file_type().is_symlink() => walked.links.push(shown(entry.path())),
+            Ok(_) => {}
             Err(error) => {
                 let path = shown(error.path().unwrap_or(folder));
                 let why = error.into_io_error().map_or_else(|| "a loop of links".to_owned(), |error| error.to_string());

@@ -29,7 +29,7 @@ const FULFILMENT: &str = "requirementFulfillment";
 const ROUNDING: f64 = 0.05;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "zelda", title: "zelda", kind: ItemKind::Criterion, reads_names: false, version: 3 }, claim, read);
+    Format::new(Facts { name: "zelda", title: "zelda", kind: ItemKind::Criterion, reads_names: false, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_in_run = peek.folder_name(1) == Some("runs") && peek.folder_name(2) == Some(".zelda");
@@ -88,10 +88,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let crashed = results.is_none();
     let results = results.unwrap_or_default();
     let of_suite = |key: &str| results.test_suite.get(key).and_then(filled);
-    let id = text(&results.id).unwrap_or_else(|| source.name.clone());
     let suite = of_suite("name").unwrap_or_else(|| "zelda".to_owned());
     let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
-    let Some(run) = sink.begin_run(&[&id], [&suite, &approach, ""]) else { return Ok(()) };
+    let Some(run) = sink.begin_run_with(text(&results.id).as_deref(), &[], [&suite, &approach, ""]) else { return Ok(()) };
     if !sink.is_model_given() {
         sink.quirk("the run names no model; --set can name it");
     }

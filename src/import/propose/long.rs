@@ -22,11 +22,13 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
             return Err(candidates(look));
         };
         let mut used = judged.columns();
+        let evaluator = evaluator(look, &used).map_err(one)?;
+        used.extend(evaluator);
         let mut arms = Arms::of(look, &used).map_err(one)?;
         used.extend(arms.columns());
         let mut item = items(look, &used).map_err(one)?;
         if arms.approach.is_empty() && arms.model.is_none() {
-            arms.approach.extend(unnamed_arms(look, &used, &item).map_err(one)?);
+            arms.approach.extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
             used.extend(&arms.approach);
             item.retain(|column| !column.is_among(&arms.approach));
         }
@@ -34,7 +36,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
         arms.write(look, suite, &mut draft, &mut notes);
 
-        let repeats = Repeats::of(look, &arms, &mut item, &mut used).map_err(one)?;
+        let repeats = Repeats::of(look, (&arms, evaluator), &mut item, &mut used).map_err(one)?;
         if item.is_empty() {
             notes.push("no column names the items: each row is an item by its number".to_owned());
         }
@@ -47,6 +49,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.push(("kind", constant(kind_of(&item))));
         draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
         notes.extend(judged.note());
+        draft.item.extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
         if !repeats.run.is_empty() {
             draft.run.push(("identity", list(repeats.run.iter().map(|column| &column.name))));
         }
@@ -77,6 +80,19 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
         return Err(Question::new(text, "--item COLUMN"));
     }
     Ok(())
+}
+
+/// Finds the column that names who judged each outcome.
+fn evaluator<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Option<&'l Column>, Question> {
+    if let Some(column) = look.hinted(look.hints.evaluator.as_ref(), "--evaluator COLUMN")? {
+        return Ok(Some(column));
+    }
+    let hints = look.hints;
+    let others = [&hints.approach, &hints.model, &hints.item, &hints.attempt];
+    let is_free = |column: &Column| !column.is_among(used) && others.iter().all(|other| other.as_ref() != Some(&column.name));
+    let may_judge =
+        |column: &Column| is_free(column) && column.may_name() && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES;
+    Ok(look.best(Role::Evaluator, 2, may_judge).first().copied())
 }
 
 /// Finds the columns that name an item.
@@ -136,8 +152,13 @@ fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l 
 }
 
 /// Finds a column that names arms without a telling title: with it, each row of an item is unique.
-fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> Result<Option<&'l Column>, Question> {
-    if item.is_empty() || look.is_unique(item) {
+fn unnamed_arms<'l>(
+    look: &'l Look<'_>,
+    (used, evaluator): (&[&Column], Option<&Column>),
+    item: &[&Column],
+) -> Result<Option<&'l Column>, Question> {
+    let judged: Vec<&Column> = item.iter().copied().chain(evaluator).collect();
+    if item.is_empty() || look.is_unique(&judged) {
         return Ok(None);
     }
     let is_free = |column: &Column| {
@@ -147,7 +168,7 @@ fn unnamed_arms<'l>(look: &'l Look<'_>, used: &[&Column], item: &[&Column]) -> R
             && (2..=MOST_APPROACHES).contains(&column.values.len())
     };
     let is_arm = |column: &&Column| {
-        let both: Vec<&Column> = item.iter().copied().chain([*column]).collect();
+        let both: Vec<&Column> = judged.iter().copied().chain([*column]).collect();
         is_free(column)
             && column.clarity(Role::Category) < 2
             && column.clarity(Role::Reason) == 0
@@ -179,10 +200,18 @@ struct Repeats<'l> {
 }
 
 impl<'l> Repeats<'l> {
-    fn of(look: &'l Look<'_>, arms: &Arms<'l>, item: &mut Vec<&'l Column>, used: &mut Vec<&'l Column>) -> Result<Self, Question> {
+    fn of(
+        look: &'l Look<'_>,
+        (arms, evaluator): (&Arms<'l>, Option<&'l Column>),
+        item: &mut Vec<&'l Column>,
+        used: &mut Vec<&'l Column>,
+    ) -> Result<Self, Question> {
         let files = arms.files(look, item)?;
+        // Without an item, the key is that of a run, which several evaluators may judge.
         let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
-            arms.columns().into_iter().chain(files.iter().copied()).chain(more.iter().copied()).chain(item.iter().copied()).collect()
+            let evaluator = evaluator.filter(|_| !item.is_empty());
+            let run = arms.columns().into_iter().chain(files.iter().copied()).chain(more.iter().copied());
+            run.chain(evaluator).chain(item.iter().copied()).collect()
         };
         let mut found = Self::default();
         if !files.is_empty() {

@@ -18,6 +18,7 @@ pub struct Hints {
     pub score: Option<String>,
     pub attempt: Option<String>,
     pub suite: Option<String>,
+    pub evaluator: Option<String>,
     pub sheet: Option<String>,
     pub list: Option<String>,
     /// Kind of the columns that are side by side.

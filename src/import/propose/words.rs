@@ -30,11 +30,13 @@ pub(super) enum Role {
     Answer,
     Reason,
     StandardError,
+    /// Who judged the outcome.
+    Evaluator,
 }
 
 /// Titles in lower case without accents, with their words joined by `_`.
 #[rustfmt::skip]
-const NAMES: [(Role, &[&str]); 25] = [
+const NAMES: [(Role, &[&str]); 26] = [
     (
         Role::Approach,
         &[
@@ -50,6 +52,15 @@ const NAMES: [(Role, &[&str]); 25] = [
         &[
             "model", "model_name", "model_id", "model_name_or_path", "llm", "lm", "engine", "modell", "modele", "modelo", "modello", "checkpoint",
             "deployment", "sprachmodell", "模型", "モデル", "модель",
+        ],
+    ),
+    (
+        Role::Evaluator,
+        &[
+            "judge", "judge_name", "judge_id", "judge_model", "evaluator", "evaluator_name", "evaluator_id", "evaluator_model", "evaluated_by", "judged_by",
+            "grader", "grader_name", "grader_id", "grader_model", "graded_by", "rater", "rater_name", "rater_id", "rated_by", "annotator", "annotator_name",
+            "annotator_id", "annotated_by", "scorer", "scorer_name", "scored_by", "assessor", "bewerter", "gutachter", "evaluateur", "evaluador", "valutatore",
+            "avaliador", "beoordelaar",
         ],
     ),
     (

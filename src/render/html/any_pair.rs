@@ -189,7 +189,7 @@ fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Opti
     let short = |text: &str| visible(&beginning(&text.split_whitespace().collect::<Vec<&str>>().join(" "), LONGEST_TEXT));
     let mut left = MOST_TEXT_BYTES;
     for (column, item) in suite.items.items.iter().enumerate() {
-        let Some(story) = suite.stories.of(&item.item, &item.evaluator, &item.kind) else { continue };
+        let Some(story) = suite.stories.of(&item.item, &item.kind) else { continue };
         let told = |(number, arm): (usize, &Arm)| {
             let note = story.notes.get(arm)?.iter().find(|note| note.answer.is_some() || note.reason.is_some())?;
             Some((number, note.answer.as_deref().map(short).unwrap_or_default(), note.reason.as_deref().map(short).unwrap_or_default()))

@@ -149,7 +149,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     });
     let link = |item: &ListedItem| ItemLink {
         name: name(&item.item),
-        href: item_href(place, &shell.root, &item.item, Some((&item.evaluator, item.kind.name()))),
+        href: item_href(place, &shell.root, &item.item, Some(item.kind.name())),
         beside: None,
     };
     let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);

@@ -154,7 +154,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     let Page { plan, suite, place, labels, goes, .. } = *page;
     let matrix = &suite.items;
     let line = &matrix.items[index];
-    let story = suite.stories.of(&line.item, &line.evaluator, &line.kind);
+    let story = suite.stories.of(&line.item, &line.kind);
     let anchor = place.items.anchor(index);
     let shown = matrix.arms.len().min(MOST_ARMS);
     let links = (MOST_LINKS / shown.max(1)).max(1);

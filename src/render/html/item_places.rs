@@ -14,7 +14,7 @@ const LONGEST: usize = 64;
 /// An item or criterion, whose name need not be unique in its suite.
 struct Named<'a> {
     name: &'a str,
-    /// Evaluator and kind.
+    /// Evaluator, for a criterion, and kind, for an item.
     by: (&'a str, &'a str),
 }
 
@@ -30,7 +30,7 @@ pub(super) struct ItemPlaces {
 impl ItemPlaces {
     pub fn of_items(matrix: &ItemMatrix) -> Self {
         let items = matrix.items.iter();
-        Self::of(&items.map(|item| Named { name: &item.item, by: (&item.evaluator, &item.kind) }).collect::<Vec<_>>())
+        Self::of(&items.map(|item| Named { name: &item.item, by: ("", &item.kind) }).collect::<Vec<_>>())
     }
 
     pub fn of_criteria(keys: &[CriterionKey]) -> Self {

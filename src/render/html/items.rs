@@ -22,8 +22,8 @@ impl SuitePlace {
 /// Returns the address of an item's details, or `None` if it has no details. `root` is the relative path to the site's root.
 ///
 /// `by` is the item's evaluator and kind, if known. Without it, the first item with this name is linked.
-pub(super) fn item_href(place: &SuitePlace, root: &str, item: &str, by: Option<(&str, &str)>) -> Option<String> {
-    place.items.index(item, by).map(|index| format!("{root}{}", place.item_path(index)))
+pub(super) fn item_href(place: &SuitePlace, root: &str, item: &str, kind: Option<&str>) -> Option<String> {
+    place.items.index(item, kind.map(|kind| ("", kind))).map(|index| format!("{root}{}", place.item_path(index)))
 }
 
 /// Returns the address of a criterion's details, or `None` if the suite lacks the criterion. `root` is the relative path to the site's

@@ -333,7 +333,7 @@ fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, s
             grid = grid.about(format!("decided by {}", row.evaluator));
         }
         for (cells, row) in grid.rows.iter_mut().zip(&page.rows) {
-            let href = item_href(suite, "../../", &row.item, Some((&row.evaluator, &row.kind)));
+            let href = item_href(suite, "../../", &row.item, Some(&row.kind));
             for (place, cell) in [(item, Cell::head(row.item.as_str()).link(href)), (outcome, Cell::item_status(&row.status))] {
                 if let Some(cells) = place.and_then(|place| cells.get_mut(place)) {
                     *cells = cell;

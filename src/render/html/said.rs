@@ -55,7 +55,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
     let hrefs: Vec<String> = (0..suite.items.items.len()).map(|index| item_href_at(place, "", index)).collect();
     let mut items = Vec::new();
     for (line, href) in suite.items.items.iter().zip(&hrefs) {
-        let Some(text) = suite.stories.of(&line.item, &line.evaluator, &line.kind).map(told).filter(|text| !text.is_empty()) else {
+        let Some(text) = suite.stories.of(&line.item, &line.kind).map(told).filter(|text| !text.is_empty()) else {
             continue;
         };
         let Some(rest) = left.checked_sub(text.len() + href.len() + 20) else { break };

@@ -163,7 +163,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
         });
         of_suites.push(list(&format!("Criteria of {}", place.label), &format!("{}-criteria", place.segment), criteria.collect()));
         let with_place = suite.items.items.iter().filter_map(|item| {
-            let href = item_href(place, "", &item.item, Some((&item.evaluator, &item.kind)))?;
+            let href = item_href(place, "", &item.item, Some(&item.kind))?;
             Some(of_suite(Sort::Item, &item.item, href))
         });
         of_suites.push(list(&format!("Items of {}", place.label), &format!("{}-items", place.segment), with_place.collect()));

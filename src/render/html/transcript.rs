@@ -216,7 +216,7 @@ fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
         expected: Text::from(cut(&row.expected.join(" or "))),
         answered: row.answer.as_deref().map_or_else(Text::default, |answer| Text::from(cut(answer))),
         facts: facts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect(),
-        href: item_href(&of.plan.suites[of.place.suite], of.root, &row.item, Some((&row.evaluator, &row.kind))),
+        href: item_href(&of.plan.suites[of.place.suite], of.root, &row.item, Some(&row.kind)),
     }
 }
 

@@ -170,3 +170,29 @@ fn models_without_a_name_are_told_apart_by_their_submissions() {
     let board = pooled.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"][0]["entries"][0]["runs"], 3, "{board:#}");
 }
+
+#[test]
+fn the_trials_of_two_runs_in_one_folder_are_two_runs() {
+    let trial = |run: &str, task: &str, resolved: bool| json!({"trial_name": format!("{task}.1-of-1.{run}"), "task_id": task, "is_resolved": resolved, "instruction": task});
+    let [first, second] = ["2025-08-25__12-29-38", "2025-08-25__13-35-43"];
+    // Of the same tasks, and of others.
+    for other in ["same", "other"] {
+        let project = crate::support::Project::new();
+        for (run, task) in [(first, "same"), (second, other)] {
+            for (number, resolved) in [(1, true), (2, run == second)] {
+                let task = format!("{task}{number}");
+                let path = format!("run/{task}/{task}.1-of-1.{run}/results.json");
+                project.file(&path, trial(run, &task, resolved).to_string());
+            }
+        }
+        let imported = Imported::path(&project.path("run"));
+        assert!(imported.has_quirk("the folder has the trials of 2 runs"));
+        let mut rates: Vec<(u64, u64)> = imported
+            .runs()
+            .iter()
+            .map(|run| (run["shared_tests_passed"].as_u64().expect("a count"), run["shared_tests_total"].as_u64().expect("a count")))
+            .collect();
+        rates.sort_unstable();
+        assert_eq!(rates, [(1, 2), (2, 2)], "{other}");
+    }
+}

@@ -12,7 +12,7 @@ use super::super::super::source::hex_digest;
 use super::super::json::{amount, count, filled, number};
 use super::super::measured::MOST_TOOLS;
 use super::super::moments::Moments;
-use super::super::sink::{Handle, Sink};
+use super::super::sink::{Handle, Moment, Sink};
 use super::super::times::{Span, moment};
 use super::wire::{Benchmark, BenchmarkRun, Expectation, Grading, Metadata, Timing};
 
@@ -202,7 +202,9 @@ impl Arm {
         }
         let approach = approach(configuration, iteration);
         let model = metadata.model().unwrap_or_default();
-        let Some(run) = sink.begin_run(&[skill, iteration, configuration], [skill, &approach, &model]) else { return Ok(()) };
+        let Some(run) = sink.begin_run_of_bytes(&[skill, iteration, configuration], [skill, &approach, &model], Moment::Unread) else {
+            return Ok(());
+        };
         self.runs.sort_by(|left, right| (&left.eval, left.number).cmp(&(&right.eval, right.number)));
         let mut attempts: BTreeMap<&str, u32> = BTreeMap::new();
         for eval_run in &self.runs {

@@ -33,7 +33,7 @@ use wire::{Benchmark, EvalMetadata, Evals, Expectation, Grading, Timing};
 const MOST_COMPARED_BYTES: u64 = 4 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "agent-skills", title: "agent skills", kind: ItemKind::Question, reads_names: true, version: 1 },
+    Facts { name: "agent-skills", title: "agent skills", kind: ItemKind::Question, reads_names: true, version: 2 },
     claim,
     read,
 )

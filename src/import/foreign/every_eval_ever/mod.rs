@@ -30,7 +30,7 @@ use wire::{Record, ResultEntry, Row};
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 3 },
+    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 4 },
     claim,
     read,
 );
@@ -108,7 +108,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let mut runs = Vec::new();
     for evaluation in &evaluations {
-        runs.push(begin(&record, &source.name, evaluation, sink));
+        runs.push(begin(&record, evaluation, sink));
     }
     if !is_truncated {
         for file in &samples {
@@ -181,13 +181,14 @@ impl Places {
     }
 }
 
-fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
+fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
     let first = evaluation.results.first()?.result;
     let word = |value: Option<&Value>| value.and_then(filled);
-    let id = word(Some(&record.evaluation_id)).unwrap_or_else(|| stem.to_owned());
+    let id = word(Some(&record.evaluation_id));
     let model = word(record.model_info.get("id")).or_else(|| word(record.model_info.get("name"))).unwrap_or_default();
     let library = word(record.eval_library.get("name")).filter(|name| name != "unknown");
-    let run = sink.begin_run(&[&id, &evaluation.name], [&evaluation.name, &approach(record, first, library.as_deref()), &model])?;
+    let run =
+        sink.begin_run_with(id.as_deref(), &[&evaluation.name], [&evaluation.name, &approach(record, first, library.as_deref()), &model])?;
     let when = |value: &Value| -> Option<DateTime<Utc>> {
         let said = text(value)?;
         match said.trim().parse::<f64>() {

@@ -19,12 +19,12 @@ use super::format::Facts;
 use super::importer::Format;
 use super::json::{amount, count, filled, number, read_object};
 use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
+use super::sink::{Handle, Moment, Sink, clip};
 use super::source::ForeignSource;
 use super::times::moment;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 1 }, claim, read);
+    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 2 }, claim, read);
 
 /// Key of the transcripts, which are skipped.
 const TRANSCRIPTS: &str = "raw_logging_results";
@@ -103,8 +103,12 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
     let model = argued.or(only).unwrap_or_default();
     let benchmark = of_config("benchmark_name").unwrap_or_else(|| "hal".to_owned());
     let agent = of_config("agent_name").unwrap_or_default();
-    let id = of_config("run_id").unwrap_or_else(|| name.to_owned());
-    let Some(run) = sink.begin_run(&[&benchmark, &id], [&benchmark, &agent, &model]) else { return Ok(()) };
+    let names = [benchmark.as_str(), &agent, &model];
+    let run = match of_config("run_id") {
+        Some(id) => sink.begin_run(&[&benchmark, &id], names),
+        None => sink.begin_run_of_bytes(&[&benchmark, name], names, Moment::Unread),
+    };
+    let Some(run) = run else { return Ok(()) };
     fill(upload, run, sink);
     let latencies = upload.results.get("latencies");
     let (mut place, mut statuses) = (0, BTreeMap::new());

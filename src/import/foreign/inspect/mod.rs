@@ -22,9 +22,10 @@ use crate::domain::{ItemKind, Problem, RunStatus};
 use crate::results::Store;
 
 use super::super::names::GivenNames;
+use super::super::origin::Origins;
 use super::super::report::SourceReport;
 use super::super::rows::Stop;
-use super::super::stored::StoredRuns;
+use super::super::stored::{Read, StoredRuns};
 use super::super::table::Mode;
 use super::claim::Claim;
 use super::elements::{ElementReader, read_list};
@@ -93,8 +94,9 @@ fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<Sou
 
 /// Returns whether the log can be read to its end, by reading it and keeping nothing.
 fn is_readable(source: &ForeignSource) -> bool {
-    let (names, taken, nowhere) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()));
-    read(source, &mut Sink::new(source, &names, &taken, &nowhere, "", Mode::DryRun)).is_ok()
+    let (names, taken, nowhere, origins) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()), Origins::default());
+    let bytes = Read { file: &source.name, place: None, sha256: "" };
+    read(source, &mut Sink::new(source, &names, (&taken, &origins), (&nowhere, ""), bytes, Mode::DryRun)).is_ok()
 }
 
 /// Order of the logs of a task, of which the last is kept: complete logs after others, then by time.

@@ -10,7 +10,7 @@ use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::json::{CUT_OFF, number, text};
 use super::super::moments::passed_of;
-use super::super::sink::{Handle, Sink, clip};
+use super::super::sink::{Handle, Moment, Sink, clip};
 use super::super::source::ForeignFile;
 use super::super::times::unix_moment;
 use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, stated, unit, worth};
@@ -255,7 +255,12 @@ fn shown(metric: &str, filter: &str) -> String {
 /// Begins the run of a task or a group. Returns `None` if it is stored already.
 fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let model = results.model();
-    let run = sink.begin_run(&[&results.moment(), &model, name], [name, &results.approach(name), &model])?;
+    let (moment, approach) = (results.moment(), results.approach(name));
+    let (identity, names) = ([moment.as_str(), &model, name], [name, approach.as_str(), &model]);
+    let run = match text(&results.date) {
+        Some(_) => sink.begin_run(&identity, names),
+        None => sink.begin_unnamed_run(&identity, names, Moment::Unread),
+    }?;
     let record = sink.run(run);
     let seconds = results.seconds();
     // The date is the evaluation's start in seconds since 1970; a run's time is its end.

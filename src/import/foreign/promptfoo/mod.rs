@@ -38,7 +38,7 @@ use wire::{Head, Metrics, Row, TableRow};
 const EVALUATOR: &str = "assertions";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 3 }, claim, read)
+    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 4 }, claim, read)
         .with_arrangement(prefer_json);
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -172,9 +172,11 @@ impl Eval {
         for (number, named) in named {
             // Rows have random ids that every file of the evaluation repeats, so two exports of it are one run.
             let place = number.to_string();
-            let identity =
-                if named.row_id.is_empty() { vec![eval_id.as_deref().unwrap_or(stem), &place] } else { vec![named.row_id.as_str()] };
-            let run = sink.begin_run(&identity, [&suite, &named.approach, &named.model]);
+            let arm = [suite.as_str(), &named.approach, &named.model];
+            let run = match &eval_id {
+                _ if !named.row_id.is_empty() => sink.begin_run(&[&named.row_id], arm),
+                id => sink.begin_run_with(id.as_deref(), &[&place], arm),
+            };
             runs.insert(number, run);
             let Some(run) = run else { continue };
             let record = sink.run(run);

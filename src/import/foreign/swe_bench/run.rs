@@ -10,7 +10,7 @@ use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::json::{Lenient, count, read_value, text};
-use super::super::sink::{Handle, Sink};
+use super::super::sink::{Handle, Moment, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::instance::{EVALUATOR, ids, repository};
 
@@ -51,7 +51,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     let (model, run_id) = name.rsplit_once('.').unwrap_or((name, ""));
     // A slash in the model's name is written as two underscores.
     let model = if model.matches("__").count() == 1 { model.replacen("__", "/", 1) } else { model.to_owned() };
-    let Some(run) = sink.begin_run(&[&model, run_id], ["swe-bench", "", &model]) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(&[&model, run_id], ["swe-bench", "", &model], Moment::Unread) else { return Ok(()) };
 
     let report: Value = match files.report {
         Some(file) => with_usual_names(read_value(file.open()?, &file.shown)?),

@@ -12,7 +12,7 @@ use crate::domain::{CostSource, ItemDetails, ItemStatus, Unit};
 use super::super::super::cell::time;
 use super::super::super::rows::Stop;
 use super::super::json::{Lenient, amount, count, read_value};
-use super::super::sink::{Handle, Sink};
+use super::super::sink::{Handle, Moment, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::instance::{EVALUATOR, dated, ids, repository};
 use super::run::take_report;
@@ -68,7 +68,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     let metadata = metadata.as_ref();
     let approach = word(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
     let model = word(metadata, &["tags", "model"]).unwrap_or_default();
-    let Some(run) = sink.begin_run(&[&split, &source.name], [&suite, &approach, &model]) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(&[&split, &source.name], [&suite, &approach, &model], Moment::Unread) else { return Ok(()) };
     let record = sink.run(run);
     if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
         record.timestamp = Some(time);
@@ -111,7 +111,7 @@ pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut
     };
     let (date, name) = dated(&source.name);
     let (approach, model) = name.split_once('_').unwrap_or((name, ""));
-    let Some(run) = sink.begin_run(&[&suite, &source.name], [&suite, approach, model]) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(&[&suite, &source.name], [&suite, approach, model], Moment::Unread) else { return Ok(()) };
     if !model.is_empty() {
         sink.quirk("agent and model are read off the folder's name, which alone has them");
     }

@@ -8,11 +8,10 @@ use serde_json::Value;
 use crate::domain::Problem;
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
-use super::super::json::{count, number, read_value, text};
+use super::super::json::{count, number, text};
 use super::super::sink::Sink;
 use super::super::source::ForeignFile;
-use super::trial_name::of_attempts;
+use super::trial_name::{numbered, of_attempts};
 use super::wire::{Metadata, Results, Trial};
 
 /// Findings of a first look at the trials, which lie in folders of their own, in the run's results or in both.
@@ -27,21 +26,24 @@ pub(super) struct Found<'f> {
     pub damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
 }
 
-impl<'f> Found<'f> {
-    /// Notes a trial's file. Returns false if it cannot be read.
-    pub fn look_at(&mut self, file: &'f ForeignFile) -> bool {
-        match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
-            Ok(trial) => {
-                self.see(&trial);
-                true
-            }
-            Err(Stop::Unreadable(problems)) => {
-                self.damaged.push((file, problems));
-                false
-            }
-            // Reading it again reports the error.
-            Err(Stop::Store(_)) => true,
+impl Found<'_> {
+    /// Returns the run's id of a trial's file, as its folders name it.
+    pub fn run_of(file: &ForeignFile) -> String {
+        let mut folders = file.path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
+        let named = folders.next().zip(folders.next()).and_then(|(trial, task)| numbered(trial, task));
+        named.map(|(_, run)| run).unwrap_or_default()
+    }
+
+    /// Adds what was found of the same run elsewhere.
+    pub fn join(&mut self, other: Self) {
+        self.there.extend(other.there);
+        self.inline.extend(other.inline);
+        self.resolved += other.resolved;
+        for (task, of) in other.attempts {
+            let most = self.attempts.entry(task).or_default();
+            *most = of.max(*most);
         }
+        self.damaged.extend(other.damaged);
     }
 
     pub fn see(&mut self, trial: &Trial) {

@@ -8,6 +8,7 @@ mod run;
 mod trial_name;
 mod wire;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
@@ -18,7 +19,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, read_object, read_value};
+use super::json::{Lenient, filled, read_object, read_value};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
@@ -31,7 +32,7 @@ const METADATA: &str = "run_metadata.json";
 const RESULTS_FILE: &str = "results.json";
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: true, version: 3 },
+    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: true, version: 4 },
     claim,
     read,
 )
@@ -96,51 +97,101 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "holds no results of a run").into());
     }
     let lacks_results = results.is_none();
-    let mut found = Found::default();
-    trials.retain(|file| found.look_at(file));
+    // A folder may hold the trials of several runs, which their names tell apart.
+    let mut runs: BTreeMap<String, Found<'_>> = BTreeMap::new();
+    let mut read: Vec<(&ForeignFile, String)> = Vec::new();
+    for file in trials {
+        let id = Found::run_of(file);
+        match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
+            Ok(trial) => {
+                let id = trial.run_id();
+                runs.entry(id.clone()).or_default().see(&trial);
+                read.push((file, id));
+            }
+            Err(Stop::Unreadable(problems)) => runs.entry(id).or_default().damaged.push((file, problems)),
+            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
+        }
+    }
     let mut stated = Results::default();
+    let mut damaged_results = None;
     if let Some(file) = results {
-        match look_at_results(file, &mut found) {
+        match look_at_results(file, &mut runs) {
             Ok(head) => stated = head,
             Err(Stop::Store(error)) => return Err(Stop::Store(error)),
             Err(Stop::Unreadable(problems)) => {
-                found.damaged.push((file, problems));
+                damaged_results = Some((file, problems));
                 results = None;
             }
         }
     }
-    if trials.is_empty() && results.is_none() {
-        return Err(Stop::Unreadable(found.damaged.into_iter().flat_map(|(_, problems)| problems).collect()));
+    if read.is_empty() && results.is_none() {
+        let damaged = runs.into_values().flat_map(|found| found.damaged).chain(damaged_results);
+        return Err(Stop::Unreadable(damaged.flat_map(|(_, problems)| problems).collect()));
     }
-    let damaged = found.refuse(sink);
-    let holdings = Holdings::of(metadata.as_ref(), &stated, &found, damaged);
-
-    let mut run = Opening { metadata: metadata.as_ref(), lacks_results, holdings, source, run: Opened::NotYet };
-    for file in trials {
-        let trial: Trial = read_value(file.open()?, &file.shown)?;
-        let Some(run) = run.open(Some(&trial), sink) else { return Ok(()) };
-        run.take(&trial, &file.name, sink)?;
+    let named: Vec<String> = runs.keys().filter(|id| !id.is_empty()).cloned().collect();
+    if let [only] = named.as_slice()
+        && let Some(unnamed) = runs.remove("")
+    {
+        runs.get_mut(only).expect("just seen").join(unnamed);
+        for (_, id) in &mut read {
+            id.clone_from(only);
+        }
     }
-    if let Some(file) = results {
-        let mut place = 0;
-        each_result(file, &mut |trial| {
-            place += 1;
-            match run.open(Some(trial), sink) {
-                Some(run) if !run.has_seen(trial) => run.take(trial, &format!("trial {place}"), sink),
-                Some(_) | None => Ok(()),
+    if runs.is_empty() {
+        runs.insert(String::new(), Found::default());
+    }
+    let is_only = runs.len() == 1;
+    if !is_only {
+        sink.quirk(&format!("the folder has the trials of {} runs, which their names tell apart: each is a run of its own", runs.len()));
+    }
+    // The published figures are those of the run whose trials lie beside them.
+    let inline: Vec<&String> = runs.iter().filter(|(_, found)| !found.inline.is_empty()).map(|(id, _)| id).collect();
+    let stating = if let [one] = inline.as_slice() { Some((*one).clone()) } else { None };
+    let described = metadata.as_ref().and_then(|metadata| filled(&metadata.run_id));
+    for (id, mut found) in runs {
+        let metadata = metadata.as_ref().filter(|_| is_only || described.as_ref() == Some(&id));
+        let is_stated = is_only || stating.as_ref() == Some(&id);
+        found.damaged.extend(damaged_results.take());
+        let nothing = Results::default();
+        let stated = if is_stated { &stated } else { &nothing };
+        let damaged = found.refuse(sink);
+        let holdings = Holdings::of(metadata, stated, &found, damaged);
+        let is_own = |trial: &str| is_only || trial == id;
+        let mut run = Opening { metadata, lacks_results, holdings, source, run: Opened::NotYet };
+        for (file, _) in read.iter().filter(|(_, run)| is_own(run)) {
+            let trial: Trial = read_value(file.open()?, &file.shown)?;
+            match run.open(Some(&trial), sink) {
+                Some(run) => run.take(&trial, &file.name, sink)?,
+                None => break,
             }
-        })?;
-        run.open(None, sink);
-    }
-    if let Opened::Now(run) = run.run {
-        run.end(metadata.as_ref(), &stated, sink);
+        }
+        if let Some(file) = results {
+            let mut place = 0;
+            each_result(file, &mut |trial| {
+                place += 1;
+                if !is_own(&trial.run_id()) {
+                    return Ok(());
+                }
+                match run.open(Some(trial), sink) {
+                    Some(run) if !run.has_seen(trial) => run.take(trial, &format!("trial {place}"), sink),
+                    Some(_) | None => Ok(()),
+                }
+            })?;
+            if is_only {
+                run.open(None, sink);
+            }
+        }
+        if let Opened::Now(run) = run.run {
+            run.end(metadata, stated, sink);
+        }
     }
     Ok(())
 }
 
-fn look_at_results(file: &ForeignFile, found: &mut Found<'_>) -> Result<Results, Stop> {
+fn look_at_results(file: &ForeignFile, runs: &mut BTreeMap<String, Found<'_>>) -> Result<Results, Stop> {
     read_object(file.open()?, &file.shown, &RESULTS, "results", &mut |trial: Lenient<Trial>| {
         if let Some(trial) = trial.0 {
+            let found = runs.entry(trial.run_id()).or_default();
             found.see(&trial);
             found.inline.insert(trial.key());
         }

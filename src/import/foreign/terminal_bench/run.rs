@@ -1,6 +1,7 @@
 //! The run that takes trials one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
 use super::super::attempts::Attempted;
 use super::super::json::{count, filled, number, text};
-use super::super::sink::{Handle, Sink};
+use super::super::sink::{Handle, Moment, Sink};
 use super::super::source::ForeignSource;
 use super::super::times::{Span, seconds};
 use super::holdings::Holdings;
@@ -70,7 +71,8 @@ impl TrialRun {
     fn begin(opening: &Opening<'_>, trial: Option<&Trial>, sink: &mut Sink<'_>) -> Option<Self> {
         let Opening { metadata, lacks_results, holdings, source, .. } = opening;
         let named = trial.and_then(|trial| Some(numbered(&text(&trial.trial_name)?, &text(&trial.task_id)?)?.1));
-        let id = metadata.and_then(|metadata| filled(&metadata.run_id)).or(named).unwrap_or_else(|| source.name.clone());
+        let own = metadata.and_then(|metadata| filled(&metadata.run_id)).or(named.filter(|named| !named.is_empty()));
+        let id = own.clone().unwrap_or_else(|| source.name.clone());
         let uuid = metadata.and_then(|metadata| filled(&metadata.uuid)).unwrap_or_default();
         let is_unfinished = *lacks_results && metadata.is_some_and(|metadata| filled(&metadata.end_time).is_none());
         let mut identity = vec![id.as_str()];
@@ -87,14 +89,15 @@ impl TrialRun {
             .and_then(|metadata| filled(&metadata.model_name).or_else(|| filled(metadata.agent_kwargs.get("model_name")?)))
             .unwrap_or_default();
         if let Some(submission) = submission(source, &id) {
-            sink.origin(&submission);
+            sink.origin(submission);
         }
         if metadata.is_none() {
             sink.quirk("without run_metadata.json agent and model are not known; --set can name them");
         } else if model.is_empty() {
             sink.quirk("the run names no model, as custom agents may");
         }
-        let run = sink.begin_run(&identity, [&suite, &agent, &model])?;
+        let arm = [suite.as_str(), &agent, &model];
+        let run = if own.is_some() { sink.begin_run(&identity, arm) } else { sink.begin_run_of_bytes(&identity, arm, Moment::Unread) }?;
         Some(Self {
             run,
             is_unfinished,
@@ -242,10 +245,9 @@ fn score(metric: &str, value: f64, n: Option<u64>) -> ScoreRecord {
 }
 
 /// Returns the submission's folder: the nearest one whose name does not contain the run's id.
-fn submission(source: &ForeignSource, id: &str) -> Option<String> {
-    let path = std::path::Path::new(&source.shown);
-    let folders = path.ancestors().filter_map(|path| path.file_name()?.to_str());
-    folders.filter(|name| !name.contains(id)).map(str::to_owned).next()
+fn submission(source: &ForeignSource, id: &str) -> Option<PathBuf> {
+    let is_named_otherwise = |path: &&Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| !name.contains(id));
+    Path::new(&source.shown).ancestors().find(is_named_otherwise).map(Path::to_owned)
 }
 
 /// Returns a trial's status. As in Terminal-Bench, a resolved trial passes despite any failure, and every other trial counts as not

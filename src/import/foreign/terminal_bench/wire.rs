@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::json::text;
+use super::trial_name::numbered;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -58,6 +59,12 @@ pub(super) struct Results {
 }
 
 impl Trial {
+    /// Returns the id of the trial's run, which its name ends with. Empty if the name is not numbered.
+    pub fn run_id(&self) -> String {
+        let named = text(&self.trial_name).zip(text(&self.task_id)).and_then(|(name, task)| numbered(&name, &task));
+        named.map(|(_, run)| run).unwrap_or_default()
+    }
+
     /// Returns the trial's key: its name, which is numbered, else its id, which is random.
     pub fn key(&self) -> String {
         text(&self.trial_name).or_else(|| text(&self.id)).or_else(|| text(&self.uuid)).unwrap_or_default()
