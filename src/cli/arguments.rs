@@ -55,7 +55,7 @@ pub(super) struct Global {
     /// Append every event with its time to a file, as JSON lines; the folder must exist
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub log: Option<PathBuf>,
-    /// Exit with 2 on unreadable files, runs that contradict each other, or comparability grade C or worse
+    /// Exit with 2 on unreadable files, contradictory runs, or comparability grade C or worse
     #[arg(long, global = true, help_heading = "Global options")]
     pub strict: bool,
 }
@@ -621,7 +621,7 @@ pub(super) struct Publishing {
     #[arg(long, help_heading = "Publishing")]
     pub redact: bool,
 
-    /// Leave the results themselves out of the site, so that nobody can read them back with `import`
+    /// Do not include the results file that `import` reads back
     #[arg(long)]
     pub without_results: bool,
     /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
@@ -707,7 +707,7 @@ pub(super) struct Table {
     /// Column of who judged the outcome
     #[arg(long, value_name = "COLUMN")]
     pub evaluator: Option<String>,
-    /// Entries that are side by side in the columns
+    /// What the value columns are
     #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,
     /// Meaning of a word in the source, for example partial=fail

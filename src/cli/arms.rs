@@ -194,7 +194,7 @@ impl Maker<'_> {
                 _ => {
                     let known =
                         if all.is_empty() { "`oneshot` and `ralph` are built in".to_owned() } else { format!("known: {}", all.join(", ")) };
-                    return Err(Failure::new("which approach?").with_hint(format!("name one or several with --approach; {known}")));
+                    return Err(Failure::new("no approach given").with_hint(format!("name one or several with --approach; {known}")));
                 }
             }
         } else {

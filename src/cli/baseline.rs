@@ -146,7 +146,7 @@ fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     if let Some(batches) = what.strip_prefix(LAST) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);
         return batches.map(|batches| (Baseline::Last(batches), None)).ok_or_else(|| {
-            Failure::new(format!("--baseline `{}` names no number of batches", visible(what))).with_hint("as in --baseline last:3")
+            Failure::new(format!("--baseline `{}` has no number of batches above 0", visible(what))).with_hint("as in --baseline last:3")
         });
     }
     let runs = || warehouse.runs().iter().map(|row| &row.run);

@@ -124,8 +124,8 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
         found.pop()
     };
     batch.ok_or_else(|| {
-        let what = if which.is_empty() { "no batch is unfinished".to_owned() } else { format!("there is no batch `{}`", visible(which)) };
-        Failure::new(what).with_hint(format!("plans lie in {}", shown(&store.batches_dir())))
+        let what = if which.is_empty() { "no unfinished batch".to_owned() } else { format!("there is no batch `{}`", visible(which)) };
+        Failure::new(what).with_hint(format!("plans are in {}", shown(&store.batches_dir())))
     })
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     }
     if rules.is_empty() && !arguments.instead.decide {
         return Err(Failure::new("no gate rule given")
-            .with_hint("as in --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM, or `gate` in the configuration"));
+            .with_hint("for example --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM; or set `gate` in the configuration"));
     }
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
@@ -132,7 +132,7 @@ impl Asked<'_> {
         let report = gate_plan(self.warehouse, self.groups, rules, self.policy);
         if report.plans.is_empty() {
             return Err(Failure::new("no rule is about the pass rate of a selected suite; odds exist only for those")
-                .with_hint("as in --max-drop 2pp or --no-new-failures"));
+                .with_hint("for example --max-drop 2pp or --no-new-failures"));
         }
         let table = gate_plan_page::table(&report, self.arguments.baseline.as_deref(), &self.notes(false));
         self.answer("gate-plan", &table, || GatePlanAnswer { against: self.arguments.baseline.clone(), report })?;

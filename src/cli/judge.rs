@@ -60,7 +60,7 @@ impl Unprepared {
     fn reason(&self) -> &str {
         match self {
             Self::NoSuite(reason) => reason,
-            Self::NothingJudged => "its suite has nothing that a judge decides",
+            Self::NothingJudged => "the suite has no criteria to judge",
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
     let mut policy = configured(settings)?;
     if let Some(alpha) = options.alpha {
         if !(alpha > 0.0 && alpha < 1.0) {
-            return Err(Failure::new(format!("--alpha {alpha} is not between 0 and 1")).with_hint("0.05 is one in twenty"));
+            return Err(Failure::new(format!("--alpha {alpha} is not between 0 and 1")).with_hint("for example 0.05"));
         }
         policy.alpha = alpha;
     }

@@ -27,10 +27,10 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         let standing = Retractions::load(&store)?;
         selector.ids = selector.ids.iter().map(|id| whole_id(id, &standing)).collect();
         if !standing.standing.iter().any(|retraction| retraction.selector == selector) {
-            return Err(Failure::new("no standing tombstone has this selector")
+            return Err(Failure::new("no retraction has this selector")
                 .with_hint(format!("{} lists them", visible(&store.retractions_path().display().to_string()))));
         }
-        "tombstone taken back".to_owned()
+        "runs shown again".to_owned()
     } else {
         let warehouse = settings.open()?;
         selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;

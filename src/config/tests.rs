@@ -265,7 +265,7 @@ fn margins_fit_their_metrics() {
         &[
             "c.yaml:3:23: `metrics.pass_rate.margin` is more than 50 percentage points [write 2pp or 0.02 for two percentage points]",
             "c.yaml:4:22: `metrics.duration.margin` has no percent sign, and for an amount it is relative [write 10% or 0.1 for a tenth]",
-            "c.yaml:5:22: `metrics.cost_usd.margin` is in percentage points, and for an amount it is relative [write 10%]",
+            "c.yaml:5:22: `metrics.cost_usd.margin` is in percentage points, but an amount needs a percentage [write 10%]",
             "c.yaml:6:16: `metrics.f1.margin` is more than 50 percentage points [write 2pp or 0.02 for two percentage points]",
             "c.yaml:7:32: `metrics.calls.margin` is for a count, and counts are shown but never judged [leave it out]",
         ],

@@ -139,7 +139,7 @@ impl Bound {
         let wrong = match (kind, self.mark) {
             (MetricKind::Count, _) => Some(("is for a count, and counts are shown but never judged", "leave it out")),
             (MetricKind::Amount, Mark::PercentagePoints) => {
-                Some(("is in percentage points, and for an amount it is relative", "write 10%"))
+                Some(("is in percentage points, but an amount needs a percentage", "write 10%"))
             }
             // 5 could mean 5 seconds or five times.
             (MetricKind::Amount, Mark::None) if self.value >= 1.0 => {

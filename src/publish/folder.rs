@@ -69,7 +69,7 @@ impl SiteFolder {
                     Err(error) => return Err(PublishError::new(format!("cannot use {}: {error}", shown(root)))),
                 };
                 if !is_empty {
-                    return Err(PublishError::new(format!("{} holds other files than a site of evalreport", shown(root)))
+                    return Err(PublishError::new(format!("{} contains files that are not from an evalreport site", shown(root)))
                         .with_hint("choose an empty or new folder with --out"));
                 }
                 Manifest::default()

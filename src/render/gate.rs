@@ -81,7 +81,7 @@ pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
         let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
         format!(
-            "{} on {} was not judged: it has runs of version {} only, and version {} counts.",
+            "{} on {} was not checked: it has runs of version {} only, but the gate uses version {}.",
             words::arm_name(&left.arm),
             left.suite,
             versions.join(", "),

@@ -262,5 +262,5 @@ pub fn scope_notes(retracted: u64, aliased: bool) -> Vec<String> {
 
 /// Counts the retracted runs, or returns `None` if there are none.
 pub fn retracted_note(retracted: u64) -> Option<String> {
-    (retracted > 0).then(|| format!("{} retracted and left out.", words::count_runs(retracted)))
+    (retracted > 0).then(|| format!("{} retracted.", words::count_runs(retracted)))
 }

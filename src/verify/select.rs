@@ -57,7 +57,7 @@ pub fn select(detected: &Detected, listing: &Listing, task: &Task, overrides: &O
         selection.reasons.push(format!("`{}` runs at most {most} commands; left out: {}", task.profile.name(), left_out.join(", ")));
     }
     if checks.is_empty() {
-        selection.reasons.push(format!("there is no command that `{}` would run", task.profile.name()));
+        selection.reasons.push(format!("no check found for profile `{}`", task.profile.name()));
         let is_for_people = kind == TaskKind::Tiny || task.profile == Profile::Yolo;
         selection.manual = is_for_people.then(|| manual(task, &subjects));
     }

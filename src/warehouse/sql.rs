@@ -182,7 +182,7 @@ fn check(query: &str, tables: &[&str], height: &dyn Fn(&str) -> u64) -> Result<B
         parsed => parsed.map_err(|error| syntax(&error))?,
     };
     let [Statement::Query(_)] = statements.as_slice() else {
-        return Err(SqlError::Refused("only a single SELECT is answered".to_owned()));
+        return Err(SqlError::Refused("only one SELECT statement is allowed".to_owned()));
     };
     let mut guard = Guard { tables: tables.join(", "), height, relations: BTreeSet::new(), common: BTreeSet::new(), depth: 0, parts: 0 };
     if let ControlFlow::Break(refusal) = statements.visit(&mut guard) {

@@ -282,7 +282,7 @@ fn margins_are_checked_as_bounds_of_gates_are() {
         ("shared_tests=5", "--margin `shared_tests=5` is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"),
         ("pass_rate=2%", "--margin `pass_rate=2%` is in percent, which for a share could be relative", "write 2pp or 0.02"),
         ("cost=5", "--margin `cost=5` has no percent sign, and for an amount it is relative", "write 10% or 0.1 for a tenth"),
-        ("cost=2pp", "--margin `cost=2pp` is in percentage points, and for an amount it is relative", "write 10%"),
+        ("cost=2pp", "--margin `cost=2pp` is in percentage points, but an amount needs a percentage", "write 10%"),
         ("quality=2pp", "--margin `quality=2pp` is no plain number, and the metric is no share", "write it in the metric's own unit"),
         ("duration=10%", "--margin `duration=10%`: no selected run measures `duration_seconds`", judged),
         ("total_calls=3", "--margin `total_calls=3` is for a count, and counts are shown but never judged", "leave it out"),

@@ -388,8 +388,8 @@ fn every_kind_of_baseline() {
         assert!((change - value).abs() < 1e-9, "{what}: {change}");
     }
     for (what, message) in [
-        ("last:0", "names no number of batches"),
-        ("last:x", "names no number of batches"),
+        ("last:0", "has no number of batches above 0"),
+        ("last:x", "has no number of batches above 0"),
         ("run-of", "is the beginning of 3 run ids and 0 git revisions"),
         ("aaaa", "is the beginning of 0 run ids and 2 git revisions"),
     ] {

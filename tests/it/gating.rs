@@ -71,7 +71,7 @@ fn an_arm_with_runs_of_another_version_only_is_not_left_out_in_silence() {
         project.file(&format!("{store}/{id}/items.jsonl"), lines((0..30).map(|number| question(&format!("q{number}"), 1, "pass"))));
     }
     let expected = json!([{"suite": "quiz", "approach": "b", "model": "m1", "suite_versions": ["old", "older"], "judged_version": "new"}]);
-    let line = "b · m1 on quiz was not judged: it has runs of version old, older only, and version new counts.";
+    let line = "b · m1 on quiz was not checked: it has runs of version old, older only, but the gate uses version new.";
     let gate = ["gate", "--baseline", "main", "--max-drop", "2pp"];
     for (arguments, schema, code) in [
         (gate.to_vec(), "gate", 0),

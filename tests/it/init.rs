@@ -94,7 +94,7 @@ fn questions_and_code_stand_in_one_command() {
     for (words, why) in [
         ("hello --agent longest-choice --approach complete", "--agent applies to questions and to approaches that ask an agent"),
         ("warmup@random-choice hello --agent longest-choice --approach complete", "--agent applies to questions"),
-        ("warmup hello --agent longest-choice", "which approach?"),
+        ("warmup hello --agent longest-choice", "no approach given"),
         ("warmup hello --approach nobody", "there is no approach `nobody`"),
         ("warmup hello --agent nobody --approach complete", "there is no agent `nobody`"),
     ] {

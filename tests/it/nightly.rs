@@ -71,7 +71,7 @@ fn the_unit_runs_from_a_fresh_folder_and_finds_a_regression_on_the_third_night()
             worsen(&project);
         }
         let resumed = shell(&project, "evals", &before, &clock.environment());
-        assert!(resumed.code == 2 && resumed.stderr.contains("no batch is unfinished"), "{}", resumed.stderr);
+        assert!(resumed.code == 2 && resumed.stderr.contains("no unfinished batch"), "{}", resumed.stderr);
         let output = shell(&project, "evals", &here(&command), &clock.environment());
         assert_eq!(output.code, expected, "night {night}\n{}\n{}", output.stdout, output.stderr);
         assert!(project.path("evals/site/index.html").exists(), "night {night}");

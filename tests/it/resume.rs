@@ -152,7 +152,7 @@ fn go_on(project: &Project, arguments: &[&str]) {
     } else {
         project.run(["run", "--resume", "--quiet"])
     };
-    let is_done = output.code == 2 && output.stderr.starts_with("error: no batch is unfinished\n");
+    let is_done = output.code == 2 && output.stderr.starts_with("error: no unfinished batch\n");
     assert!(output.code == 0 || is_done, "exit {}: {}", output.code, output.stderr);
 }
 

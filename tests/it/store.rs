@@ -173,7 +173,7 @@ fn retracted_runs_are_left_out_and_counted_everywhere() {
     assert_eq!(list.column("run"), ["run-10", "run-3"], "an id that begins like it is another run");
     for command in [vec!["list"], vec!["list", "--runs"], vec!["compare", "s"], vec!["leaderboard"]] {
         let output = project.run(command.iter().copied());
-        assert!(output.answer().contains("1 run retracted and left out."), "{command:?}: {}", output.stdout);
+        assert!(output.answer().contains("1 run retracted."), "{command:?}: {}", output.stdout);
         assert!(!output.stdout.contains("run-1 "), "{command:?}: {}", output.stdout);
     }
     for (command, place) in [(vec!["list"], "/retracted"), (vec!["compare", "s"], "/retracted"), (vec!["leaderboard"], "/retracted")] {
@@ -185,7 +185,7 @@ fn retracted_runs_are_left_out_and_counted_everywhere() {
     assert!(project.run(["doctor"]).answer().contains("1 tombstone;"));
 
     let undo = project.run(["retract", "run-1", "--undo"]);
-    assert_eq!((undo.code, undo.stderr.as_str()), (0, "tombstone taken back\n"));
+    assert_eq!((undo.code, undo.stderr.as_str()), (0, "runs shown again\n"));
     assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("run").len(), 3);
     assert_eq!(project.read("results/retractions.jsonl").lines().count(), 2, "taking back appends");
 }
@@ -221,7 +221,7 @@ fn what_cannot_be_retracted() {
         (vec!["retract", "--suite", "t", "--reason", "x"], "error: no suite `t`\n"),
         (vec!["retract", "run-", "--reason", "x"], "error: `run-` is the beginning of 3 run ids\n"),
         (vec!["retract", "run-1", "--reason", "  "], "error: the reason is empty\n"),
-        (vec!["retract", "run-1", "--undo"], "error: no standing tombstone has this selector\n"),
+        (vec!["retract", "run-1", "--undo"], "error: no retraction has this selector\n"),
         (vec!["retract", "run-1"], "error: the following required arguments were not provided:\n"),
     ] {
         let output = project.run(arguments.iter().copied());

@@ -167,7 +167,7 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
         None if is_called_bundle(peek) => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
         }
-        None => Problem::in_file(file, "is of no format that is recognised")
+        None => Problem::in_file(file, "has an unknown format")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
     }
 }

@@ -149,10 +149,10 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
         (None, [only, ..]) => {
             let name = words::arm_name(&only.arm);
             let rate = only.pass_rate.as_ref().map_or_else(
-                || "its pass rate is unknown".to_owned(),
-                |rate| format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate)),
+                || "pass rate unknown".to_owned(),
+                |rate| format!("pass rate {}% ({})", format::estimate(rate), words::basis(rate)),
             );
-            (state::mark(SuiteState::NothingToCompare), vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
+            (state::mark(SuiteState::NothingToCompare), vec![format!("Only {name} has results: {rate}.")])
         }
     }
 }

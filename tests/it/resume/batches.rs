@@ -54,7 +54,7 @@ fn questions_go_on_where_the_journal_ends() {
     // The one that was being asked at the end is asked again, and no other.
     assert!(distinct.len() == 12 && asked.lines().count() <= 13, "{asked}");
     let again = project.run(["run", "--resume"]);
-    assert!(again.refusal().starts_with("error: no batch is unfinished\n"), "{}", again.stderr);
+    assert!(again.refusal().starts_with("error: no unfinished batch\n"), "{}", again.stderr);
     assert_eq!(project.run(["run", "--resume", &id, "--quiet"]).code, 0, "a batch that is named says again what came of it");
     check(&project, "results", &expected);
 }
@@ -109,7 +109,7 @@ fn eight_straight_wins_end_the_repeats() {
     let runs = kept(&project, "results");
     assert_eq!(runs.len(), 16);
     let id = only_plan(&project, "results")["id"].as_str().expect("an id").to_owned();
-    assert!(project.run(["run", "--resume"]).refusal().starts_with("error: no batch is unfinished\n"));
+    assert!(project.run(["run", "--resume"]).refusal().starts_with("error: no unfinished batch\n"));
     let again = project.run(["run", "--resume", &id]);
     assert_eq!((again.code, kept(&project, "results").len()), (0, 16));
     assert!(flat(&again.stdout).contains(words), "{}", again.stdout);
@@ -211,7 +211,7 @@ fn the_exit_code_says_whether_an_arm_passed_too_little() {
 fn what_cannot_be_gone_on_with_is_refused() {
     let project = quiz(5);
     let refusal = |arguments: &[&str]| project.run(arguments.iter().copied()).refusal().to_owned();
-    assert!(refusal(&["run", "--resume"]).starts_with("error: no batch is unfinished\n  hint: plans lie in results/batches\n"));
+    assert!(refusal(&["run", "--resume"]).starts_with("error: no unfinished batch\n  hint: plans are in results/batches\n"));
     let id = begun(&project, &["run", "quiz", "--agent", "asked", "--runs", "2"], 3);
     assert!(refusal(&["run", "--resume", "0000"]).starts_with("error: there is no batch `0000`\n"));
     // Options of the plan are the plan's.

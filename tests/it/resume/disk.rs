@@ -98,7 +98,7 @@ fn a_disk_that_is_full() {
         }
         let resume = if project.files("results/batches").is_empty() { ARGUMENTS.to_vec() } else { vec!["run", "--resume"] };
         let output = project.run(resume);
-        let is_done = output.code == 0 || output.stderr.starts_with("error: no batch is unfinished");
+        let is_done = output.code == 0 || output.stderr.starts_with("error: no unfinished batch");
         if !is_done {
             check_refusal(&output, "No space left on device");
             let error = output.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
