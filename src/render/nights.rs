@@ -22,7 +22,7 @@ pub fn levels(history: &History) -> Table {
     table.head(Column::number("Newest pass rate % [95% CI]").keys(["newest_pass_rate", "newest_ci95_low", "newest_ci95_high"]));
     table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
     table.head(Column::words("Trend"));
-    table.head(Column::number("Changes of level").keys(["changes"]).rank(2));
+    table.head(Column::number("Change points").keys(["changes"]).rank(2));
     let scale = scale(history);
     for (arm, label) in history.arms.iter().zip(&labels) {
         let rates = rates(arm);

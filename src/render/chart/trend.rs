@@ -140,8 +140,8 @@ fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
     };
     let level = match changes.len() {
         0 => "no change of level was found".to_owned(),
-        1 => format!("its level changed: {}", changes.join("")),
-        _ => format!("its level changed {} times: {}", changes.len(), changes.join(", ")),
+        1 => format!("change point: {}", changes.join("")),
+        _ => format!("{} change points: {}", changes.len(), changes.join(", ")),
     };
     format!("{name} over {} nights: {ends}; {level}.", format::integer(shown.len() as u64))
 }

@@ -69,7 +69,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
 
 /// Lays out the bill, one row per suite.
 fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
-    let mut grid = Grid::new("bill", "The bill by suite").fits();
+    let mut grid = Grid::new("bill", "Cost by suite").fits();
     let heads = (1..).zip(suites).map(|(number, (_, place))| Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}"))));
     grid.column(Column::new("Suite", Look::Key, Sort::Ascending), heads);
     let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
