@@ -66,7 +66,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Verdict);
-    let shell = shell.of_suite(bar).download(&super::embed::path(place), "Page to embed");
+    let shell = shell.of_suite(bar).scripted(&plan.assets.pair).download(&super::embed::path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = Tab::Items.is_there(suite);
     let leading = Leading::of(suite);
