@@ -534,8 +534,11 @@ var evalreportPairs = (function () {
   var arms = Array.prototype.map.call(table.tBodies[0].rows, function (row) { return row.cells[0].getAttribute("data-tick"); });
   table.classList.add("live");
   table.addEventListener("click", function (event) {
-    var cell = event.target.closest("td"), a = cell && arms[cell.parentNode.rowIndex - 1], b = cell && arms[cell.cellIndex - 1];
-    if (!cell || a === b || event.target.closest("a")) return;
+    var cell = event.target.closest("td"), column = -1;
+    if (!cell || !cell.textContent || event.target.closest("a")) return;
+    for (var before = cell.previousElementSibling; before; before = before.previousElementSibling) column += before.colSpan;
+    var a = arms[cell.parentNode.rowIndex - 1], b = arms[column];
+    if (a === b) return;
     location.href = any + "?a=" + encodeURIComponent(a) + "&b=" + encodeURIComponent(b) + location.hash;
   });
 })();

@@ -70,6 +70,13 @@ impl Foreign for Run {
         for (field, text) in resources.iter_mut().flat_map(Resources::texts) {
             visit(&field, text);
         }
+        if let Some(resources) = resources {
+            let named = |(mut tool, said): (String, String)| {
+                visit("resources.tools", &mut tool);
+                (tool, said)
+            };
+            resources.tools = std::mem::take(&mut resources.tools).into_iter().map(named).collect();
+        }
         for (key, value) in tags {
             visit(&format!("tags.{key}"), value);
         }

@@ -15,6 +15,8 @@ const MOST_ARMS: usize = 80;
 /// Maximum number of arms for which all pairs are linked and titled. With more, only pairs with a rendered page are linked, so that the page
 /// keeps its size budget.
 const MOST_LINKED: usize = 26;
+/// Maximum number of arms for which both halves of the table are drawn. With more, only that above the diagonal is: the other repeats it.
+const MOST_WHOLE: usize = 48;
 /// Differences from which on a cell has the next darker shade.
 const SHADES: [f64; 4] = [0.025, 0.075, 0.15, 0.3];
 /// Maximum characters of an arm's name.
@@ -34,6 +36,8 @@ pub(super) struct Row {
     pub tone: &'static str,
     pub href: String,
     pub segment: String,
+    /// Number of cells below the diagonal that are not drawn.
+    pub skipped: usize,
     pub cells: Vec<Cell>,
 }
 
@@ -83,13 +87,15 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
             about: if shown <= MOST_LINKED { Text::from(about(seen.as_ref(), &names[row], &names[column])) } else { Text::default() },
         }
     };
+    let skipped = |row: usize| if shown > MOST_WHOLE { row } else { 0 };
     let row = |row: usize| Row {
         number: row + 1,
         name: Text::from(crate::domain::beginning(&names[row], LONGEST_NAME)),
         tone: tone(place.colour(&of.arms[row])),
         href: plan.arm_href(root, &of.arms[row]),
         segment: plan.arms.segment(&of.arms[row]),
-        cells: (0..shown).map(|column| if row == column { Cell::default() } else { cell(row, column) }).collect(),
+        skipped: skipped(row),
+        cells: (skipped(row)..shown).map(|column| if row == column { Cell::default() } else { cell(row, column) }).collect(),
     };
     Some(AllPairs {
         rows: (0..shown).map(row).collect(),
