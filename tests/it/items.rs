@@ -94,8 +94,8 @@ fn a_large_matrix_keeps_its_budgets_and_says_which_items_are_odd() {
     let index = &matrix["site/suites/many/items/index.html"];
     let map = index.split("<table id=\"map\"").nth(1).and_then(|rest| rest.split("</table>").next()).expect("a map");
     assert_eq!(map.matches("<tr>").count(), 8, "{map}");
-    assert!(map.contains("<bdi>arm-7</bdi></a>") && map.contains("(4 items)"), "{map}");
-    assert!(index.contains("A column is 4 items. Mixed shade: several outcomes.") && !index.contains("<img"));
+    assert!(map.contains("<bdi>arm-7</bdi></a>") && map.contains("(7 items)"), "{map}");
+    assert!(index.contains("A column is 7 items. Mixed shade: several outcomes.") && !index.contains("<img"));
     assert!(index.contains(">2,000 questions: ") && index.contains(" never passed, "));
     let (code, said) = verify(&project.path("site"));
     assert!(code == 0 && said.contains("2000 of rate of an item") && said.contains("of correlation of an item"), "{said}");

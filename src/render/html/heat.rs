@@ -14,8 +14,9 @@ use super::mark::{mark, shade};
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
-/// Maximum number of columns. With more, single cells cannot be seen.
+/// Maximum number of columns of one item, which can still be seen, and of columns of several items.
 const MOST_COLUMNS: usize = 600;
+const MOST_MERGED: usize = 300;
 /// Maximum number of cells of one outcome each, and of other cells, which take more bytes.
 const MOST_SINGLE: usize = 24_000;
 const MOST_SHADED: usize = 8_000;
@@ -123,7 +124,16 @@ fn bin(items: usize, arms: usize, is_single: bool) -> usize {
     if items <= columns(if is_single { MOST_SINGLE } else { MOST_SHADED }) {
         return 1;
     }
-    items.div_ceil(columns(MOST_SHADED))
+    items.div_ceil(columns(MOST_SHADED).min(MOST_MERGED))
+}
+
+/// Returns about how many bytes the map of a suite takes.
+pub(super) fn bytes(suite: &OverviewSuite) -> usize {
+    let (items, arms) = (&suite.items.items, suite.items.arms.len().min(MOST_ARMS));
+    let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
+    let size = bin(items.len(), arms, is_single);
+    let columns = items.len().div_ceil(size.max(1));
+    columns * if size > 1 { 110 } else { 60 } + columns * arms * if is_single && size == 1 { 4 } else { 12 }
 }
 
 fn sum(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
@@ -219,7 +229,7 @@ mod tests {
     #[test]
     fn large_matrices_have_several_items_in_a_column() {
         assert_eq!([bin(410, 5, true), bin(300, 70, true), bin(600, 13, false)], [1, 1, 1]);
-        assert_eq!([bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)], [2, 20, 3]);
+        assert_eq!([bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)], [3, 40, 3]);
         let whole = sum([cell(1, 1), cell(0, 1), cell(0, 0)].into_iter());
         assert_eq!((whole.passed, whole.counted), (1, 2));
     }

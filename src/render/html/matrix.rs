@@ -23,6 +23,8 @@ const MOST_ARMS: usize = 16;
 const MOST_PAGES: usize = 10;
 /// Maximum bytes of a page's rows below a map, and approximate bytes of a cell and of the rest of a row.
 const PAGE_BYTES: usize = 80_000;
+/// Maximum bytes of rows and map together.
+const WITH_MAP: usize = 140_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
 /// Number of items on a short list.
@@ -116,7 +118,7 @@ pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a Ove
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());
     }
-    let per_page = rows_per_page(matrix.arms.len());
+    let per_page = rows_per_page(matrix.arms.len(), heat::bytes(suite));
     let lists: Vec<(Order, Vec<usize>)> = Order::ALL.into_iter().map(|order| (order, order.items(suite))).collect();
     let links: Vec<(Order, usize)> =
         lists.iter().map(|(order, items)| (*order, items.len())).filter(|(order, count)| *order != Order::Category || *count > 0).collect();
@@ -138,8 +140,8 @@ pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a Ove
     Box::new(pages)
 }
 
-fn rows_per_page(arms: usize) -> usize {
-    let fitting = PAGE_BYTES / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+fn rows_per_page(arms: usize, map: usize) -> usize {
+    let fitting = WITH_MAP.saturating_sub(map).min(PAGE_BYTES) / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
 
