@@ -8,7 +8,8 @@
   var names = lines("data-names"), hrefs = lines("data-hrefs"), rates = table.getAttribute("data-rates").split(" ");
   var rows = Array.prototype.slice.call(table.querySelectorAll("tbody tr"), 1).map(function (row) {
     var cell = row.cells[1];
-    return { name: row.cells[0].textContent, cells: cell.getAttribute("data-cells").split(" "), svg: cell.firstElementChild };
+    var told = cell.getAttribute("data-cells"), isSingle = told.indexOf(" ") < 0 && told.indexOf("/") < 0;
+    return { name: row.cells[0].textContent, cells: isSingle ? Array.from(told) : told.split(" "), svg: cell.firstElementChild };
   });
   if (!rows.length || names.length !== rates.length) return;
   var at = { row: 0, column: 0 };
@@ -18,6 +19,7 @@
   here.setAttribute("height", "1");
 
   function told(cell) {
+    if (cell === "1" || cell === "0") return cell === "1" ? "passed" : "not passed";
     var parts = /^(\d+)\/(\d+)$/.exec(cell);
     if (parts) return parts[2] === "1" ? (parts[1] === "1" ? "passed" : "not passed") : parts[1] + " of " + parts[2] + " outcomes passed";
     return cell === "?" ? "no outcome" : "skipped or not tried";
@@ -62,7 +64,8 @@
   box.setAttribute("aria-describedby", "map-read");
   box.addEventListener("focus", show);
   box.addEventListener("keydown", function (event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // Names of arms are links of their own.
+    if (event.target !== box || event.ctrlKey || event.metaKey || event.altKey) return;
     var by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -names.length], End: [0, names.length] }[event.key];
     if (by) { event.preventDefault(); move(at.row + by[0], at.column + by[1]); }
     if (event.key === "Enter") { event.preventDefault(); leave(); }

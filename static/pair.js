@@ -4,6 +4,8 @@ var evalreportPairs = (function () {
 
   // Smallest positive number with full precision. Smaller terms change no sum.
   var SMALLEST = 2.2250738585072014e-308;
+  // Closer shares are equal: a mean of thirds has rounding errors.
+  var SAME = 1e-12;
 
   // McNemar's exact test: lower tail of a fair coin. Ratios from the middle outwards avoid large factorials.
   function mcnemar(onlyA, onlyB) {
@@ -115,24 +117,25 @@ var evalreportPairs = (function () {
       return codes && table.tools[a] === table.tools[b] && codes[a] && codes[b] && codes[a] !== codes[b];
     }
     var found = { shared: 0, both: 0, neither: 0, onlyA: [], onlyB: [], isBinary: true, changed: 0 };
+    // By the rates of an item: of single outcomes, a higher rate means that only that arm passed.
     function item(columns) {
-      var passed = [0, 0], counted = [0, 0], used = 0, first = -1;
+      var rates = [0, 0], used = 0, first = -1;
       columns.forEach(function (column) {
         var one = cell(a, column), other = cell(b, column);
         if (!one[1] || !other[1]) return;
         if (isOther(column)) { found.changed += 1; return; }
         if (first < 0) first = column;
         used += 1;
-        passed = [passed[0] + one[0], passed[1] + other[0]];
-        counted = [counted[0] + one[1], counted[1] + other[1]];
+        rates = [rates[0] + one[0] / one[1], rates[1] + other[0] / other[1]];
+        if (one[1] !== 1 || other[1] !== 1) found.isBinary = false;
       });
       if (!used) return;
       found.shared += 1;
-      if (used > 1 || counted[0] !== 1 || counted[1] !== 1) found.isBinary = false;
-      var isA = 2 * passed[0] > counted[0], isB = 2 * passed[1] > counted[1];
-      if (isA && isB) found.both += 1;
-      else if (isA) found.onlyA.push(first);
-      else if (isB) found.onlyB.push(first);
+      if (used > 1) found.isBinary = false;
+      var ahead = (rates[0] - rates[1]) / used;
+      if (ahead > SAME) found.onlyA.push(first);
+      else if (ahead < -SAME) found.onlyB.push(first);
+      else if (rates[0] / used > 0.5 + SAME) found.both += 1;
       else found.neither += 1;
     }
     if (table.items.length) table.items.forEach(item);
@@ -152,7 +155,17 @@ var evalreportPairs = (function () {
     if (found.way === "x") {
       table.reasons.forEach(function (reason) { if (reason[0] <= place) found.reason = reason[1]; });
     }
-    // Other methods need more than outcomes: then only counts are shown.
+    // Other methods take more than outcomes: their figures are the program's.
+    if (found.way === "o") {
+      var known = table.figures[table.ways.slice(0, place).split("o").length - 1];
+      if (known) {
+        var sign = a < b ? 1 : -1, ends = [known[1], known[2]];
+        if (known[0] !== null) found.difference = sign * known[0] + 0;
+        if (ends[0] !== null) found.interval = sign > 0 ? { low: ends[0], high: ends[1] } : { low: 0 - ends[1], high: 0 - ends[0] };
+        if (known[3] !== null) found.p = known[3];
+        found.method = table.methods[known[4]];
+      }
+    }
     if (found.way === "m" && found.isBinary && found.shared) {
       found.difference = (found.onlyA.length - found.onlyB.length) / found.shared;
       found.interval = tango(found.onlyA.length, found.onlyB.length, found.shared, table.z);
@@ -161,7 +174,13 @@ var evalreportPairs = (function () {
     return found;
   }
 
-  return { mcnemar: mcnemar, tango: tango, newcombe: newcombe, fisher: fisher, decode: decode, compare: compare };
+  // Columns of differences from a pinned baseline: table rows have the arms, and a part of the site's data the outcomes.
+  function pinned(shard, cell, base, arm) {
+    var a = shard.arms.findIndex(function (row) { return row[0] === arm; }), b = shard.arms.findIndex(function (row) { return row[0] === base; });
+    return a < 0 || b < 0 || a === b ? null : compare(shard, cell, a, b);
+  }
+
+  return { pinned: pinned, mcnemar: mcnemar, tango: tango, newcombe: newcombe, fisher: fisher, decode: decode, compare: compare };
 })();
 
 (function () {
@@ -242,71 +261,94 @@ var evalreportPairs = (function () {
     show();
   }
 
+  // Both arms can lack a colour of their own.
+  function tones() {
+    var both = selects.map(function (select) { return table.arms[select.selectedIndex][3]; });
+    return both[0] === both[1] ? [both[0], "other"] : both;
+  }
+  function dot(tone) { return make("i", { "class": "tone " + tone }); }
   function link(arm) {
     var made = make("a", { href: box.getAttribute("data-arms") + table.arms[arm][2] });
     made.appendChild(named(table.arms[arm][1]));
     return made;
   }
 
-  // Draws the difference on an axis with zero, in percent of the width.
+  // Returns round ends of an axis around some numbers.
+  function around(numbers) {
+    var low = Math.min.apply(null, numbers), high = Math.max.apply(null, numbers), air = 0.06 * (high - low || 0.1);
+    var rough = (high - low + 2 * air) / 4, size = Math.pow(10, Math.floor(Math.log10(rough)));
+    var step = [1, 2, 2.5, 5, 10].map(function (times) { return times * size; }).find(function (step) { return step >= rough; });
+    return [Math.floor((low - air) / step) * step, Math.ceil((high + air) / step) * step];
+  }
+
+  // Draws the difference on an axis with zero and the margin, in percent of the width.
   function picture(found, labels) {
-    var ends = [0, found.difference, found.interval.low, found.interval.high];
-    var low = Math.min.apply(null, ends), high = Math.max.apply(null, ends), air = 0.06 * (high - low || 0.1);
-    low -= air;
-    high += air;
+    var ends = found.interval ? [found.interval.low, found.interval.high] : [], margin = table.margin || 0;
+    var axis = around([0, found.difference, -margin, margin].concat(ends)), low = axis[0], high = axis[1];
     function at(value) { return (100 * (value - low) / (high - low)).toFixed(2) + "%"; }
     function anchor(value) {
       var share = (value - low) / (high - low);
       return share < 0.08 ? "start" : share > 0.92 ? "end" : "middle";
     }
-    var isClear = found.interval.low > 0 || found.interval.high < 0, kind = isClear ? "first" : "next";
+    var isClear = ends.length && (ends[0] > 0 || ends[1] < 0), kind = isClear ? "first" : "next";
     var svg = draw("svg", { height: 92, role: "img" });
+    svg.appendChild(draw("title", {}, labels[0] + " minus " + labels[1] + ": " + points(found.difference, found.shared) + " pp"));
+    if (margin) svg.appendChild(draw("rect", { "class": "band", x: at(-margin), y: 0, width: (200 * margin / (high - low)).toFixed(2) + "%", height: 72 }));
     svg.append(
-      draw("title", {}, labels[0] + " less " + labels[1] + ": " + points(found.difference, found.shared) + " pp"),
       draw("line", { "class": "zero", x1: at(0), x2: at(0), y1: 0, y2: 72 }),
-      draw("text", { "class": "tick", x: at(0), y: 86, "text-anchor": "middle" }, "0"),
-      draw("line", { "class": kind, x1: at(found.interval.low), x2: at(found.interval.high), y1: 38, y2: 38 }),
+      draw("text", { "class": "tick", x: at(0), y: 86, "text-anchor": "middle" }, "0")
+    );
+    if (ends.length) svg.appendChild(draw("line", { "class": kind, x1: at(ends[0]), x2: at(ends[1]), y1: 38, y2: 38 }));
+    svg.append(
       draw("circle", { "class": kind, cx: at(found.difference), cy: 38, r: 7 }),
       draw("text", { "class": "value", x: at(found.difference), y: 22, "text-anchor": anchor(found.difference) }, points(found.difference, found.shared) + " pp")
     );
-    [found.interval.low, found.interval.high].forEach(function (end) {
+    ends.forEach(function (end) {
       svg.appendChild(draw("text", { "class": "tick", x: at(end), y: 60, "text-anchor": anchor(end) }, points(end, found.shared)));
     });
+    function end(value) { return (value > 0 ? "+" : value < 0 ? "−" : "") + Number(Math.abs(100 * value).toFixed(2)); }
     var whole = make("div", { "class": "gap" }), sides = make("p", { "class": "gap-ends small muted" });
-    [1, 0].forEach(function (arm) {
-      var side = make("span");
-      side.append(arm ? "← " : "", named(labels[arm]), " is better" + (arm ? "" : " →"));
-      sides.appendChild(side);
-    });
+    var left = make("span"), right = make("span");
+    left.append(end(low) + " ← higher for ", named(labels[1]));
+    right.append("higher for ", named(labels[0]), " → " + end(high) + " pp");
+    sides.appendChild(left);
+    if (margin) sides.appendChild(make("span", {}, "margin ±" + Number((100 * margin).toFixed(2)) + " pp"));
+    sides.appendChild(right);
     whole.append(svg, sides);
     return whole;
   }
 
+  // The counts as areas: passed and failed, or, by rate, better, equal and worse.
   function areas(found, labels) {
-    var svg = draw("svg", { "class": "areas", height: 180, "aria-hidden": "true" });
-    var passed = found.both + found.onlyA.length, left = 100 * passed / found.shared;
-    [
-      [0, left, passed, [["both", found.both], ["only-a", found.onlyA.length]]],
-      [left, 100 - left, found.shared - passed, [["only-b", found.onlyB.length], ["neither", found.neither]]]
-    ].forEach(function (column) {
-      var y = 0;
-      column[3].forEach(function (part) {
+    var svg = draw("svg", { "class": "areas", height: 160, "aria-hidden": "true" }), tone = tones(), of = found.shared;
+    var a = found.onlyA.length, b = found.onlyB.length, equal = found.both + found.neither, passed = found.both + a;
+    var onlyA = ["only-a " + tone[0], a], onlyB = ["only-b " + tone[1], b];
+    var columns = found.isBinary ? [[passed, [["both", found.both], onlyA]], [of - passed, [onlyB, ["neither", found.neither]]]] : [[a, [onlyA]], [equal, [["equal", equal]]], [b, [onlyB]]];
+    var left = 0;
+    columns.forEach(function (column) {
+      var y = 0, width = 100 * column[0] / of;
+      column[1].forEach(function (part) {
         if (!part[1]) return;
-        var height = 100 * part[1] / column[2];
-        svg.appendChild(draw("rect", { "class": part[0], x: column[0] + "%", y: y + "%", width: column[1] + "%", height: height + "%" }));
-        if (column[1] >= 8 && height >= 14) {
-          svg.appendChild(draw("text", { "class": part[0], x: column[0] + column[1] / 2 + "%", y: y + height / 2 + "%", "text-anchor": "middle", "dominant-baseline": "central" }, number(part[1])));
+        var height = 100 * part[1] / column[0];
+        svg.appendChild(draw("rect", { "class": part[0], x: left + "%", y: y + "%", width: width + "%", height: height + "%" }));
+        if (width >= 8 && height >= 14) {
+          svg.appendChild(draw("text", { "class": part[0], x: left + width / 2 + "%", y: y + height / 2 + "%", "text-anchor": "middle", "dominant-baseline": "central" }, number(part[1])));
         }
         y += height;
       });
+      left += width;
     });
-    var key = make("ul", { "class": "areas-key small" });
-    [["both", "both passed", null, found.both], ["only-a", "only ", 0, found.onlyA.length], ["only-b", "only ", 1, found.onlyB.length], ["neither", "neither", null, found.neither]].forEach(function (row) {
-      var line = make("li", { "class": row[0] }, row[1]);
-      if (row[2] !== null) line.appendChild(named(labels[row[2]]));
-      line.append(": " + number(row[3]));
-      key.appendChild(line);
+    var rows = found.isBinary ? [[onlyA[0], "Only ", 0, " passed", a], [onlyB[0], "Only ", 1, " passed", b], ["both", "Both passed", null, "", found.both], ["neither", "Neither passed", null, "", found.neither]]
+      : [[onlyA[0], "Higher rate of ", 0, "", a], [onlyB[0], "Higher rate of ", 1, "", b], ["equal", "Equal rates", null, "", equal]];
+    var key = make("table", { "class": "fourfold" }), body = make("tbody");
+    rows.forEach(function (row) {
+      var line = make("tr"), head = make("th", { scope: "row" });
+      head.append(dot(row[0]), row[1]);
+      if (row[2] !== null) head.append(named(labels[row[2]]), row[3]);
+      line.append(head, make("td", { "data-v": "" }, number(row[4])));
+      body.appendChild(line);
     });
+    key.append(make("caption", { "class": "unseen" }, "Outcomes on shared " + table.word), body);
     var whole = make("div");
     whole.append(svg, key);
     return whole;
@@ -343,7 +385,8 @@ var evalreportPairs = (function () {
     found.onlyA.forEach(function (column) { all.push([column, 0]); });
     found.onlyB.forEach(function (column) { all.push([column, 1]); });
     all.sort(function (left, right) { return left[0] - right[0]; });
-    whole.appendChild(make("h2", { id: "flips" }, "The " + number(all.length) + " " + one(all.length, table.word) + " that only one of them passed"));
+    var rest = found.isBinary ? " that only one arm passed" : " with different pass rates";
+    whole.appendChild(make("h2", { id: "flips" }, (all.length ? number(all.length) : "No") + " " + one(all.length || 1, table.word) + rest));
     if (!all.length) return whole;
     var chips = make("div", { "class": "chips" }), tools = make("div", { "class": "tools" }), status = make("span", { "class": "muted", role: "status" });
     var label = make("label", { "for": "any-filter" }, "Filter ");
@@ -365,7 +408,7 @@ var evalreportPairs = (function () {
           item.appendChild(name);
           line.appendChild(item);
         } else line.appendChild(name);
-        var by = make("span", { "class": "muted small" }, " only ");
+        var by = make("span", { "class": "muted small" }, found.isBinary ? " only " : " higher rate of ");
         by.append(named(labels[flip[1]]));
         line.appendChild(by);
         if (answers) answered(line, flip[0], labels);
@@ -374,7 +417,8 @@ var evalreportPairs = (function () {
       status.textContent = number(Math.min(matching, MOST_ROWS)) + " of " + number(all.length) + " shown" + (matching > MOST_ROWS ? ": filter to see the others" : "");
       buttons.forEach(function (button, place) { button.setAttribute("aria-pressed", String(place - 1 === which)); });
     }
-    [["all", all.length], ["only ", found.onlyA.length], ["only ", found.onlyB.length]].forEach(function (row, place) {
+    var which1 = found.isBinary ? "only " : "higher rate of ";
+    [["all", all.length], [which1, found.onlyA.length], [which1, found.onlyB.length]].forEach(function (row, place) {
       var button = make("button", { type: "button", "aria-pressed": "false" }, row[0]);
       if (place) button.appendChild(named(labels[place - 1]));
       button.append(" (" + number(row[1]) + ")");
@@ -384,7 +428,7 @@ var evalreportPairs = (function () {
     });
     filter.addEventListener("input", run);
     run();
-    whole.append(chips, tools, list, make("p", { "class": "note small" }, answers && !answers.isCut ? "An item's page has what every arm answered." : "What is not told here, an item's page has."));
+    whole.append(chips, tools, list, make("p", { "class": "note small" }, answers && !answers.isCut ? "Item pages have the answers of all arms." : "Item pages have further answers."));
     return whole;
   }
 
@@ -400,36 +444,32 @@ var evalreportPairs = (function () {
       return;
     }
     var found = evalreportPairs.compare(table, cell, a, b);
-    var labels = [table.arms[a][1], table.arms[b][1]];
-    var net = found.totals ? found.difference || 0 : (found.onlyA.length - found.onlyB.length) / (found.shared || 1), ahead = net < 0 ? 1 : 0;
+    var labels = [table.arms[a][1], table.arms[b][1]], has = found.difference !== undefined && found.way !== "x";
     var lead = make("p", { "class": "muted" });
-    lead.append(link(a), " vs ", link(b));
+    lead.append(dot(tones()[0]), link(a), " vs ", dot(tones()[1]), link(b));
     shown.appendChild(lead);
     var page = table.pages.find(function (row) { return (row[0] === a && row[1] === b) || (row[0] === b && row[1] === a); });
     var note = make("p", { "class": "note" });
     if (page) {
       note.append("The program compared this pair. ", make("a", { href: page[2] }, "Its page has the verdict, costs and answers."));
     } else {
-      note.append("Not adjusted for choosing this pair: made in your browser from the outcomes. Among many pairs some differ by chance; the verdicts of the suite are adjusted for that.");
+      note.append("Not adjusted for choosing this pair: among many pairs some differ by chance. The verdicts of the suite are adjusted for that.");
     }
     if (!found.shared) {
       heading.append("No shared " + table.word + ": ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
       shown.append(note);
       return;
     }
-    if (found.p === undefined && found.way !== "x" && found.totals) {
-      heading.append("Counts only: ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
-    } else if (found.p === undefined && found.way !== "x") {
-      // Majorities of attempts are not pass rates and have no difference.
-      heading.append("Counts only: " + number(found.onlyA.length) + " " + one(found.onlyA.length, table.word) + " only ", named(labels[0]), " passes, " + number(found.onlyB.length) + " only ", named(labels[1]), ", on ", named(table.suite));
-    } else if (found.way === "x") {
+    if (found.way === "x") {
       heading.append(named(labels[0]), " and ", named(labels[1]), " cannot be compared on ", named(table.suite));
       note.append(" " + (found.reason ? "Reason: " + found.reason + ". " : "") + "The counts below are of " + (found.totals ? "each arm's runs." : "the " + table.word + " that both have."));
-    } else if (net === 0) {
-      heading.append(named(labels[0]), " and ", named(labels[1]), " pass as many " + table.word + " on ", named(table.suite));
+    } else if (!has) {
+      heading.append("Counts only: ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
+    } else if (found.difference === 0) {
+      heading.append(named(labels[0]), " and ", named(labels[1]), " have the same pass rate on ", named(table.suite));
     } else {
-      var by = points(Math.abs(net), found.shared).slice(1);
-      heading.append(named(labels[ahead]), " leads ", named(labels[1 - ahead]), " by " + by + " pp on ", named(table.suite));
+      var ahead = found.difference < 0 ? 1 : 0;
+      heading.append(named(labels[ahead]), " leads ", named(labels[1 - ahead]), " by " + points(Math.abs(found.difference), found.shared).slice(1) + " pp on ", named(table.suite));
     }
     if (!page) { state.textContent = ""; state.appendChild(make("span", { "class": "state is-nothing" }, "not adjusted")); state.hidden = false; }
     var said = make("p");
@@ -438,20 +478,25 @@ var evalreportPairs = (function () {
         said.append(which ? "; " : "", named(label), " passed " + number(found.totals[which][0]) + " of " + number(found.totals[which][1]) + " " + table.word);
       });
       said.append(". Only counts are known, so the arms cannot be paired item by item.");
-    } else said.append("Of " + number(found.shared) + " shared " + one(found.shared, table.word) + ", " + number(found.onlyA.length) + " only ", named(labels[0]), " passed and " + number(found.onlyB.length) + " only ", named(labels[1]), ".");
-    if (found.p !== undefined) {
-      said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp (" + (found.totals ? "Newcombe" : "Tango") + "), " + chance(found.p) + " (" + (found.totals ? "Fisher's exact test" : "exact McNemar test") + ", this pair alone).");
-    } else if (found.way !== "x") {
-      said.append(" The program weighs this pair over runs, clusters or several attempts, which takes more than " + (found.totals ? "counts" : "the outcomes") + ": no difference, interval or p is given here.");
+    } else if (found.isBinary) {
+      said.append("Of " + number(found.shared) + " shared " + one(found.shared, table.word) + ", " + number(found.onlyA.length) + " only ", named(labels[0]), " passed and " + number(found.onlyB.length) + " only ", named(labels[1]), ".");
+    } else {
+      said.append("Of " + number(found.shared) + " shared " + one(found.shared, table.word) + ", ", named(labels[0]), " has the higher pass rate on " + number(found.onlyA.length) + " and ", named(labels[1]), " on " + number(found.onlyB.length) + ".");
     }
-    if (!found.isBinary) {
-      said.append(" With several attempts at an item, an arm passes it when it passed more than half of them.");
+    if (has) {
+      var test = found.way === "o" ? found.method : found.totals ? "Fisher's exact test" : "exact McNemar test";
+      if (found.interval) said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp" + (found.way === "o" ? "" : found.totals ? " (Newcombe)" : " (Tango)") + (found.p === undefined ? "." : ","));
+      if (found.p !== undefined) said.append(" " + chance(found.p) + (found.interval ? "" : " of this pair") + " (" + test + ", this pair alone).");
+      else if (test) said.append(" Method: " + test + ".");
+    } else if (found.way === "o") {
+      said.append(found.method ? " No difference is known: " + found.method + "." : " The suite has too many pairs for figures of each: evalreport compare has this one.");
     }
     if (found.changed) said.append(" " + number(found.changed) + " more were asked in different texts and are not compared.");
-    shown.append(note, said);
-    var both = make("div", { "class": "duel" });
-    if (found.p !== undefined) both.appendChild(picture(found, labels));
+    if (has) shown.appendChild(picture(found, labels));
+    var told = make("div"), both = make("div", { "class": "duel" });
+    told.append(said, note);
     if (!found.totals) both.appendChild(areas(found, labels));
+    both.appendChild(told);
     shown.appendChild(both);
     if (!found.totals) shown.appendChild(flips(found, labels));
     document.title = labels[0] + " vs " + labels[1] + " · " + table.suite;
@@ -478,5 +523,77 @@ var evalreportPairs = (function () {
     }, function () { /* The items' pages have them. */ });
   }, function (path) {
     document.getElementById("any-need").textContent = "Could not load " + path + ".";
+  });
+})();
+
+// The table of all pairs: a cell without a link leads to the page of any two arms.
+(function () {
+  "use strict";
+  var table = typeof document === "undefined" ? null : document.getElementById("all-pairs-table"), any = table && table.getAttribute("data-any");
+  if (!any) return;
+  var arms = Array.prototype.map.call(table.tBodies[0].rows, function (row) { return row.cells[0].getAttribute("data-tick"); });
+  table.classList.add("live");
+  table.addEventListener("click", function (event) {
+    var cell = event.target.closest("td"), column = -1;
+    if (!cell || !cell.textContent || event.target.closest("a")) return;
+    for (var before = cell.previousElementSibling; before; before = before.previousElementSibling) column += before.colSpan;
+    var a = arms[cell.parentNode.rowIndex - 1], b = arms[column];
+    if (a === b) return;
+    location.href = any + "?a=" + encodeURIComponent(a) + "&b=" + encodeURIComponent(b) + location.hash;
+  });
+})();
+
+// Tables of arms: with a pinned baseline, the column of differences is from it. The data are loaded when one is pinned.
+(function () {
+  "use strict";
+  if (typeof document === "undefined" || !window.evalreport) return;
+  Array.prototype.forEach.call(document.querySelectorAll("table[data-any]"), function (table) {
+    var head = table.querySelector("thead th.gap"), place = /compare\/([^/]+)\/any\.html$/.exec(table.getAttribute("data-any"));
+    if (!head || !place) return;
+    var shard = null, cell = null, wanted = "", at = Array.prototype.indexOf.call(head.parentNode.cells, head);
+    var name = head.querySelector("bdi"), said = name.textContent;
+    var rows = Array.prototype.map.call(table.tBodies[0].rows, function (row) {
+      var cell = row.cells[at], arm = row.querySelector("[data-tick]");
+      return { arm: arm ? arm.getAttribute("data-tick") : "", cell: cell, inside: Array.prototype.slice.call(cell.childNodes), key: cell.getAttribute("data-v"), title: cell.title, kind: cell.className };
+    });
+    function points(share, of) {
+      var value = Math.abs(100 * share), places = of < 100 ? 0 : of < 10000 ? 1 : 2;
+      while (value > 0 && places < 6 && Number(value.toFixed(places)) === 0) places += 1;
+      return (share < 0 ? "\u2212" : share > 0 ? "+" : "") + value.toFixed(places);
+    }
+    function put(row, inside, key, title, kind) {
+      row.cell.replaceChildren.apply(row.cell, inside);
+      row.cell.setAttribute("data-v", key);
+      row.cell.title = title;
+      row.cell.className = kind;
+    }
+    function fill() {
+      var known = shard && shard.arms.find(function (arm) { return arm[0] === wanted; });
+      var pinned = known && table.querySelector("[data-tick=\"" + CSS.escape(wanted) + "\"] bdi");
+      name.textContent = known ? "To " + (pinned ? pinned.textContent : known[1]) : said;
+      rows.forEach(function (row) {
+        if (!known) { put(row, row.inside, row.key, row.title, row.kind); return; }
+        if (row.arm === wanted) { put(row, ["baseline"], "", "", "gap open"); return; }
+        var found = evalreportPairs.pinned(shard, cell, wanted, row.arm);
+        if (!found || found.difference === undefined) { put(row, ["\u2013"], "", found && found.reason ? found.reason : "", "gap open"); return; }
+        var ends = found.interval ? "[" + points(found.interval.low, found.shared) + ", " + points(found.interval.high, found.shared) + "]" : "";
+        var isClear = found.interval && (found.interval.low > 0 || found.interval.high < 0), text = points(found.difference, found.shared) + " pp", beside = document.createElement("span");
+        beside.className = "sub";
+        beside.textContent = ends;
+        put(row, table.classList.contains("dense") || !ends ? [text] : [text, " ", beside], String(found.difference), (text + " " + ends).trim() + ", not adjusted", isClear ? "gap" : "gap open");
+      });
+    }
+    function pin(base) {
+      wanted = base;
+      if (shard || !base) { fill(); return; }
+      window.evalreport.load("d/pairs-" + place[1] + "-0.js", function (part) {
+        shard = part;
+        cell = evalreportPairs.decode(part);
+        fill();
+      }, function () { /* The column stays as it is. */ });
+    }
+    table.addEventListener("evalreport-base", function (event) { pin(event.detail); });
+    var base = /(?:^|[#&])base=([^&]*)/.exec(location.hash);
+    if (base) pin(decodeURIComponent(base[1]));
   });
 })();

@@ -269,6 +269,7 @@
       pin.hidden = !only && !base;
       pin.textContent = only && only !== base ? "Pin " + names.get(only) + " as baseline" : "Unpin the baseline";
       boxes.forEach(function (box, arm) { box.checked = ticked.indexOf(arm) >= 0; });
+      table.dispatchEvent(new CustomEvent("evalreport-base", { detail: base }));
     }
     pin.addEventListener("click", function () {
       var only = ticked.length === 1 ? ticked[0] : "";

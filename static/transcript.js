@@ -39,10 +39,10 @@
   tools.append(keys[0], " next step, ", keys[1], " step before");
   box.parentNode.insertBefore(tools, box);
 
-  // Stops of j and k: each transcript, and the steps of unfolded ones.
+  // Stops of j and k: all steps, which are unfolded when reached, and transcripts without steps.
   function stops() {
     return Array.prototype.filter.call(box.querySelectorAll(".talk > summary, .step"), function (stop) {
-      return stop.tagName === "SUMMARY" ? talks.length > 1 : stop.closest(".talk").open;
+      return stop.tagName !== "SUMMARY" || !stop.parentNode.querySelector(".step");
     });
   }
   function follow(step) {
@@ -56,8 +56,14 @@
     var list = stops();
     var here = document.activeElement && document.activeElement.closest(".step, .talk > summary");
     var at = list.indexOf(here);
-    var next = list[at < 0 ? (by > 0 ? 0 : list.length - 1) : at + by];
+    // From a transcript's heading, the next step is its first, and the step before is the last of those above it.
+    if (at < 0 && here) {
+      at = list.findIndex(function (stop) { return here.compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING; });
+      at = at < 0 ? list.length : at - (by > 0 ? 1 : 0);
+    } else if (at < 0 && by < 0) at = list.length;
+    var next = list[at + by];
     if (!next) return;
+    unfold(next.closest(".talk"));
     if (next.tagName !== "SUMMARY") next.tabIndex = -1;
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });

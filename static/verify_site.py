@@ -305,9 +305,12 @@ class Site:
         flips, out = table.get("flips"), changed.get((0, 1), ())
         cells = [self.cells(runs, out) for runs in arms]
         if flips and len(arms) == 2 and all(cells) and not cut(out):
-            fell = {item: tuple(2 * passed > counted for _, passed, counted in own) for item, (own, _) in units(*cells).items()}
-            for number, name in enumerate(("neither", "only_second", "only_first", "both_passed")):
-                keys = {key for key, passed in fell.items() if passed == (number > 1, number % 2 == 1)}
+            # Of equal rates, those above one half count as passed by both.
+            def fell(one, other):
+                return "only_first" if one > other + 1e-12 else "only_second" if other > one + 1e-12 else "both_passed" if one > 0.5 + 1e-12 else "neither"
+            fell = {item: fell(*(own[0] for own in both)) for item, (both, _) in units(*cells).items()}
+            for name in ("neither", "only_second", "only_first", "both_passed"):
+                keys = {key for key, side in fell.items() if side == name}
                 self.check("count", f"{place}, {name}", flips[name], len(keys))
                 if "listed" in flips:
                     strangers = {(item["kind"], item["item"]) for item in flips["listed"][name]} - keys

@@ -15,7 +15,7 @@ use crate::files::HeldFolder;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
-use crate::warehouse::Options;
+use crate::warehouse::{Options, ShownNames};
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
@@ -29,6 +29,8 @@ const MIN_WIDTH: usize = 40;
 #[derive(Clone)]
 pub(super) struct Settings {
     pub config: Config,
+    /// The configured names of outcomes.
+    pub names: ShownNames,
     /// The configuration file given by `--config`.
     pub config_path: Option<PathBuf>,
     /// The results folders; only the first is written to.
@@ -89,6 +91,7 @@ impl Settings {
         }
         info!(folder = %cache.display(), exists = cache.is_dir(), "cache");
         Ok(Self {
+            names: ShownNames::of(&config.aliases),
             config,
             config_path: global.config.clone(),
             results,
@@ -161,7 +164,7 @@ impl Settings {
 
     /// Returns the stores, with the configured aliases of names.
     pub fn stores(&self) -> Stores<'_> {
-        Stores { folders: &self.results, aliases: &self.config.aliases }
+        Stores { folders: &self.results, names: &self.names }
     }
 
     /// Returns the sources that [`Settings::open`] reads.

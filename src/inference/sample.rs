@@ -6,6 +6,7 @@ use crate::domain::{ItemKind, ItemStatus, RunId};
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
+use super::policy::SAME;
 
 /// An arm's outcomes on the items of a suite.
 #[cfg_attr(test, derive(Default))]
@@ -227,25 +228,57 @@ impl Outcomes {
         items.means(|column| self.mean(column)).into_iter().map(|(_, mean)| mean).collect()
     }
 
-    /// Calls `each` with every item that both arms have: the first column that both have, and whether each arm passed more than half of its
-    /// outcomes at the item, over attempts and evaluators.
-    pub fn majorities(&self, other: &Self, items: &Items, mut each: impl FnMut(usize, (bool, bool))) {
+    /// Calls `each` with every item that both arms have.
+    pub fn meet(&self, other: &Self, items: &Items, mut each: impl FnMut(Met)) {
         items.each_unit(|_, columns| {
             let both =
                 || columns.iter().map(|column| *column as usize).filter(|column| self.cells[*column].1 > 0 && other.cells[*column].1 > 0);
-            let Some(first) = both().next() else { return };
-            let is_passed = |outcomes: &Self| {
-                let (passed, counted) =
-                    both().map(|column| outcomes.cells[column]).fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
-                2 * passed > counted
-            };
-            each(first, (is_passed(self), is_passed(other)));
+            let Some(column) = both().next() else { return };
+            let n = both().count() as f64;
+            let rate = |outcomes: &Self| both().filter_map(|column| outcomes.mean(column)).sum::<f64>() / n;
+            let is_single = n < 2.0 && self.cells[column].1 == 1 && other.cells[column].1 == 1;
+            each(Met { column, rates: [rate(self), rate(other)], is_single });
         });
     }
 
     /// Returns the pass rate of each run with counted outcomes.
     pub fn run_rates(&self) -> Vec<f64> {
         self.by_run.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect()
+    }
+}
+
+/// An item that two arms have.
+pub(crate) struct Met {
+    /// The first column that both have.
+    pub column: usize,
+    /// Each arm's share of passed outcomes, averaged over evaluators.
+    pub rates: [f64; 2],
+    /// Whether each arm has exactly one outcome.
+    pub is_single: bool,
+}
+
+/// How two arms did on an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Equal, and above one half; of single outcomes, both passed.
+    Both,
+    /// The first arm has the higher rate; of single outcomes, only it passed.
+    First,
+    Second,
+    /// Equal, and at most one half; of single outcomes, neither passed.
+    Neither,
+}
+
+impl Met {
+    /// Says which arm did better, by the rule of the comparison's record.
+    pub fn side(&self) -> Side {
+        let [one, other] = self.rates;
+        match one - other {
+            ahead if ahead > SAME => Side::First,
+            ahead if ahead < -SAME => Side::Second,
+            _ if one > 0.5 + SAME => Side::Both,
+            _ => Side::Neither,
+        }
     }
 }
 

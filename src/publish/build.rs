@@ -12,7 +12,7 @@ use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published
 use crate::render::json;
 use crate::results::IN_SITE;
 use crate::views::{Policy, Sides, SiteOptions, news, overview};
-use crate::warehouse::{FileStamp, Progress, Warehouse};
+use crate::warehouse::{FileStamp, Progress, ShownNames, Warehouse};
 
 use super::error::PublishError;
 use super::folder::SiteFolder;
@@ -74,7 +74,7 @@ struct Rules<'a, T: Serialize> {
     filter: &'a Filter,
     policy: &'a Policy,
     options: &'a SiteOptions,
-    aliases: &'a crate::domain::Aliases,
+    names: &'a ShownNames,
     patterns: &'a [OwnPattern],
     transcripts: Choice,
     texts: T,
@@ -88,8 +88,8 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
     // Journals that are read from here on use the redacted names.
-    let aliases = warehouse.aliases().clone();
-    let stores = Stores { aliases: &aliases, ..stores };
+    let names = warehouse.names().clone();
+    let stores = Stores { names: &names, ..stores };
     let (results, unpacked) = match places.map(|places| results::packed(&places, &texts, &secrets)).transpose()? {
         Some(Ok(packed)) => (Some(packed), None),
         Some(Err(why)) => (None, Some(why)),
@@ -118,7 +118,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
             filter: &filter,
             policy: &policy,
             options: &options,
-            aliases: &aliases,
+            names: &names,
             patterns,
             transcripts: choice,
             texts: texts.rules(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signer};
+use crate::domain::{Foreign, Git, ItemDetails, ItemOutcome, Provenance, Resources, Run, Signer};
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
@@ -70,6 +70,13 @@ impl Foreign for Run {
         for (field, text) in resources.iter_mut().flat_map(Resources::texts) {
             visit(&field, text);
         }
+        if let Some(resources) = resources {
+            let named = |(mut tool, said): (String, String)| {
+                visit("resources.tools", &mut tool);
+                (tool, said)
+            };
+            resources.tools = std::mem::take(&mut resources.tools).into_iter().map(named).collect();
+        }
         for (key, value) in tags {
             visit(&format!("tags.{key}"), value);
         }
@@ -114,6 +121,31 @@ impl Foreign for Run {
         }
         if let Some(record) = verification {
             each_string_mut(record, &mut |text| visit("verification", text));
+        }
+    }
+}
+
+/// Skips the names by which outcomes are paired: two of them must not become one.
+impl Foreign for ItemOutcome {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            run: _,
+            kind: _,
+            item: _,
+            cluster: _,
+            category,
+            attempt: _,
+            status: _,
+            score: _,
+            evaluator: _,
+            revision: _,
+            duration_seconds: _,
+            cost_usd: _,
+            input_tokens: _,
+            output_tokens: _,
+        } = self;
+        if let Some(category) = category {
+            visit("category", category);
         }
     }
 }

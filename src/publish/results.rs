@@ -4,7 +4,7 @@ use crate::domain::{Foreign, ItemDetails, ItemOutcome, Run, Secrets};
 use crate::files;
 use crate::render::format;
 use crate::results::{Extent, Rewriter, ScoreLine, StoreError, page_element};
-use crate::warehouse::{StoredAt, pack};
+use crate::warehouse::{ShownNames, StoredAt, pack};
 
 use super::error::PublishError;
 use super::texts::Texts;
@@ -19,7 +19,7 @@ pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> R
     let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("results.bundle");
-    let mut shown = Shown(texts);
+    let mut shown = Shown { texts, names: texts.names_of_outcomes() };
     let rewriter = texts.takes_out().then_some(&mut shown as &mut dyn Rewriter);
     match pack(&file, places, Extent::Figures, secrets, rewriter) {
         Ok(_) => files::read(&file).map(Ok).map_err(cannot),
@@ -41,23 +41,25 @@ pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
 }
 
 /// Rewrites records to the names and texts that the site shows.
-struct Shown<'a>(&'a Texts);
+struct Shown<'a> {
+    texts: &'a Texts,
+    names: ShownNames,
+}
 
 impl Rewriter for Shown<'_> {
     fn run(&mut self, run: &mut Run) {
-        self.0.rename(run);
-        run.each_text(&mut |_, text| self.0.take_out(text));
+        self.texts.rename(run);
+        run.each_text(&mut |_, text| self.texts.take_out(text));
     }
 
     fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
-        self.0.rename_item(&mut outcome.item);
-        let named = [Some(&mut outcome.evaluator), outcome.cluster.as_mut(), outcome.category.as_mut()];
-        named.into_iter().flatten().for_each(|text| self.0.take_out(text));
-        details.each_text(&mut |_, text| self.0.take_out(text));
+        self.names.apply(outcome);
+        outcome.each_text(&mut |_, text| self.texts.take_out(text));
+        details.each_text(&mut |_, text| self.texts.take_out(text));
     }
 
     fn score(&mut self, score: &mut ScoreLine) {
-        self.0.rename_metric(&mut score.score.metric);
-        score.each_text(&mut |_, text| self.0.take_out(text));
+        self.texts.rename_metric(&mut score.score.metric);
+        score.each_text(&mut |_, text| self.texts.take_out(text));
     }
 }

@@ -211,15 +211,16 @@ impl Site<'_> {
 
     /// Reads the content of some runs' pages. Texts and transcripts are searched run by run, because they are counted.
     fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, PublishError> {
-        let lines: Vec<(Vec<ItemOutcome>, Published<DetailsByItem>)> = rows
+        let lines: Vec<Published<(Vec<ItemOutcome>, DetailsByItem)>> = rows
             .iter()
             .zip(self.lines(rows)?)
             .map(|(row, Lines { outcomes, details })| {
-                (outcomes, texts.published(Page::Items, &self.stores.journal_of(&row.run.id, "items.jsonl"), details))
+                let file = self.stores.journal_of(&row.run.id, "items.jsonl");
+                texts.outcomes(&file, outcomes).and(texts.published(Page::Items, &file, details))
             })
             .collect();
-        let page = |(row, (outcomes, details)): (&&'r RunRow, (Vec<ItemOutcome>, Published<DetailsByItem>))| {
-            let rows = details.map(|details| {
+        let page = |(row, lines): (&&'r RunRow, Published<(Vec<ItemOutcome>, DetailsByItem)>)| {
+            let rows = lines.map(|(outcomes, details)| {
                 let (criteria, others) = without_criteria(&outcomes, &details);
                 (items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE), criteria)
             });
@@ -234,9 +235,7 @@ impl Site<'_> {
     fn complete<'r>(&self, run: Begun<'r>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<OfRun<'r>, PublishError> {
         let Begun { row, page, items, criteria } = run;
         let id = &row.run.id;
-        let file = self.stores.journal_of(id, "items.jsonl");
-        let items = items.map(|mut pages| {
-            pages.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
+        let items = items.map(|pages| {
             let reasons = reasons_of(pages.iter().flat_map(|page| &page.rows));
             (pages, reasons)
         });

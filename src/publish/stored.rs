@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::domain::{Aliases, ItemDetails, ItemOutcome, Run, RunId, visible};
+use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, visible};
 use crate::import::ForeignFormat;
 use crate::results::{ScoreLine, Store};
 use crate::views::{EvaluatorScore, JudgeView, newest_scores};
-use crate::warehouse::{RunRow, Warehouse};
+use crate::warehouse::{RunRow, ShownNames, Warehouse};
 
 use super::error::PublishError;
 
@@ -16,7 +16,7 @@ use super::error::PublishError;
 #[derive(Clone, Copy, Debug)]
 pub struct Stores<'a> {
     pub folders: &'a [PathBuf],
-    pub aliases: &'a Aliases,
+    pub names: &'a ShownNames,
 }
 
 /// Files of a run's folder that pages show.
@@ -40,17 +40,21 @@ impl Stores<'_> {
         Ok(self.of(id)?.or_else(judged))
     }
 
-    /// Reads a run's journal, with names replaced by their aliases.
+    /// Reads a run's journal, under shown names.
     pub fn detailed(&self, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
         let mut items = store.detailed_items(id)?;
-        self.under_aliases(items.iter_mut().flatten());
+        for (outcome, _) in items.iter_mut().flatten() {
+            self.names.apply(outcome);
+        }
         Ok(items)
     }
 
-    /// Reads the outcomes and details of imported runs, with names replaced by their aliases.
+    /// Reads the outcomes and details of imported runs, under shown names.
     pub fn detailed_imports(&self, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         let mut items = warehouse.detailed(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
-        self.under_aliases(items.iter_mut());
+        for (outcome, _) in &mut items {
+            self.names.apply(outcome);
+        }
         Ok(items)
     }
 
@@ -72,14 +76,6 @@ impl Stores<'_> {
     /// Reads judges' decisions about an imported run, with their reasons.
     pub fn judgements_of_import(&self, warehouse: &Warehouse, run: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         warehouse.judged_items(run).map_err(|error| PublishError::new(visible(&error.to_string())))
-    }
-
-    fn under_aliases<'i>(&self, items: impl Iterator<Item = &'i mut (ItemOutcome, ItemDetails)>) {
-        for (outcome, _) in items {
-            if let Some(alias) = self.aliases.item.get(&outcome.item) {
-                outcome.item.clone_from(alias);
-            }
-        }
     }
 
     /// Names the run's file for a message.

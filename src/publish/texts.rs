@@ -10,10 +10,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tracing::warn;
 
-use crate::domain::{Counts, Filter, Foreign, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible};
+use crate::domain::{
+    Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible,
+};
 use crate::render::{format, json};
-use crate::views::{ItemRow, Policy, SiteOptions};
-use crate::warehouse::{LookedThrough, RunRow, Warehouse};
+use crate::views::{Policy, SiteOptions};
+use crate::warehouse::{LookedThrough, NameKind, RunRow, ShownNames, Warehouse};
 
 use super::error::PublishError;
 use super::memory::Places;
@@ -132,9 +134,12 @@ impl Texts {
         for name in warehouse.aliases().item.keys() {
             values.entry(ITEM).or_default().entry(name.clone()).or_insert_with(|| "the configuration".to_owned());
         }
-        for (name, file) in warehouse.item_names() {
-            values.entry(ITEM).or_default().entry(name.to_owned()).or_insert_with(|| visible(file));
-        }
+        warehouse.each_name(&mut |kind, name, file| {
+            let names = values.entry(kind_of(kind)).or_default();
+            if !names.contains_key(name) {
+                names.insert(name.to_owned(), visible(file));
+            }
+        });
         for (kind, names) in &values {
             texts.look_through(kind, names);
         }
@@ -190,9 +195,7 @@ impl Texts {
                 score.details.iter().for_each(|details| each_string(details, &mut |text| self.redactor.learn(text, &mut users)));
             }
         }
-        for name in warehouse.item_names().keys() {
-            self.redactor.learn(name, &mut users);
-        }
+        warehouse.each_name(&mut |_, name, _| self.redactor.learn(name, &mut users));
         Ok(users)
     }
 
@@ -205,10 +208,10 @@ impl Texts {
         options: &mut SiteOptions,
     ) -> LookedThrough<'w> {
         let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
-        let items = self.names.get(ITEM).cloned().unwrap_or_default();
+        let shown = self.names_of_outcomes();
         // The shown names were decided one by one, so that different names stay different.
-        let items = self.redactor.publish(items, &mut |_, _| false);
-        let warehouse = warehouse.show_published(items, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
+        let shown = self.redactor.publish(shown, &mut |_, _| false);
+        let warehouse = warehouse.show_published(shown, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
         if self.found == Found::Named {
             return warehouse;
         }
@@ -246,9 +249,9 @@ impl Texts {
             name
         };
         policy.designs = std::mem::take(&mut policy.designs).into_iter().map(|(suite, design)| (renamed("suite", suite), design)).collect();
-        policy.metrics = std::mem::take(&mut policy.metrics).into_iter().map(|(name, set)| (renamed("scores.metric", name), set)).collect();
+        policy.metrics = std::mem::take(&mut policy.metrics).into_iter().map(|(name, set)| (renamed(EVALUATOR, name), set)).collect();
         let primary = std::mem::take(&mut policy.primary).into_iter();
-        policy.primary = primary.map(|(suite, metric)| (renamed("suite", suite), renamed("scores.metric", metric))).collect();
+        policy.primary = primary.map(|(suite, metric)| (renamed("suite", suite), renamed(EVALUATOR, metric))).collect();
         warehouse
     }
 
@@ -269,12 +272,14 @@ impl Texts {
         rename_run(run, &self.names);
     }
 
-    pub fn rename_item(&self, item: &mut String) {
-        rename(&self.names, ITEM, item);
+    /// Returns the names under which outcomes are shown, where they differ from the warehouse's before.
+    pub fn names_of_outcomes(&self) -> ShownNames {
+        let names = |kind| self.names.get(kind).cloned().unwrap_or_default();
+        ShownNames { items: names(ITEM), evaluators: names(EVALUATOR), clusters: names(CLUSTER) }
     }
 
     pub fn rename_metric(&self, metric: &mut String) {
-        rename(&self.names, "scores.metric", metric);
+        rename(&self.names, EVALUATOR, metric);
     }
 
     fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Published<Run> {
@@ -315,20 +320,25 @@ impl Texts {
         })
     }
 
-    /// Searches an outcome's names of few values. Its item was renamed before.
-    pub fn row(&mut self, file: &str, row: &mut ItemRow) {
-        for (field, text) in
-            [("evaluator", Some(&mut row.evaluator)), ("cluster", row.cluster.as_mut()), ("category", row.category.as_mut())]
-        {
-            let Some(text) = text else { continue };
-            if !self.known.contains_key(text.as_str()) {
-                let found = self.found_in(&Place { page: Page::Names, file, field }, text);
-                self.known.insert(text.clone(), found.filter(|_| self.found == Found::TakenOut));
+    /// Searches outcomes under their shown names. Of a category's matches each is counted once: it is in many lines.
+    pub fn outcomes(&mut self, file: &str, outcomes: Vec<ItemOutcome>) -> Published<Vec<ItemOutcome>> {
+        let Self { redactor, found, counts, places, known, .. } = self;
+        let mut outcomes = outcomes;
+        outcomes.each_text(&mut |field, text| {
+            if !known.contains_key(text.as_str()) {
+                let shown = redactor.redact(text).map(|(shorter, seen)| {
+                    let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
+                    note(counts, places, &Place { page: Page::Names, file, field }, seen);
+                    (*found == Found::TakenOut || is_known).then_some(shorter)
+                });
+                known.insert(text.clone(), shown.flatten());
             }
-            if let Some(Some(shown)) = self.known.get(text.as_str()) {
+            if let Some(Some(shown)) = known.get(text.as_str()) {
                 text.clone_from(shown);
             }
-        }
+        });
+        // What is left was looked through just now.
+        redactor.publish(outcomes, &mut |_, _| false)
     }
 
     fn found_in(&mut self, place: &Place, text: &str) -> Option<String> {
@@ -410,6 +420,17 @@ impl Texts {
 }
 
 const ITEM: &str = "item";
+/// Evaluators of outcomes, and metrics: a criterion's evaluator is the metric of its judge.
+const EVALUATOR: &str = "evaluator";
+const CLUSTER: &str = "cluster";
+
+fn kind_of(name: NameKind) -> &'static str {
+    match name {
+        NameKind::Item => ITEM,
+        NameKind::Evaluator => EVALUATOR,
+        NameKind::Cluster => CLUSTER,
+    }
+}
 
 /// Counts matches and records their place, but nothing of the text itself.
 fn note(counts: &mut BTreeMap<String, BTreeMap<Page, u64>>, places: &mut Places, place: &Place, found: Counts) {
@@ -426,7 +447,7 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     visit("model", &run.model);
     run.batch_id.iter().for_each(|name| visit("batch_id", name));
     run.suite_version.iter().for_each(|name| visit("suite_version", name));
-    run.scores.iter().for_each(|score| visit("scores.metric", &score.metric));
+    run.scores.iter().for_each(|score| visit(EVALUATOR, &score.metric));
     run.tags.keys().for_each(|key| visit("tags", key));
 }
 
@@ -451,7 +472,7 @@ fn rename_run(run: &mut Run, names: &Names) {
         rename("suite_version", name);
     }
     for score in &mut run.scores {
-        rename("scores.metric", &mut score.metric);
+        rename(EVALUATOR, &mut score.metric);
     }
     if names.contains_key("tags") {
         let renamed = |mut key: String| {

@@ -134,7 +134,7 @@ impl Transcripts {
         let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
         for line in store.transcript(id)? {
-            let item = line.item.map(|item| stores.aliases.item.get(&item).cloned().unwrap_or(item));
+            let item = line.item.map(|item| stores.names.item(&item).to_owned());
             let place = *places.entry(item.clone()).or_insert_with(|| {
                 found.push((item, TranscriptReader::default()));
                 found.len() - 1

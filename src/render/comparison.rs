@@ -185,19 +185,18 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     }
     more.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
-        more.push(format!(
-            "On {}: both passed {}, only {} {}, only {} {}, neither {}.",
-            words::count_of(flips.shared, "items"),
-            format::integer(flips.both_passed),
-            labels[0],
-            format::integer(flips.only_first),
-            labels[1],
-            format::integer(flips.only_second),
-            format::integer(flips.neither),
-        ));
+        let shared = words::count_of(flips.shared, "items");
+        let [both, first, second, neither, equal] =
+            [flips.both_passed, flips.only_first, flips.only_second, flips.neither, flips.equal()].map(format::integer);
+        more.push(if flips.by_rate {
+            format!("On {shared}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
+        } else {
+            format!("On {shared}: both passed {both}, only {} {first}, only {} {second}, neither {neither}.", labels[0], labels[1])
+        });
         for (label, items) in flips.items.iter().flat_map(|items| [(&labels[0], &items.only_first), (&labels[1], &items.only_second)]) {
             if !items.is_empty() {
-                more.push(format!("Only {label}: {}.", items.join(", ")));
+                let which = if flips.by_rate { "Higher rate of" } else { "Only" };
+                more.push(format!("{which} {label}: {}.", items.join(", ")));
             }
         }
     }

@@ -20,7 +20,6 @@ pub mod judging;
 pub mod junit;
 pub mod markdown;
 pub mod nights;
-pub mod png;
 pub mod reasons;
 pub mod run_title;
 pub mod runnable;

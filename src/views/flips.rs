@@ -4,17 +4,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::ItemKind;
-use crate::inference::{Rates, SuiteAnswer};
+use crate::inference::{Met, Rates, Side, SuiteAnswer};
 
-/// Pass and fail counts of two arms on shared items. An arm passes an item if more than half of its outcomes at the item passed, over all
-/// attempts and evaluators.
+/// Counts of two arms on shared items. If an item has several outcomes of an arm, the counts compare pass rates by item: see `by_rate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Flips {
     pub shared: u64,
+    /// Items that both passed; by rate, items with equal rates above one half.
     pub both_passed: u64,
+    /// Items that only the first arm passed; by rate, items on which it has the higher rate.
     pub only_first: u64,
     pub only_second: u64,
+    /// Items that neither passed; by rate, items with equal rates of at most one half.
     pub neither: u64,
+    /// Whether an item has several outcomes of an arm, so that the counts compare the arms' pass rates on each item.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_rate: bool,
     /// Names of the items, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<FlippedItems>,
@@ -45,23 +50,32 @@ pub struct ListedItem {
     pub evaluator: String,
 }
 
-/// Items that only one arm passed, sorted.
+/// Items that only one arm passed, or on which it has the higher rate, sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FlippedItems {
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
 }
 
+impl Flips {
+    /// Returns the number of items on which the arms do equally well.
+    pub fn equal(&self) -> u64 {
+        self.both_passed + self.neither
+    }
+}
+
 /// Counts the outcomes of two of a suite's arms on shared items.
 pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<Flips> {
-    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, items: None, listed: None };
-    each_item(answer, one, other, |_, passed| {
+    let mut flips =
+        Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, by_rate: false, items: None, listed: None };
+    each_item(answer, one, other, |met| {
         flips.shared += 1;
-        match passed {
-            (true, true) => flips.both_passed += 1,
-            (true, false) => flips.only_first += 1,
-            (false, true) => flips.only_second += 1,
-            (false, false) => flips.neither += 1,
+        flips.by_rate |= !met.is_single;
+        match met.side() {
+            Side::Both => flips.both_passed += 1,
+            Side::First => flips.only_first += 1,
+            Side::Second => flips.only_second += 1,
+            Side::Neither => flips.neither += 1,
         }
     })?;
     (flips.shared > 0).then_some(flips)
@@ -69,12 +83,12 @@ pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Opt
 
 pub(super) fn flipped_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<FlippedItems> {
     let mut items = FlippedItems { only_first: Vec::new(), only_second: Vec::new() };
-    each_item(answer, one, other, |column, passed| {
-        let name = || answer.matrix.items[column].key.item.clone();
-        match passed {
-            (true, false) => items.only_first.push(name()),
-            (false, true) => items.only_second.push(name()),
-            (true, true) | (false, false) => {}
+    each_item(answer, one, other, |met| {
+        let name = || answer.matrix.items[met.column].key.item.clone();
+        match met.side() {
+            Side::First => items.only_first.push(name()),
+            Side::Second => items.only_second.push(name()),
+            Side::Both | Side::Neither => {}
         }
     })?;
     Some(items)
@@ -82,27 +96,26 @@ pub(super) fn flipped_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) 
 
 pub(super) fn listed_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<ListedItems> {
     let mut items = ListedItems::default();
-    each_item(answer, one, other, |column, passed| {
-        let list = match passed {
-            (true, true) => &mut items.both_passed,
-            (true, false) => &mut items.only_first,
-            (false, true) => &mut items.only_second,
-            (false, false) => &mut items.neither,
+    each_item(answer, one, other, |met| {
+        let list = match met.side() {
+            Side::Both => &mut items.both_passed,
+            Side::First => &mut items.only_first,
+            Side::Second => &mut items.only_second,
+            Side::Neither => &mut items.neither,
         };
         if list.len() < MOST_LISTED {
-            let key = &answer.matrix.items[column].key;
+            let key = &answer.matrix.items[met.column].key;
             list.push(ListedItem { kind: key.kind, item: key.item.clone(), evaluator: key.evaluator.clone() });
         }
     })?;
     Some(items)
 }
 
-/// Calls `each` with the column of every item that both arms share, and whether each arm passed it. Returns `None` if an arm has no
-/// outcomes.
-fn each_item(answer: &SuiteAnswer<'_>, one: usize, other: usize, each: impl FnMut(usize, (bool, bool))) -> Option<()> {
+/// Calls `each` with every item that both arms share. Returns `None` if an arm has no outcomes.
+fn each_item(answer: &SuiteAnswer<'_>, one: usize, other: usize, each: impl FnMut(Met)) -> Option<()> {
     answer.on_same_texts(one, other, |first, second| match (first, second) {
         (Rates::Outcomes(first), Rates::Outcomes(second)) => {
-            first.majorities(second, &answer.items, each);
+            first.meet(second, &answer.items, each);
             Some(())
         }
         _ => None,

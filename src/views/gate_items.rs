@@ -107,9 +107,8 @@ impl NewFailures {
             }
             let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else { continue };
             for (outcome, details) in lines.into_iter().filter(|(outcome, _)| outcome.status.is_counted()) {
-                let name = warehouse.aliases().item.get(&outcome.item).unwrap_or(&outcome.item);
-                let is_it =
-                    |item: &FailingItem| item.key.item == *name && item.key.kind == outcome.kind && item.key.evaluator == outcome.evaluator;
+                let shown = warehouse.names().key(&outcome.key());
+                let is_it = |item: &FailingItem| item.key == shown;
                 if outcome.status == ItemStatus::Pass {
                     continue;
                 }

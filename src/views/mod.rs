@@ -69,7 +69,7 @@ pub use judged::{
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
-pub use pair_table::{PairCell, PairTable, PairWay};
+pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,

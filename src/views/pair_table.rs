@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::PASS_RATE;
-use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Rates, SuiteAnswer, Test, Verdict};
+use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, PairEvidence, Rates, SuiteAnswer, Test, Verdict};
 use crate::stats::normal_quantile;
 
 use super::leaderboard::SuiteBoard;
@@ -25,8 +25,10 @@ pub struct PairTable {
     pub texts: Vec<(u32, Vec<u32>)>,
     /// By arm: the number of the tool that hashed its texts. Hashes of different tools cannot be compared.
     pub tools: Vec<u32>,
-    /// How the program compares each pair: the first arm with the second, the third and so on, then the second with the third.
-    pub ways: Vec<PairWay>,
+    /// The program's own evidence about each pair: the first arm with the second, the third and so on, then the second with the third.
+    pub pairs: Vec<KnownPair>,
+    /// The declared largest unimportant difference of the pass rate.
+    pub margin: Option<f64>,
     /// The standard normal quantile of the intervals.
     pub z: f64,
 }
@@ -40,6 +42,14 @@ pub struct PairCell {
     pub is_uncounted: bool,
 }
 
+/// The program's evidence about two arms' pass rates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownPair {
+    pub way: PairWay,
+    /// Oriented to the first arm. `None` if no run of an arm has a rate.
+    pub evidence: Option<PairEvidence>,
+}
+
 /// The method by which the program compares two arms' pass rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairWay {
@@ -47,7 +57,7 @@ pub enum PairWay {
     Mcnemar,
     /// Fisher's exact test and Newcombe's interval, which need only the passed and counted outcomes of each arm's one run.
     Fisher,
-    /// A method over runs, clusters or several attempts, which needs more than these outcomes.
+    /// A method over runs, clusters or several attempts, whose figures are the program's.
     Other,
     NotComparable(Incomparable),
 }
@@ -69,7 +79,8 @@ impl PairTable {
                 arms: arms(&all),
                 totals: all.iter().map(|place| answer.rates[*place].totals()).collect(),
                 tools: vec![0; all.len()],
-                ways: ways(answer, &all),
+                pairs: pairs(answer, &all),
+                margin: margin(answer),
                 z,
                 ..Self::default()
             });
@@ -89,7 +100,8 @@ impl PairTable {
             cells: places.iter().map(|place| cells(&answer.rates[*place], columns)).collect(),
             texts: texts(answer, &places),
             tools: tools(answer, &places),
-            ways: ways(answer, &places),
+            pairs: pairs(answer, &places),
+            margin: margin(answer),
             z,
         })
     }
@@ -137,21 +149,42 @@ fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
     changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(column, _)| of_column(column)).collect()
 }
 
-fn ways(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<PairWay> {
-    let mut known = BTreeMap::<(usize, usize), PairWay>::new();
-    for pair in answer.metric(PASS_RATE).iter().flat_map(|metric| &metric.evidence.pairs) {
-        let way = match (pair.verdict, pair.test) {
-            (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
-            (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
-            // If runs share an artefact, outcomes alone do not show how they vary.
-            (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
-            _ => PairWay::Other,
-        };
-        known.insert((pair.first.min(pair.second), pair.first.max(pair.second)), way);
-    }
-    let way = |one: usize, other: usize| known.get(&(one.min(other), one.max(other))).copied().unwrap_or(PairWay::Other);
+fn margin(answer: &SuiteAnswer<'_>) -> Option<f64> {
+    answer.metric(PASS_RATE)?.evidence.pairs.first()?.margin.filter(|margin| *margin > 0.0)
+}
+
+fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
+    let known: BTreeMap<(usize, usize), &PairEvidence> = answer
+        .metric(PASS_RATE)
+        .iter()
+        .flat_map(|metric| &metric.evidence.pairs)
+        .map(|pair| ((pair.first.min(pair.second), pair.first.max(pair.second)), pair))
+        .collect();
+    let of = |one: usize, other: usize| {
+        let evidence = known.get(&(one.min(other), one.max(other))).map(|pair| pair.seen_from(one));
+        KnownPair { way: evidence.as_ref().map_or(PairWay::Other, way), evidence }
+    };
     let pairs = (0..places.len()).flat_map(|first| (first + 1..places.len()).map(move |second| (first, second)));
-    pairs.map(|(first, second)| way(places[first], places[second])).collect()
+    pairs.map(|(first, second)| of(places[first], places[second])).collect()
+}
+
+fn way(pair: &PairEvidence) -> PairWay {
+    match (pair.verdict, pair.test) {
+        (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
+        (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
+        // If runs share an artefact, outcomes alone do not show how they vary.
+        (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
+        _ => PairWay::Other,
+    }
+}
+
+impl PairTable {
+    /// Returns the pair of two arms, given by index, and whether the first of them is also first in the evidence.
+    pub fn pair(&self, one: usize, other: usize) -> Option<(&KnownPair, bool)> {
+        let (first, second) = (one.min(other), one.max(other));
+        let place = (first * (2 * self.arms.len() - first - 1) / 2 + second).checked_sub(first + 1)?;
+        Some((self.pairs.get(place).filter(|_| one != other)?, one < other))
+    }
 }
 
 /// Converts a count or index to `u32`. No suite has four thousand million items.

@@ -23,7 +23,8 @@ pub struct SideBySide {
     pub second: Side,
 }
 
-/// One arm's attempt at an item: the first attempt with the arm's majority outcome. Texts are cut to a bounded length.
+/// One arm's attempt at an item: the first that passed of the better arm, the first that did not of the other. Texts are cut to a bounded
+/// length.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     pub run: String,

@@ -32,11 +32,14 @@ pub struct TranscriptReader {
     parts: Vec<TranscriptPart>,
     /// Id of the newest message with reported usage, and the index of its first part.
     last: Option<(String, usize)>,
+    /// Names of called tools by the id of the call, which its result repeats.
+    tools: BTreeMap<String, String>,
 }
 
 impl TranscriptReader {
     pub fn add(&mut self, entry: &Value) {
-        let mut parts = transcript_parts(entry);
+        note_calls(entry, &mut self.tools);
+        let mut parts = transcript_parts(entry, &self.tools);
         if let (Some(spent), Some(first)) = (Spent::of(entry), parts.first_mut()) {
             let id = message_of(entry).get("id").and_then(Value::as_str);
             // Each entry of a split message reports the usage so far: the last report counts.
@@ -120,14 +123,40 @@ pub struct RunTranscripts {
     pub cut: u64,
 }
 
-/// Parses one entry into parts. An entry of unknown form is shown as it is.
-fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
+/// Returns the name of the tool that a call names: in the call itself, or in its function.
+fn called(call: &Value) -> Option<&str> {
+    let within = call.get("function").unwrap_or(call);
+    within.get("name")?.as_str().filter(|name| !name.trim().is_empty())
+}
+
+/// Notes the names of the tools that an entry calls.
+fn note_calls(entry: &Value, tools: &mut BTreeMap<String, String>) {
+    let message = message_of(entry);
+    let list = |key: &str| message.get(key).and_then(Value::as_array).into_iter().flatten();
+    let blocks = list("content").filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
+    for call in list("tool_calls").chain(blocks) {
+        if let Some((id, name)) = call.get("id").and_then(Value::as_str).zip(called(call)) {
+            tools.insert(id.to_owned(), name.to_owned());
+        }
+    }
+}
+
+/// Returns the role of a tool's result: with the tool's name if the result or its call has one.
+fn result_role(result: &Value, tools: &BTreeMap<String, String>) -> String {
+    let id = ["tool_call_id", "tool_use_id"].iter().find_map(|key| result.get(*key)?.as_str());
+    let name = called(result).or_else(|| tools.get(id?).map(String::as_str));
+    name.map_or_else(|| TOOL_RESULT.to_owned(), |name| format!("{TOOL_RESULT}: {name}"))
+}
+
+/// Parses one entry into parts. An entry of unknown form is shown as it is. `tools` has the tools' names by the ids of calls.
+fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<TranscriptPart> {
     let message = message_of(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let role = word(message, "role").or_else(|| word(message, "type")).unwrap_or_else(|| "entry".to_owned());
     if let Some(part) = event_part(message) {
         return vec![part];
     }
+    let role = if matches!(role.as_str(), "tool" | "function") { result_role(message, tools) } else { role };
     let mut parts = Vec::new();
     let mut push = |role: String, text: String| {
         if !text.trim().is_empty() {
@@ -138,14 +167,25 @@ fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
         Some(Value::String(text)) => push(role.clone(), text.clone()),
         Some(Value::Array(blocks)) => {
             for block in blocks {
-                let (role, text) = block_part(&role, block);
+                let (role, text) = block_part(&role, block, tools);
                 push(role, text);
             }
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
     for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-        push(format!("{role}{TOOL_CALL}"), pretty(call));
+        match called(call) {
+            // The arguments are often JSON within a text.
+            Some(name) => {
+                let given = call.pointer("/function/arguments").or_else(|| call.get("arguments")).unwrap_or(&Value::Null);
+                let text = given.as_str().map_or_else(
+                    || pretty(given),
+                    |text| serde_json::from_str(text).map_or_else(|_| text.to_owned(), |value: Value| pretty(&value)),
+                );
+                push(format!("{role}{TOOL_CALL}: {name}"), text);
+            }
+            None => push(format!("{role}{TOOL_CALL}"), pretty(call)),
+        }
     }
     if parts.is_empty() {
         parts.push(TranscriptPart::new(role, pretty(entry)));
@@ -178,7 +218,7 @@ fn event_part(event: &Value) -> Option<TranscriptPart> {
     }
 }
 
-fn block_part(role: &str, block: &Value) -> (String, String) {
+fn block_part(role: &str, block: &Value, tools: &BTreeMap<String, String>) -> (String, String) {
     let text = |key: &str| block.get(key).and_then(Value::as_str);
     match (block, text("type"), text("text")) {
         (Value::String(text), _, _) => (role.to_owned(), text.clone()),
@@ -188,7 +228,7 @@ fn block_part(role: &str, block: &Value) -> (String, String) {
             let name = text("name").unwrap_or("unnamed");
             (format!("{role}{TOOL_CALL}: {name}"), pretty(block.get("input").unwrap_or(&Value::Null)))
         }
-        (_, Some("tool_result"), _) => (TOOL_RESULT.to_owned(), result_text(block.get("content").unwrap_or(&Value::Null))),
+        (_, Some("tool_result"), _) => (result_role(block, tools), result_text(block.get("content").unwrap_or(&Value::Null))),
         (_, kind, _) => (format!("{role}, {}", kind.unwrap_or("part")), pretty(block)),
     }
 }
@@ -196,7 +236,7 @@ fn block_part(role: &str, block: &Value) -> (String, String) {
 fn result_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().map(|block| block_part("", block).1).collect::<Vec<String>>().join("\n"),
+        Value::Array(blocks) => blocks.iter().map(|block| block_part("", block, &BTreeMap::new()).1).collect::<Vec<String>>().join("\n"),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => pretty(content),
     }
 }
@@ -250,7 +290,7 @@ mod tests {
     use super::*;
 
     fn check(entry: &Value, expected: &[(&str, &str)]) {
-        let parts = transcript_parts(entry);
+        let parts = transcript_parts(entry, &BTreeMap::new());
         let found: Vec<(&str, &str)> = parts.iter().map(|part| (part.role.as_deref().unwrap_or_default(), part.text.as_str())).collect();
         assert_eq!(found, expected);
     }
@@ -268,6 +308,17 @@ mod tests {
             &[("tool result", "a.py")],
         );
         check(&json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
+        let call = json!({"id": "c0", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a.py\"}"}});
+        check(
+            &json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            &[("assistant, tool call: read", "{\n  \"path\": \"a.py\"\n}")],
+        );
+        check(&json!({"role": "tool", "name": "read", "content": "x = 1"}), &[("tool result: read", "x = 1")]);
+        check(&json!({"role": "tool", "content": "x = 1"}), &[("tool result", "x = 1")]);
+        let mut reader = TranscriptReader::default();
+        reader.add(&json!({"role": "assistant", "tool_calls": [call]}));
+        reader.add(&json!({"role": "tool", "tool_call_id": "c0", "content": "x = 1"}));
+        assert_eq!(reader.into_parts()[1].role.as_deref(), Some("tool result: read"));
         check(&json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
         check(&json!("bare"), &[("entry", "\"bare\"")]);
     }

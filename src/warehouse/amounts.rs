@@ -122,7 +122,7 @@ impl Warehouse {
         matrix: &OutcomeMatrix,
         indices: &Indices<'_>,
     ) -> io::Result<HashMap<usize, Vec<Standing>>> {
-        let aliases = &self.aliases().item;
+        let names = self.names();
         let own_run = file.journal_of.as_ref().map(RunId::as_str);
         let mut found: HashMap<usize, Vec<Standing>> = HashMap::new();
         // By row and index: the stored name of the shown item, if names are mapped.
@@ -131,8 +131,7 @@ impl Warehouse {
             // Unreadable lines were reported when the store was opened.
             let Ok(item) = ItemLine::parse(line) else { return };
             let Some(first) = own_run.or(item.run.as_deref()).and_then(|run| wanted.get(run)) else { return };
-            let shown = aliases.get(&*item.item).map_or(&*item.item, String::as_str);
-            let Some(index) = indices.get(&(item.kind, &*item.evaluator, shown)) else { return };
+            let Some(index) = indices.get(&(item.kind, names.evaluator(&item.evaluator), names.item(&item.item))) else { return };
             let own = matrix.rows[*first..].iter().take_while(|row| row.run == matrix.rows[*first].run);
             let Some(row) = own.zip(*first..).find(|(row, _)| row.attempt == item.attempt).map(|(_, place)| place) else { return };
             let Ok(place) = matrix.rows[row].items.binary_search(index) else { return };
@@ -140,7 +139,7 @@ impl Warehouse {
                 return;
             }
             let standing = &mut found.entry(row).or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
-            if !aliases.is_empty() {
+            if !names.items.is_empty() {
                 // If two items are shown under one name, the matrix uses the first by stored name.
                 let name = own_names.entry((row, place)).or_insert_with(|| item.item.clone().into_owned());
                 match name.as_str().cmp(&item.item) {

@@ -96,7 +96,7 @@ impl Warehouse {
             let (key, said) = items.swap_remove(0);
             let file = said.values().flatten().map(|(_, file)| *file).min().unwrap_or_default();
             let item = &self.snapshot.keys[key as usize].item;
-            let item = self.aliases().item.get(item).unwrap_or(item);
+            let item = self.names().item(item);
             let said: Vec<String> = said.into_iter().map(|(text, runs)| format!("`{}` ({})", visible(text), runs_of(&runs))).collect();
             let others = match others {
                 0 => String::new(),

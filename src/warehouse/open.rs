@@ -22,6 +22,7 @@ use super::facts::{Facts, Voices};
 use super::ingest::{self, Ingested};
 use super::item_file::{ItemFile, Judges, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
+use super::names::{NameKind, ShownNames};
 use super::progress::Progress;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
 use super::totals::ItemTotals;
@@ -85,6 +86,7 @@ pub struct Warehouse {
     /// Folders of runs without a header.
     unfinished: Vec<PathBuf>,
     aliases: Aliases,
+    names: ShownNames,
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
     pub(super) snapshot: Snapshot,
@@ -177,6 +179,7 @@ impl Warehouse {
             cache_trouble: Mutex::default(),
             unfinished: Vec::new(),
             aliases: options.aliases.clone(),
+            names: ShownNames::of(&options.aliases),
             files,
             cache: options.cache.clone(),
             unsaved: snapshot_path.filter(|_| changed),
@@ -322,47 +325,50 @@ impl Warehouse {
         self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
 
+    /// Returns the aliases of the configuration.
     pub fn aliases(&self) -> &Aliases {
         &self.aliases
     }
 
-    /// Returns the display name of every item, with the first file that has it.
-    pub fn item_names(&self) -> BTreeMap<&str, &str> {
-        let mut names = BTreeMap::new();
+    /// Returns the names under which outcomes are shown.
+    pub fn names(&self) -> &ShownNames {
+        &self.names
+    }
+
+    /// Visits the shown names of all stored outcomes, each with a file that has it. A name can be visited more than once.
+    pub fn each_name(&self, visit: &mut dyn FnMut(NameKind, &str, &str)) {
         let mut seen = vec![false; self.snapshot.item_sets.len()];
+        let mut facts_seen = vec![false; self.snapshot.fact_columns.len()];
         for unit in &self.snapshot.items {
             for row in &unit.rows {
-                if std::mem::replace(&mut seen[row.items as usize], true) {
-                    continue;
+                if !std::mem::replace(&mut seen[row.items as usize], true) {
+                    for key in &self.snapshot.item_sets[row.items as usize] {
+                        let ItemKey { kind: _, evaluator, item } = self.names.key(&self.snapshot.keys[*key as usize]);
+                        visit(NameKind::Item, &item, &unit.path);
+                        visit(NameKind::Evaluator, &evaluator, &unit.path);
+                    }
                 }
-                for key in &self.snapshot.item_sets[row.items as usize] {
-                    let name = self.snapshot.keys[*key as usize].item.as_str();
-                    let name = self.aliases.item.get(name).map_or(name, String::as_str);
-                    names.entry(name).or_insert(unit.path.as_str());
+                if row.facts != NOTHING_KNOWN && !std::mem::replace(&mut facts_seen[row.facts as usize], true) {
+                    for facts in &self.snapshot.fact_columns[row.facts as usize] {
+                        let Facts { cluster } = self.names.facts(self.snapshot.facts[*facts as usize].clone());
+                        if let Some(cluster) = cluster {
+                            visit(NameKind::Cluster, &cluster, &unit.path);
+                        }
+                    }
                 }
             }
         }
-        names
     }
 
-    /// Renames the shown items and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
+    /// Renames the shown outcomes and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
     /// run may change its id. Stored files and the cache do not change.
     pub fn show_published(
         &mut self,
-        items: Published<BTreeMap<String, String>>,
+        names: Published<ShownNames>,
         mut published: impl FnMut(&Run) -> Option<Published<Run>>,
     ) -> LookedThrough<'_> {
-        for alias in self.aliases.item.values_mut() {
-            if let Some(name) = items.get(alias) {
-                alias.clone_from(name);
-            }
-        }
-        let items = items.map(|items| {
-            for (name, shown) in items {
-                self.aliases.item.entry(name).or_insert(shown);
-            }
-        });
-        // Texts are keyed by item names.
+        let names = names.map(|names| self.names.then(names));
+        // Texts are keyed by shown names.
         self.texts = Mutex::default();
         self.runs.retain_mut(|row| {
             let Some(run) = published(&row.run) else { return false };
@@ -370,7 +376,7 @@ impl Warehouse {
             true
         });
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
-        LookedThrough(items.map(|()| &*self))
+        LookedThrough(names.map(|()| &*self))
     }
 
     /// Returns what could not be read, in the order of the stores.
@@ -434,8 +440,7 @@ impl Warehouse {
         let keys: BTreeSet<u32> = sets.iter().flat_map(|set| &self.snapshot.item_sets[*set as usize]).copied().collect();
         let key = |number: u32| {
             let key = &self.snapshot.keys[number as usize];
-            let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
-            (key.kind == kind).then(|| ItemKey { kind, evaluator: key.evaluator.clone(), item })
+            (key.kind == kind).then(|| self.names.key(key))
         };
         keys.into_iter().filter_map(key).collect()
     }
@@ -483,10 +488,7 @@ impl Warehouse {
         let mut named: Vec<(ItemKey, u32)> = (0..)
             .zip(keys)
             .filter(|(number, key)| used[*number as usize] && is_headline(headline, key.kind, &key.evaluator))
-            .map(|(number, key)| {
-                let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
-                (ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item }, number)
-            })
+            .map(|(number, key)| (self.names.key(key), number))
             .collect();
         // Keys are numbered by first occurrence, which must not affect the result. Of two items with one display name, the first by stored
         // name counts.
@@ -503,7 +505,8 @@ impl Warehouse {
             order_of[number as usize] = order;
         }
         let facts = self.settled_facts(&found, &index_of, merged.len());
-        let items = merged.into_iter().zip(facts).map(|(key, facts)| MatrixItem { key, cluster: facts.cluster }).collect();
+        let facts = facts.into_iter().map(|facts| self.names.facts(facts));
+        let items = merged.into_iter().zip(facts).map(|(key, Facts { cluster })| MatrixItem { key, cluster }).collect();
         // For each used item set: the indices to take, in the order of the matrix's items.
         let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
         let rows = found

@@ -94,7 +94,7 @@ impl Warehouse {
         for row in rows {
             let Some(unit) = unit_of(&row.run) else {
                 let lines = self.judged_lines(&row.run.id)?;
-                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, vec![lines]))?;
+                each(&row.run, &mut RunOutcomes::new(&row.run.id, self.names(), vec![lines]))?;
                 continue;
             };
             // Runs that share a file came together with the first of them.
@@ -110,7 +110,7 @@ impl Warehouse {
                     lines.keep_standing(file, &row.run.id)?;
                 }
                 let lines = vec![lines, self.judged_lines(&row.run.id)?];
-                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, lines))?;
+                each(&row.run, &mut RunOutcomes::new(&row.run.id, self.names(), lines))?;
             }
         }
         Ok(())
@@ -133,7 +133,7 @@ impl Warehouse {
     /// Reads the judged outcomes of an imported run, with reasons. Empty for other runs.
     pub fn judged_items(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        RunOutcomes::new(run, &self.aliases().item, vec![self.judged_lines(run)?]).each(|outcome, details| {
+        RunOutcomes::new(run, self.names(), vec![self.judged_lines(run)?]).each(|outcome, details| {
             found.push((outcome.clone(), details.clone()));
             Ok::<(), io::Error>(())
         })?;
@@ -184,9 +184,9 @@ impl Warehouse {
         let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
         let mut texts: HashMap<&RunId, ItemTexts> = runs.iter().map(|run| (&run.id, ItemTexts::default())).collect();
         let read = self.each_line(&runs, |outcome, line| {
-            let item = self.aliases().item.get(&outcome.item).unwrap_or(&outcome.item);
             if let Some(texts) = texts.get_mut(&outcome.run) {
-                texts.add(outcome.kind, &outcome.evaluator, item, item_hash_of(line).as_deref());
+                let (evaluator, item) = (self.names().evaluator(&outcome.evaluator), self.names().item(&outcome.item));
+                texts.add(outcome.kind, evaluator, item, item_hash_of(line).as_deref());
             }
             Ok::<(), io::Error>(())
         });

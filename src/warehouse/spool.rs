@@ -1,6 +1,6 @@
 //! The item lines of one file, copied to disk with an index by run, so that each run's lines can be read when needed, and repeatedly.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
@@ -9,6 +9,7 @@ use crate::results::{ItemLine, details_of};
 
 use super::ingest::each_item_line;
 use super::item_file::ItemFile;
+use super::names::ShownNames;
 
 /// The offset of a line, and its length.
 type Place = (u64, usize);
@@ -101,24 +102,22 @@ fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
 /// The outcomes of one run that count, in line order.
 pub struct RunOutcomes<'a> {
     run: RunId,
-    aliases: &'a BTreeMap<String, String>,
+    names: &'a ShownNames,
     /// By file.
     lines: Vec<RunLines>,
 }
 
 impl<'a> RunOutcomes<'a> {
-    pub(super) fn new(run: &RunId, aliases: &'a BTreeMap<String, String>, lines: Vec<RunLines>) -> Self {
-        Self { run: run.clone(), aliases, lines }
+    pub(super) fn new(run: &RunId, names: &'a ShownNames, lines: Vec<RunLines>) -> Self {
+        Self { run: run.clone(), names, lines }
     }
 
     /// Calls `each` with every outcome, under its display names, and its details.
     pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>) -> Result<(), E> {
-        let (run, aliases) = (&self.run, self.aliases);
+        let (run, names) = (&self.run, self.names);
         let mut each = |line: &[u8]| {
             let Some(mut outcome) = outcome_of(line, run) else { return Ok(()) };
-            if let Some(alias) = aliases.get(&outcome.item) {
-                outcome.item.clone_from(alias);
-            }
+            names.apply(&mut outcome);
             each(&outcome, &details_of(line))
         };
         self.lines.iter_mut().try_for_each(|lines| lines.each(&mut each))

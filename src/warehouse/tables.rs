@@ -8,6 +8,7 @@ use polars::prelude::*;
 use crate::domain::{ItemKind, ScoreRecord, standing_of_each};
 
 use super::item_file::ItemFile;
+use super::names::ShownNames;
 use super::open::{RunRow, Warehouse};
 use super::segment;
 use super::sql_error::SqlError;
@@ -113,15 +114,14 @@ impl Warehouse {
     }
 
     fn aliased(&self, items: LazyFrame) -> LazyFrame {
-        if self.aliases().item.is_empty() {
-            return items;
-        }
-        let aliased = self
-            .aliases()
-            .item
-            .iter()
-            .fold(col("item"), |name, (from, to)| when(col("item").eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name));
-        items.with_column(aliased.alias("item"))
+        let ShownNames { items: of_items, evaluators, clusters } = self.names();
+        let columns = [("item", of_items), ("evaluator", evaluators), ("cluster", clusters)];
+        let renamed = columns.into_iter().filter(|(_, names)| !names.is_empty()).map(|(column, names)| {
+            let each = |name, (from, to): (&String, &String)| when(col(column).eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name);
+            names.iter().fold(col(column), each).alias(column)
+        });
+        let renamed: Vec<Expr> = renamed.collect();
+        if renamed.is_empty() { items } else { items.with_columns(renamed) }
     }
 }
 

@@ -145,6 +145,98 @@ fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
     assert!(project.read("site/suites/s/index.html").contains("data-any=\"../../compare/s/any.html\""));
 }
 
+/// Arms of several runs each: what `compare` makes of them is what the page says.
+#[test]
+fn pairs_of_several_runs_have_the_programs_own_figures() {
+    let mut draws = Draws(3);
+    let project = Project::new();
+    for arm in 0..12 {
+        for run in 0..3 {
+            let id = format!("run-{arm:02}-{run}");
+            project.result(&result(&id, "s", &format!("arm-{arm:02}"), json!({})));
+            let status = |draws: &mut Draws| if draws.next(100) < 30 + 4 * arm { "pass" } else { "fail" };
+            let items: Vec<Value> = (0..40).map(|item| question(&format!("q{item:03}"), 1, status(&mut draws))).collect();
+            project.items(&id, &items);
+        }
+    }
+    built(&project);
+    let pairs = weighed_twice(&project);
+    assert_eq!(pairs.len(), 66);
+    for (pair, found) in &pairs {
+        assert_eq!(pair["test"], "two_way", "{pair}");
+        assert_eq!((&found[2], &found[3], &found[4]), (&pair["sizes"]["pairs"], &pair["record"]["won"], &pair["record"]["lost"]), "{pair}");
+        agree(pair, found);
+    }
+    let browser = Browser::start();
+    let page = project.path("site/compare/s/any.html").canonicalize().expect("just built");
+    browser.open_address(&format!("file://{}?a=arm-11-m1&b=arm-03-m1", page.display()));
+    wait_for(&browser, "return document.querySelector('#any .gap') ? true : null");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let said = browser.evaluate("return document.querySelector('main').innerText").to_string();
+    for words in ["arm-11 · m1 leads arm-03 · m1 by", "95% CI ", "paired t test over items and runs", "has the higher pass rate on"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_pinned_baseline_changes_the_differences_and_their_heading() {
+    let project = arms(6, 40);
+    built(&project);
+    let browser = Browser::start();
+    let page = project.path("site/suites/s/index.html").canonicalize().expect("just built");
+    browser.open(&page);
+    let column = "const of = () => Array.from(document.querySelectorAll('#arms td.gap'), cell => cell.textContent.trim());
+        const head = () => document.querySelector('#arms th.gap bdi').textContent;";
+    let before = browser.evaluate(&format!("{column} return [head(), of()];"));
+    assert_eq!(before[0], "To the leader", "{before}");
+    let boxes =
+        "const boxes = document.querySelectorAll('#arms input.tick'); boxes[3].click(); document.querySelector('.ticks button').click();";
+    browser.evaluate(&format!("{boxes} return 1;"));
+    let after = wait_for(&browser, &format!("{column} return head() === 'To the leader' ? null : [head(), of(), location.hash];"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let rows = |found: &Value| -> Vec<String> {
+        found[1].as_array().expect("cells").iter().filter_map(|cell| cell.as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(rows(&after)[3], "baseline", "{after}");
+    assert_ne!(rows(&after)[0], rows(&before)[0]);
+    // The figure is the program's: the leader less the pinned arm.
+    let leader = after[1][0].as_str().unwrap_or_default();
+    let known: Value = serde_json::from_str(&project.run(["compare", "s", "--format", "json"]).stdout).expect("JSON");
+    let row = known["comparisons"][0]["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .find(|row| row["metric"]["name"] == "shared_tests")
+        .expect("the rate")
+        .clone();
+    let shown: f64 = leader.split(' ').next().unwrap_or_default().replace('\u{2212}', "-").parse().expect("a number");
+    let all = row["evidence"]["pairs"].as_array().expect("pairs");
+    assert!(
+        all.iter().any(|pair| (pair["difference"]["value"].as_f64().unwrap_or_default().abs() * 100.0 - shown.abs()).abs() < 0.51),
+        "{leader}"
+    );
+    // The address keeps it, and unpinning restores the column.
+    browser.open_address(&format!("file://{}{}", page.display(), after[2].as_str().unwrap_or_default()));
+    let again = wait_for(&browser, &format!("{column} return head() === 'To the leader' ? null : [head(), of()];"));
+    assert_eq!((&again[0], rows(&again)), (&after[0], rows(&after)));
+    let unpinned = browser.evaluate(&format!("{column} document.querySelector('.ticks button').click(); return [head(), of()];"));
+    assert_eq!((&unpinned[0], rows(&unpinned)), (&before[0], rows(&before)));
+}
+
+#[test]
+fn suites_of_counts_have_a_table_of_all_pairs_with_several_shades() {
+    let project = Project::new();
+    for (arm, passed) in [200, 195, 180, 150, 90, 40].into_iter().enumerate() {
+        let counts = json!({"shared_tests_passed": passed, "shared_tests_total": 225, "counted": "task"});
+        project.result(&result(&format!("run-{arm}"), "s", &format!("arm-{arm}"), counts));
+    }
+    built(&project);
+    let pairs = project.read("site/compare/s/index.html");
+    for cell in ["class=\"p1\"", "class=\"p2", "class=\"p3", "class=\"p5 win\"", "class=\"n5 win\"", "+71.1</a>"] {
+        assert!(pairs.contains(cell), "{cell}: {pairs}");
+    }
+}
+
 #[test]
 fn what_both_arms_answered_stands_side_by_side() {
     let project = Project::new();

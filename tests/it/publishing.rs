@@ -93,6 +93,124 @@ fn redacted_sites_have_no_secret_in_any_file() {
     assert_eq!(pair["comparisons"][0]["flips"]["shared"], 40);
 }
 
+/// Fills every text of a record by its schema with a secret of its own. Returns the record and the number of texts.
+fn filled(schema: &Value, of: &Value, name: &str, kept: &dyn Fn(&str) -> Option<Value>, count: &mut usize) -> Option<Value> {
+    if let Some(value) = kept(name) {
+        return Some(value);
+    }
+    if let Some(reference) = of["$ref"].as_str() {
+        return filled(schema, schema.pointer(reference.trim_start_matches('#'))?, name, kept, count);
+    }
+    if let Some(any) = of["anyOf"].as_array() {
+        return any.iter().find_map(|one| filled(schema, one, name, kept, count));
+    }
+    let is = |kind: &str| of["type"] == kind || of["type"].as_array().is_some_and(|types| types.iter().any(|one| one == kind));
+    if is("string") && of.get("enum").is_none() && of.get("pattern").is_none() && of.get("format").is_none() {
+        *count += 1;
+        return Some(json!(format!("{name} of leaked{count}@corp.io")));
+    }
+    if is("array") {
+        return Some(json!([filled(schema, &of["items"], name, kept, count)?]));
+    }
+    if is("object") {
+        let own = of["properties"].as_object().into_iter().flatten();
+        let mut made: serde_json::Map<String, Value> =
+            own.filter_map(|(key, of)| Some((key.clone(), filled(schema, of, key, kept, count)?))).collect();
+        if of["additionalProperties"].is_object() && made.is_empty() {
+            *count += 1;
+            let value = filled(schema, &of["additionalProperties"], "value", kept, count).unwrap_or(json!(1));
+            made.insert(format!("key of leaked{count}@corp.io"), value);
+        }
+        return (!made.is_empty()).then(|| made.into());
+    }
+    None
+}
+
+/// The schema says which texts there are, so that a new one is planted without a change here.
+#[test]
+fn no_text_of_any_record_reaches_a_redacted_site() {
+    let schema = serde_json::to_value(evalreport::results::records_schema()).expect("a schema is JSON");
+    let project = Project::new();
+    let mut count = 0;
+    for (number, arm) in ["one", "two", "three"].into_iter().enumerate() {
+        let id = format!("run-{arm}");
+        // Names that the store checks, and fields that say how other ones are read.
+        let of_run = |name: &str| match name {
+            "id" => Some(json!(id)),
+            "suite" => Some(json!("s")),
+            "model" => Some(json!("m1")),
+            "suite_version" | "items_digest" | "carried" | "provenance" | "scores" | "stated" | "usage" | "verification" | "timestamp"
+            | "counted" | "cost_source" | "format" | "status" => Some(Value::Null),
+            _ => None,
+        };
+        let run = filled(&schema, &schema["$defs"]["Run"], "run", &of_run, &mut count).expect("a run");
+        let mut run = run.as_object().expect("a record").clone();
+        run.retain(|_, value| !value.is_null());
+        let mut usual = result(&id, "s", "a", json!({}));
+        usual.as_object_mut().expect("a record").extend(run);
+        usual["id"] = json!(id);
+        project.result(&usual);
+        let items: Vec<Value> = (0..8)
+            .map(|item| {
+                let status = if (item + number) % 3 == 0 { "pass" } else { "fail" };
+                let of_item = |name: &str| match name {
+                    "run" | "kind" | "status" | "usage" | "cost_source" | "repeated" | "item_hash" | "scores" | "tools" => {
+                        Some(Value::Null)
+                    }
+                    "attempt" => Some(json!(1)),
+                    _ => None,
+                };
+                let mut made = filled(&schema, &schema["$defs"]["Outcome"], "item", &of_item, &mut count)
+                    .expect("an outcome")
+                    .as_object()
+                    .expect("a record")
+                    .clone();
+                let details = filled(&schema, &schema["$defs"]["ItemDetails"], "details", &of_item, &mut count).expect("details");
+                made.retain(|_, value| !value.is_null());
+                let mut details = details.as_object().expect("a record").clone();
+                details.retain(|_, value| !value.is_null());
+                // Arms share items, evaluators and clusters; three of each.
+                made.insert("item".into(), json!(format!("item {item} of leaked-item@corp.io")));
+                made.insert("evaluator".into(), json!(format!("judge-leaked{}@corp.io", item % 2)));
+                made.insert("cluster".into(), json!(format!("/home/leakeduser/c{}", item % 3)));
+                made.insert("kind".into(), json!("question"));
+                made.insert("status".into(), json!(status));
+                made.insert("details".into(), details.into());
+                made.into()
+            })
+            .collect();
+        project.items(&id, &items);
+    }
+    assert!(count > 100, "{count} texts");
+    let output = project.run(["build", "--redact", "--transcripts", "all"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for (path, text) in all_files(&project, "site") {
+        for secret in ["leaked", "corp.io"] {
+            let place = text.find(secret);
+            assert!(
+                place.is_none() && !path.contains(secret),
+                "{path} has {secret}: {}",
+                &text[place.unwrap_or(0).saturating_sub(80)..][..120.min(text.len())]
+            );
+        }
+    }
+    assert!(!project.read("site/index.html").contains("aliases replace"), "redaction is no configuration");
+    // Evaluators and clusters stay apart.
+    let items: Value = serde_json::from_str(&project.read("site/data/items/s.json")).expect("JSON");
+    let names = |key: &str| -> std::collections::BTreeSet<String> {
+        items["items"].as_array().expect("items").iter().filter_map(|item| item[key].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!((names("evaluator").len(), names("cluster").len()), (2, 3), "{items}");
+    // What is read back and built again is the same site.
+    let reader = Project::new();
+    assert_eq!(reader.run(["import", &project.path("site").to_string_lossy()]).code, 0);
+    let again = reader.run(["build", "--redact", "--transcripts", "all"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    for path in ["data/items/s.json", "data/items/s.csv", "data/leaderboard.csv", "suites/s/i/0001.html", "suites/s/items/index.html"] {
+        assert_eq!(reader.read(&format!("site/{path}")), project.read(&format!("site/{path}")), "{path}");
+    }
+}
+
 #[test]
 fn questions_and_further_scores_are_shown_and_redacted() {
     let project = Project::with(&[result("r1", "s", "a", json!({"status": "completed"}))]);

@@ -54,7 +54,7 @@ fn an_agent_that_crashes_on_every_question_has_not_been_measured() {
     assert_eq!(header["error"], error);
     let pages = project.files("site/runs");
     let page = project.read(pages.iter().find(|path| path.ends_with("index.html")).expect("the run has a page"));
-    assert!(page.contains(error) && page.contains("Why they did not pass"), "{page}");
+    assert!(page.contains(error) && page.contains("Reasons for failures"), "{page}");
     // Who is alone is not first.
     let board = project.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"][0]["entries"][0].get("standing"), None);

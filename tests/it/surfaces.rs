@@ -14,7 +14,7 @@ use evalreport::views::{
     Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard,
     Verdict, compare, leaderboard, news, overview, suite_groups,
 };
-use evalreport::warehouse::{LookedThrough, Options, Progress, Warehouse};
+use evalreport::warehouse::{LookedThrough, Options, Progress, ShownNames, Warehouse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -228,8 +228,9 @@ impl Complaints {
 fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let policy = Policy::default();
     let redactor = Redactor::new(&[], &evalreport::domain::Secrets::default());
-    let warehouse = &warehouse
-        .show_published(redactor.publish(BTreeMap::new(), &mut |_, _| true), |run| Some(redactor.publish(run.clone(), &mut |_, _| true)));
+    let warehouse = &warehouse.show_published(redactor.publish(ShownNames::default(), &mut |_, _| true), |run| {
+        Some(redactor.publish(run.clone(), &mut |_, _| true))
+    });
     let comparisons = comparisons(warehouse);
     let board = leaderboard(warehouse, &Filter::default(), SortKey::Primary, &policy, false);
     let site = overview(warehouse, &Filter::default(), &policy, &SiteOptions::default(), "0", "digest");

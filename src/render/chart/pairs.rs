@@ -62,9 +62,9 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     }
     drop(frame);
     let mut notes = vec![format!(
-        "Right: the two often differ; up: always in one's favour, as far as the dashed line. Above the curve, McNemar's exact test finds \
-         p ≤ {} for the pair alone. Filled: the suite's verdict, adjusted for all pairs and over all attempts at an item, puts one ahead; here \
-         an arm passes an item that it passed in more than half of its attempts. Pairs at one place lie on each other.",
+        "Further right: more flips. Higher: flips favour one arm; the dashed line is the maximum. Above the curve, McNemar's exact test gives \
+         p ≤ {} for the pair alone. Filled: the suite's verdict, adjusted for all pairs, names a winner. With several attempts at an item, a \
+         flip is an item with different pass rates. Pairs at one place cover each other.",
         alpha(disagreements)
     )];
     let many = |number: u64| format::integer(number);
@@ -97,7 +97,7 @@ fn is_told(pair: &Discordance) -> bool {
 }
 
 fn pair_name(pair: &Discordance, names: &[String]) -> String {
-    format!("{} against {}", names[pair.first], names[pair.second])
+    format!("{} vs {}", names[pair.first], names[pair.second])
 }
 
 fn counts(pair: &Discordance) -> String {
@@ -125,11 +125,13 @@ fn finding(disagreements: &Disagreements, names: &[String]) -> String {
     let told = disagreements.pairs.iter().filter(|pair| is_told(pair)).count();
     let above = disagreements.pairs.iter().filter(|pair| pair.p <= disagreements.alpha).count();
     let number = |count: usize| format::integer(count as u64);
-    let clearest = disagreements.pairs.first().filter(|pair| pair.discordant() > 0).map_or_else(String::new, |pair| {
-        format!(" The clearest: {}, {} among the items on which they differ.", pair_name(pair, names), counts(pair))
-    });
+    let clearest = disagreements
+        .pairs
+        .first()
+        .filter(|pair| pair.discordant() > 0)
+        .map_or_else(String::new, |pair| format!(" Clearest: {}, {} flips.", pair_name(pair, names), counts(pair)));
     format!(
-        "In {} of {} pairs one arm is better after adjusting for all of them; {} lie on or above the curve of significance.{clearest}",
+        "In {} of {} pairs one arm wins after adjusting for all of them. {} are significant on their own.{clearest}",
         number(told),
         number(disagreements.pairs.len()),
         number(above)

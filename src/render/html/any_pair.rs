@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use crate::domain::{beginning, visible};
 use crate::render::{format, verdicts, words};
-use crate::views::{Arm, OverviewSuite, PairCell, PairTable, PairWay, SiteContext};
+use crate::views::{Arm, KnownPair, OverviewSuite, PairCell, PairTable, PairWay, Scale, SiteContext};
 
+use super::arm_name::tone;
 use super::items::item_href_at;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -29,6 +30,8 @@ const TOLD_BYTES: usize = 12;
 const MOST_OUTCOMES: usize = 12_000_000;
 /// Maximum number of items: a browser loads their names, too.
 const MOST_ITEMS: usize = 50_000;
+/// Maximum number of pairs whose figures the browser cannot make: one megabyte.
+const MOST_FIGURES: usize = 20_000;
 
 #[derive(Template)]
 #[template(path = "any_pair.html")]
@@ -50,8 +53,8 @@ struct Outcomes<'a> {
     suite: String,
     /// Noun for the items: `questions`, `tests`.
     word: &'a str,
-    /// By arm: its part of addresses, its name, and its page's file.
-    arms: Vec<(String, String, String)>,
+    /// By arm: its part of addresses, its name, its page's file, and the class of its colour.
+    arms: Vec<(String, String, String, &'static str)>,
     columns: usize,
     /// By arm: passed and counted, if no outcomes are known.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -63,14 +66,23 @@ struct Outcomes<'a> {
     items: &'a [Vec<u32>],
     texts: &'a [(u32, Vec<u32>)],
     tools: &'a [u32],
-    /// By pair: `m` for McNemar's test, `o` for other tests, `x` if the two cannot be compared.
+    /// By pair: `m` for McNemar's test, `c` for Fisher's, `o` for other methods, `x` if the two cannot be compared.
     ways: String,
     /// Reasons why pairs cannot be compared, each once, with the index of its first pair.
     reasons: Vec<(usize, &'static str)>,
+    /// By pair of way `o`, in order: the program's figures, because its method takes more than these outcomes.
+    figures: Vec<Figures>,
+    /// The methods of the figures, each once.
+    methods: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<f64>,
     z: f64,
     /// Pairs with a rendered page: both arms and the file.
     pages: Vec<(usize, usize, String)>,
 }
+
+/// Difference, ends of its interval, p-value of this pair alone, and number of the method.
+type Figures = (Option<f64>, Option<f64>, Option<f64>, Option<f64>, usize);
 
 /// The second part: name and address of each column's item.
 #[derive(Serialize)]
@@ -135,25 +147,26 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
     };
     let arm = |arm: &Arm| {
         let path = plan.arms.path(arm);
-        (plan.arms.segment(arm), visible(&words::arm_name(arm)), path.trim_start_matches("arms/").to_owned())
+        (plan.arms.segment(arm), visible(&words::arm_name(arm)), path.trim_start_matches("arms/").to_owned(), tone(place.colour(arm)))
     };
     let mut reasons: Vec<(usize, &'static str)> = Vec::new();
-    for (number, way) in table.ways.iter().enumerate() {
-        if let PairWay::NotComparable(reason) = way {
+    for (number, pair) in table.pairs.iter().enumerate() {
+        if let PairWay::NotComparable(reason) = &pair.way {
             let said = verdicts::incomparability(*reason);
             if reasons.last().is_none_or(|(_, last)| *last != said) {
                 reasons.push((number, said));
             }
         }
     }
-    let way = |way: &PairWay| match way {
+    let (figures, methods) = figures(table);
+    let way = |pair: &KnownPair| match pair.way {
         PairWay::Mcnemar => 'm',
         PairWay::Fisher => 'c',
         PairWay::Other => 'o',
         PairWay::NotComparable(_) => 'x',
     };
     let content = Outcomes {
-        version: 1,
+        version: 2,
         suite: visible(&place.label),
         word: suite.items.word.unwrap_or_else(|| counted_as(suite)),
         arms: table.arms.iter().map(arm).collect(),
@@ -164,12 +177,44 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         items: &table.items,
         texts: &table.texts,
         tools: &table.tools,
-        ways: table.ways.iter().map(way).collect(),
+        ways: table.pairs.iter().map(way).collect(),
         reasons,
+        figures,
+        methods,
+        margin: table.margin,
         z: table.z,
         pages: suite.pairs.iter().filter_map(page).collect(),
     };
     part(place, 0, &content)
+}
+
+/// Returns the figures of the pairs whose method takes more than outcomes, and the methods. Empty if there are too many.
+fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
+    let others: Vec<&KnownPair> = table.pairs.iter().filter(|pair| pair.way == PairWay::Other).collect();
+    if others.len() > MOST_FIGURES {
+        return (Vec::new(), Vec::new());
+    }
+    let mut methods: Vec<String> = Vec::new();
+    let mut figures = |pair: &KnownPair| {
+        let evidence = pair.evidence.as_ref();
+        let method =
+            evidence.map_or_else(|| "not measured".to_owned(), |pair| format!("{}; {}", verdicts::units(pair), verdicts::method(pair)));
+        let number = methods.iter().position(|known| *known == method).unwrap_or_else(|| {
+            methods.push(method);
+            methods.len() - 1
+        });
+        let found = evidence.and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Share);
+        let ends = found.and_then(|found| found.interval);
+        let p = evidence.and_then(|pair| pair.p);
+        (found.map(|found| short(found.value)), ends.map(|ends| short(ends.low)), ends.map(|ends| short(ends.high)), p.map(short), number)
+    };
+    let figures = others.into_iter().map(&mut figures).collect();
+    (figures, methods)
+}
+
+/// Rounds to ten significant digits: more would only take room.
+fn short(value: f64) -> f64 {
+    format!("{value:.9e}").parse().unwrap_or(value)
 }
 
 /// Returns the noun for the counts of a suite without outcomes.

@@ -8,13 +8,15 @@ use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState
 
 use super::SiteFile;
 use super::arm_list::spent_words;
+use super::arm_name::tone;
+use super::arms::axis;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::runs::{Of, run_grid};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::state::{Sign, sign};
-use super::strip::{Axis, Mark};
+use super::strip::{self, Axis, Mark};
 
 /// Maximum number of runs listed. The list of all runs has the others.
 const MAX_RUNS: usize = 20;
@@ -31,7 +33,15 @@ const MAX_WEAK: usize = 6;
 struct ArmHtml {
     shell: Shell,
     headline: Text,
+    /// CSS class of the arm's colour.
+    tone: &'static str,
     name: Text,
+    /// Label of the suites' figures.
+    measure: &'static str,
+    has_cost: bool,
+    has_time: bool,
+    /// Ends of the axis of the rates.
+    ends: Option<[String; 2]>,
     facts: Vec<(&'static str, String)>,
     rows: Vec<Row>,
     more_rows: Option<String>,
@@ -50,6 +60,8 @@ struct Row {
     href: String,
     rank: String,
     rate: Text,
+    /// The rate with its interval, on the axis of all suites.
+    drawn: Option<Mark>,
     /// The best other arm with its page's address.
     against: Option<(Text, String)>,
     pair: Option<String>,
@@ -91,21 +103,30 @@ fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
     let headline = headline(plan, arm, &name);
     let title = format!("Arm {name} · {}", overview.context.title);
     let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Below, title, headline.clone());
-    let shell = shell.styled(&plan.assets.pair).crumbs(vec![Crumb::new("index.html", "Arms")]).foot(&overview.context);
+    let shell =
+        shell.styled(&plan.assets.suite).styled(&plan.assets.pair).crumbs(vec![Crumb::new("index.html", "Arms")]).foot(&overview.context);
     let root = shell.root.as_str();
     let shown = &arm.runs[..arm.runs.len().min(MAX_RUNS)];
     let listed = &arm.suites[..arm.suites.len().min(MAX_SUITES)];
+    let is_share = |on: &&ArmOnSuite<'_>| on.suite.board.primary.unit == Unit::Fraction;
+    let shared = axis(listed.iter().filter(is_share).filter_map(|on| on.entry.primary.as_ref()), true);
+    let rows: Vec<Row> = listed.iter().map(|on| row(plan, on, shared.filter(|_| is_share(&on)), root)).collect();
     let of = |number: usize, all: usize, what: &str| {
         (number < all).then(|| format!("{} of {} are listed here.", format::integer(number as u64), words::count_of(all as u64, what)))
     };
     let page = ArmHtml {
         headline: Text::from(headline),
+        tone: tone(listed.iter().find_map(|on| plan.suites[on.place].colour(arm.arm))),
+        measure: if listed.iter().all(|on| is_share(&on)) { "Pass rate" } else { "Primary metric" },
+        has_cost: listed.iter().any(|on| on.entry.cost_per_solved_usd.is_some()),
+        has_time: listed.iter().any(|on| on.entry.duration.is_some()),
+        ends: shared.map(|axis| [axis.low, axis.high].map(|end| format!("{}%", strip::end(end * 100.0)))),
         facts: facts(arm),
-        rows: listed.iter().map(|on| row(plan, on, root)).collect(),
+        rows,
         more_rows: of(listed.len(), arm.suites.len(), "suites"),
         trends: trends(plan, arm, &name, root),
         weak: listed.iter().filter(|on| !on.weakest.is_empty()).take(MAX_WEAK).map(|on| weak(plan, on, root)).collect(),
-        runs: run_grid("runs-table", "Its runs, newest first", shown, plan, root, Of::AllSuites),
+        runs: run_grid("runs-table", "Its runs, newest first", shown, plan, root, Of::OneArm),
         more_runs: of(shown.len(), arm.runs.len(), "runs"),
         name: Text::from(name),
         shell,
@@ -151,7 +172,7 @@ fn facts(arm: &ArmPage<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn row(plan: &Plan, on: &ArmOnSuite<'_>, root: &str) -> Row {
+fn row(plan: &Plan, on: &ArmOnSuite<'_>, axis: Option<Axis>, root: &str) -> Row {
     let place: &SuitePlace = &plan.suites[on.place];
     let names = words::names_on(&on.suite.board);
     let Entry { standing, primary, cost_per_solved_usd, duration, .. } = on.entry;
@@ -171,6 +192,7 @@ fn row(plan: &Plan, on: &ArmOnSuite<'_>, root: &str) -> Row {
                 _ => words::figure_with_interval(&on.suite.board.primary, figure),
             },
         )),
+        drawn: axis.zip(primary.as_ref()).map(|(axis, rate)| axis.mark(rate.value, rate.interval)),
         against: against.map(|against| (Text::from(names(against.other)), plan.arm_href(root, against.other))),
         pair: against.and_then(|against| place.pair_path(against.pair)).map(|path| format!("{root}{path}")),
         difference: difference(on),

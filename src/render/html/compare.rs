@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::domain::{Evaluator, beginning};
+use crate::render::run_title::{run_turn, short_id};
 use crate::render::{comparability, format, summary, verdicts, words};
 use crate::views::{
     Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext,
@@ -21,7 +22,6 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::sides::{self, Sides};
 use super::suite_tabs::{Tab, bar};
-use super::whisker::Whisker;
 use super::{SiteFile, metrics, state};
 
 /// Maximum number of runs listed per arm.
@@ -29,6 +29,8 @@ const MAX_RUNS: usize = 20;
 /// Maximum number of listed items on which the arms differ, per kind, and on which they agree.
 const MAX_DIFFERING: usize = 60;
 const MAX_AGREEING: usize = 20;
+/// Number of runs from which on an arm's runs take a fold of their own.
+const FOLD_RUNS: usize = 6;
 /// Maximum number of listed items that are not compared.
 const MAX_CHANGED: usize = 20;
 /// Maximum characters of an item's name in a list or a heading.
@@ -41,8 +43,6 @@ const MAX_CRITERIA: usize = 60;
 struct ComparePage {
     shell: Shell,
     hero: Hero,
-    first: Text,
-    second: Text,
     mark: &'static str,
     sentences: Vec<Text>,
     facts: Vec<Fact>,
@@ -81,20 +81,27 @@ struct Fairness {
 
 /// Outcomes of the shared items.
 struct Outcomes {
+    heading: Text,
     sentences: Vec<Text>,
-    /// Shares of the four outcomes as areas.
+    /// Shares of the outcomes as areas.
     areas: Areas,
-    /// Two rows and a row of sums, each with two counts and their sum. The counts link to their lists.
-    both: String,
-    only_first: String,
-    only_second: String,
-    neither: String,
-    first_passed: String,
-    first_not: String,
-    second_passed: String,
-    second_not: String,
-    shared: String,
-    lists: Vec<List>,
+    /// One row per outcome.
+    rows: Vec<OutcomeRow>,
+    has_lists: bool,
+    /// Items on which the arms differ, then items on which they do not.
+    differing: Vec<List>,
+    agreeing: Vec<List>,
+}
+
+/// The number of items with one outcome. It links to the list of these items.
+struct OutcomeRow {
+    anchor: &'static str,
+    class: String,
+    /// The words around an arm's name, if the outcome is about one.
+    before: &'static str,
+    arm: Option<Text>,
+    after: &'static str,
+    count: String,
 }
 
 /// Items with one of the four pairs of outcomes.
@@ -114,6 +121,8 @@ struct Criteria {
 
 struct ArmLinks {
     label: Text,
+    /// Number of runs, if they are folded.
+    folded: Option<String>,
     links: Vec<Link>,
     more: Option<String>,
 }
@@ -125,20 +134,21 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let labels = words::labels(pair);
     let names = [words::arm_name(&first.arm), words::arm_name(&second.arm)];
     let sentences = summary::summary_sentences(pair);
-    let title = format!("{} against {} on {} · {}", names[0], names[1], place.label, context.title);
+    let title = format!("{} vs {} on {} · {}", names[0], names[1], place.label, context.title);
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
     let shell = shell.of_suite(bar).styled(&plan.assets.pair).downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
+        folded: (arm.run_ids.len() >= FOLD_RUNS).then(|| words::count_runs(arm.run_ids.len() as u64)),
         links: arm
             .run_ids
             .iter()
             .take(MAX_RUNS)
             .map(|id| Link {
                 href: plan.run_path(id).map_or_else(String::new, |path| format!("{}{path}", shell.root)),
-                label: Text::new(id),
+                label: Text::from(plan.run_turn(id).map_or_else(|| short_id(id), run_turn)),
             })
             .collect(),
         more: match arm.run_ids.len() {
@@ -154,11 +164,10 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     };
     let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
     let hero = Hero::of(pair, &labels, place, plan, &shell.root);
+    let tones = hero.tones;
     // The decision is already shown below the answer.
     let told = usize::from(hero.decision.is_some());
     let page = ComparePage {
-        first: Text::new(&labels[0]),
-        second: Text::new(&labels[1]),
         hero,
         mark: state::mark(SuiteState::of_pair(pair)),
         sentences: sentences.into_iter().skip(told).map(Text::from).collect(),
@@ -169,7 +178,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         metrics: metrics::grid(pair, "metrics-table", "All metrics", plan, &shell.root)
             .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
-        outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
+        outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
         all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, place.items_path())),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
         criteria: pair.criteria.as_ref().map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
@@ -220,7 +229,7 @@ fn fairness(pair: &Comparability) -> Option<Fairness> {
     })
 }
 
-/// Draws the two rates on one scale.
+/// Lists the two rates with their intervals.
 fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     let row = pair.rows.iter().find(|row| row.metric.name == "shared_tests")?;
     let estimates: Vec<_> = row.cells.iter().map(|cell| cell.estimate.as_ref()).collect();
@@ -233,10 +242,6 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
         Column::new("Pass rate, %", Look::Number, Sort::None).sub("95% interval"),
         estimates.iter().map(|estimate| rate(*estimate)),
     );
-    grid.column(
-        Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None),
-        estimates.iter().map(|estimate| Cell::dots(estimate.map(Whisker::of))),
-    );
     samples(&mut grid, &estimates, Sort::None);
     Some(grid)
 }
@@ -245,55 +250,93 @@ fn outcomes(
     pair: &Comparison,
     flips: &Flips,
     labels: &[String],
+    tones: [&'static str; 2],
     link: &dyn Fn(&ListedItem) -> ItemLink,
     sides: Option<&Sides>,
 ) -> Outcomes {
     let (first, second) = (&labels[0], &labels[1]);
-    let mut sentences = vec![format!(
-        "Of {} shared {} the two agree on {} and differ on {}.",
-        format::integer(flips.shared),
-        words::one_or_many(flips.shared, "items"),
-        format::integer(flips.both_passed + flips.neither),
-        format::integer(flips.only_first + flips.only_second),
-    )];
+    let [shared, only_first, only_second, equal] = [flips.shared, flips.only_first, flips.only_second, flips.equal()].map(format::integer);
+    let items = words::one_or_many(flips.shared, "items");
+    let mut sentences = vec![if flips.by_rate {
+        format!(
+            "Of {shared} shared {items}, {first} has the higher pass rate on {only_first} and {second} on {only_second}; on {equal} the rates are equal."
+        )
+    } else {
+        format!(
+            "Of {shared} shared {items}, the arms agree on {equal} and differ on {}.",
+            format::integer(flips.only_first + flips.only_second)
+        )
+    }];
     if headline(pair).is_some_and(|evidence| evidence.test == Some(Test::McnemarExact)) {
         sentences.push(format!(
-            "Only where they differ is there anything to tell them apart: if neither were better, the {} would be split like tosses of a coin. \
-             The exact McNemar test asks how often chance alone splits them at least as unevenly.",
-            format::integer(flips.only_first + flips.only_second),
+            "If neither arm were better, the {} would split like tosses of a coin. The exact McNemar test is the probability of a split at \
+             least this uneven.",
+            words::count_of(flips.only_first + flips.only_second, "flips"),
         ));
     }
-    let is_repeated = pair.arms.iter().any(|arm| arm.run_ids.len() > 1);
-    if is_repeated {
-        sentences.push("With several attempts at an item, an arm passes it when it passed more than half of them.".to_owned());
-    }
-    let list = |anchor, heading: String, count: u64, items: &[ListedItem], most: usize| List {
-        anchor,
-        heading: Text::from(format!("{heading}: {}", format::integer(count))),
-        items: items.iter().take(most).map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) }).collect(),
-        more: more(count, items.len(), most),
-    };
-    let lists = flips.listed.as_ref().map_or_else(Vec::new, |listed| {
-        vec![
-            list("only-first", format!("Only {first} passed"), flips.only_first, &listed.only_first, MAX_DIFFERING),
-            list("only-second", format!("Only {second} passed"), flips.only_second, &listed.only_second, MAX_DIFFERING),
-            list("both-passed", "Both passed".to_owned(), flips.both_passed, &listed.both_passed, MAX_AGREEING),
-            list("neither", "Neither passed".to_owned(), flips.neither, &listed.neither, MAX_AGREEING),
+    let heads: [(&'static str, String, &'static str, Option<&String>, &'static str); 4] = if flips.by_rate {
+        [
+            ("only-first", format!("only-a {}", tones[0]), "Higher rate of ", Some(first), ""),
+            ("only-second", format!("only-b {}", tones[1]), "Higher rate of ", Some(second), ""),
+            ("both-passed", "equal".to_owned(), "Equal rates above 50%", None, ""),
+            ("neither", "equal".to_owned(), "Equal rates of at most 50%", None, ""),
         ]
+    } else {
+        [
+            ("only-first", format!("only-a {}", tones[0]), "Only ", Some(first), " passed"),
+            ("only-second", format!("only-b {}", tones[1]), "Only ", Some(second), " passed"),
+            ("both-passed", "both".to_owned(), "Both passed", None, ""),
+            ("neither", "neither".to_owned(), "Neither passed", None, ""),
+        ]
+    };
+    let counts = [flips.only_first, flips.only_second, flips.both_passed, flips.neither];
+    let list = |place: usize, items: &[ListedItem], most: usize| {
+        let (anchor, _, before, arm, after) = heads[place].clone();
+        let heading = format!("{before}{}{after}: {}", arm.map_or("", String::as_str), format::integer(counts[place]));
+        List {
+            anchor,
+            heading: Text::from(heading),
+            items: items
+                .iter()
+                .take(most)
+                .map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) })
+                .collect(),
+            more: more(counts[place], items.len(), most),
+        }
+    };
+    let (differing, agreeing) = flips.listed.as_ref().map_or_else(Default::default, |listed| {
+        (
+            vec![list(0, &listed.only_first, MAX_DIFFERING), list(1, &listed.only_second, MAX_DIFFERING)],
+            vec![list(2, &listed.both_passed, MAX_AGREEING), list(3, &listed.neither, MAX_AGREEING)],
+        )
     });
+    let rows: Vec<OutcomeRow> = heads
+        .iter()
+        .cloned()
+        .zip(counts)
+        .map(|((anchor, class, before, arm, after), count)| OutcomeRow {
+            anchor,
+            class,
+            before,
+            arm: arm.map(|arm| Text::new(arm)),
+            after,
+            count: format::integer(count),
+        })
+        .collect();
+    let differ = flips.only_first + flips.only_second;
     Outcomes {
+        heading: Text::from(match (differ, flips.by_rate) {
+            (0, false) => "No item that only one arm passed".to_owned(),
+            (0, true) => "No item with different pass rates".to_owned(),
+            (_, false) => format!("{} that only one arm passed", words::count_of(differ, "items")),
+            (_, true) => format!("{} with different pass rates", words::count_of(differ, "items")),
+        }),
         sentences: sentences.into_iter().map(Text::from).collect(),
-        areas: Areas::of(flips),
-        both: format::integer(flips.both_passed),
-        only_first: format::integer(flips.only_first),
-        only_second: format::integer(flips.only_second),
-        neither: format::integer(flips.neither),
-        first_passed: format::integer(flips.both_passed + flips.only_first),
-        first_not: format::integer(flips.only_second + flips.neither),
-        second_passed: format::integer(flips.both_passed + flips.only_second),
-        second_not: format::integer(flips.only_first + flips.neither),
-        shared: format::integer(flips.shared),
-        lists,
+        areas: Areas::of(flips, tones),
+        rows,
+        has_lists: flips.listed.is_some(),
+        differing,
+        agreeing,
     }
 }
 
@@ -308,7 +351,7 @@ fn more(count: u64, listed: usize, most: usize) -> Option<String> {
 
 /// Says why no items are compared one by one, and how the difference was computed instead.
 fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
-    let why = format!("No item has a counted outcome of both {} and {}: nothing can be laid side by side.", labels[0], labels[1]);
+    let why = format!("No item has a counted outcome of both {} and {}.", labels[0], labels[1]);
     let method = headline(pair).filter(|evidence| evidence.difference.is_some()).map(|evidence| {
         format!(" Their difference is one of whole pass rates, not paired: {}, {}.", verdicts::units(evidence), verdicts::method(evidence))
     });
@@ -338,7 +381,7 @@ fn criteria(
         let is_listed = |row: &&CriterionRow| flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion);
         let rows: Vec<&CriterionRow> = table.rows.iter().filter(is_listed).take(MAX_CRITERIA).collect();
         let listed = if all > rows.len() { format!("{} of {all}", rows.len()) } else { String::new() };
-        let mut grid = Grid::new("criteria-flips", "Criteria that one of them meets and the other does not").about(listed);
+        let mut grid = Grid::new("criteria-flips", "Criteria that only one arm meets").about(listed);
         let name =
             |row: &&CriterionRow| Cell::head(cut(&row.criterion)).link(criterion_href(place, root, &row.criterion, &table.evaluator));
         grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(name));
@@ -346,9 +389,11 @@ fn criteria(
             let cell = |row: &&CriterionRow| {
                 let Some(cell) = row.cell_of(table, &arm.arm) else { return Cell::words("") };
                 let met = 2 * cell.passed > cell.total;
+                // The count is of the runs with the outcome that is named.
+                let of_outcome = if met { cell.passed } else { cell.total - cell.passed };
                 let reason = if met { cell.met.as_ref() } else { cell.reasons.first() };
                 let mut shown = Cell::item_status(if met { "pass" } else { "fail" });
-                let counts = format!("{} of {} runs", format::integer(cell.passed), format::integer(cell.total));
+                let counts = format!("{} of {} runs", format::integer(of_outcome), format::integer(cell.total));
                 shown.text = Text::from(format!("{} in {counts}", if met { "met" } else { "not met" }));
                 shown.sub(reason.map_or_else(String::new, |reason| cut(reason)))
             };

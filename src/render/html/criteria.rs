@@ -236,7 +236,7 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, ab
     let pairs = met.iter().flat_map(|one| not_met.iter().map(move |other| (*one, *other)));
     let link = |(one, other): (usize, usize)| {
         let href = pair_link(page.suite, page.place, page.root, &table.arms[one], &table.arms[other])?;
-        Some(Link { href, label: Text::from(format!("{} against {}", labels[one], labels[other])) })
+        Some(Link { href, label: Text::from(format!("{} vs {}", labels[one], labels[other])) })
     };
     let mut links: Vec<Link> = pairs.filter_map(link).collect();
     let (all, mut bytes) = (links.len(), 0);

@@ -77,7 +77,7 @@ pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
         Forest {
             id: format!("differences-{number}"),
             caption: Text::from(caption),
-            ends: [Text::from(format!("{second} has more")), Text::from(format!("{first} has more"))],
+            ends: [Text::from(format!("higher for {second}")), Text::from(format!("higher for {first}"))],
             grid: ticks.iter().flat_map(|tick| ["M", tick.x.as_str(), " 1v18"]).collect(),
             ticks,
             rows: rows.iter().filter_map(|row| drawn(pair, *row, reach)).collect(),

@@ -52,7 +52,7 @@ impl Gap {
         let is_lower_better = row.metric.direction == crate::domain::Direction::Down;
         let better = |place: usize| Text::from(format!("{} is better", names[place]));
         Some(Self {
-            about: Text::from(format!("{}: {} less {}: {said}", row.metric.label, names[0], names[1])),
+            about: Text::from(format!("{}: {} minus {}: {said}", row.metric.label, names[0], names[1])),
             value: Label::at(&axis, found.value, value),
             ends: found
                 .interval

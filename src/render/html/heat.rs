@@ -1,31 +1,41 @@
 //! The map of a suite's items: one row per arm, one column per item, each cell shaded by its pass rate.
 //!
-//! One path per row and shade keeps the number of elements small for browsers. The table below the drawing has the links. The texts that
-//! the script reads out are beside the drawing.
+//! A row has one path per shade, which keeps the number of elements and bytes small: a path is a line as thick as the row, with a piece for
+//! each run of equal cells. If there are too many items, a column is several neighbours of the order. The table below the drawing has the
+//! links. The texts that the script reads out are beside the drawing.
 
 use crate::domain::beginning;
 use crate::render::{format, words};
 use crate::views::{ItemCell, ItemLine, OverviewSuite};
 
+use super::arm_name::tone;
 use super::items::item_href_at;
 use super::mark::{mark, shade};
-use super::plan::SuitePlace;
+use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 
-/// Maximum items and cells of a map. A larger matrix has a picture instead.
-const MOST_ITEMS: usize = 300;
-const MOST_CELLS: usize = 1_600;
+/// Maximum number of columns of one item, which can still be seen, and of columns of several items.
+const MOST_COLUMNS: usize = 600;
+const MOST_MERGED: usize = 300;
+/// Maximum number of cells of one outcome each, and of other cells, which take more bytes.
+const MOST_SINGLE: usize = 24_000;
+const MOST_SHADED: usize = 8_000;
+/// Maximum number of arms with a row. The data have all.
+const MOST_ARMS: usize = 100;
 /// Maximum number of items with lines between their cells.
 const MOST_PARTED: usize = 120;
 /// Maximum letters of an item's name in the read-out.
 const LONGEST: usize = 60;
 /// Number of shades from nothing to everything passed.
 const SHADES: u32 = 6;
+/// From this number of arms on, rows are lower.
+const DENSE_FROM: usize = 12;
 
 pub(super) struct Heat {
     pub caption: String,
     pub columns: usize,
-    /// Names, addresses and pass rates of the items, in column order.
+    pub is_dense: bool,
+    /// Names, addresses and pass rates of the columns' items, in their order.
     pub names: Vec<Text>,
     pub hrefs: Vec<String>,
     pub rates: String,
@@ -35,48 +45,104 @@ pub(super) struct Heat {
     /// Lines between the columns.
     pub lines: String,
     pub rows: Vec<HeatRow>,
+    /// What the map lacks.
+    pub note: String,
 }
 
 /// One arm.
 pub(super) struct HeatRow {
     pub name: Text,
+    pub tone: &'static str,
+    pub href: String,
     pub about: String,
-    /// Per item `3/5` for three of five outcomes passed, or a sign.
+    /// One character per cell if each has one outcome: `1`, `0` or a sign; else `3/5` for three of five outcomes passed, or a sign, separated
+    /// by spaces.
     pub cells: String,
     /// CSS classes with the path of their cells.
     pub shades: Vec<(String, String)>,
 }
 
-/// Says whether a matrix of this size is drawn as a map.
-pub(super) fn fits(items: usize, arms: usize) -> bool {
-    (2..=MOST_ITEMS).contains(&items) && items * arms <= MOST_CELLS
-}
-
-/// Draws the items in this order, or returns `None` without items. `across` describes the order.
-pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, order: &[usize], across: &str) -> Option<Heat> {
+/// Draws the items in this order, or returns `None` for fewer than two items. `across` describes the order.
+pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str, order: &[usize], across: &str) -> Option<Heat> {
     let matrix = &suite.items;
     let items: Vec<&ItemLine> = order.iter().map(|index| &matrix.items[*index]).collect();
     let (first, last) = (items.first()?, items.last()?);
+    if items.len() < 2 {
+        return None;
+    }
+    let arms = matrix.arms.len().min(MOST_ARMS);
+    let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
+    let size = bin(items.len(), arms, is_single);
+    let bins: Vec<&[&ItemLine]> = items.chunks(size).collect();
     let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
-    let rate = |item: &ItemLine| item.rate.map_or_else(|| "unknown".to_owned(), |rate| format::percent(rate, u64::from(item.counted)));
-    let bar = |(column, item): (usize, &&ItemLine)| {
-        let height = (item.rate? * 100.0).round().max(1.0);
+    let percent = |rate: Option<f64>, n: u64| rate.map_or_else(|| "unknown".to_owned(), |rate| format::percent(rate, n));
+    let counted = |items: &[&ItemLine]| items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
+    let rate = |items: &[&ItemLine]| {
+        let known: Vec<f64> = items.iter().filter_map(|item| item.rate).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let bar = |(column, items): (usize, &[&ItemLine])| {
+        let height = (rate(items)? * 100.0).round().max(1.0);
         Some(format!("M{column} 100V{}h1V100z", format::fixed(100.0 - height, 0)))
+    };
+    let merged = if size > 1 { format!(" A column is {size} items. Mixed shade: several outcomes.") } else { String::new() };
+    let left_out = if arms < matrix.arms.len() {
+        format!(" The leading {arms} of {} arms are drawn.", format::integer(matrix.arms.len() as u64))
+    } else {
+        String::new()
+    };
+    let row = |arm: usize, label: &String| {
+        let cells: Vec<ItemCell> = bins.iter().map(|items| sum(items.iter().map(|item| item.cells[arm]))).collect();
+        HeatRow {
+            tone: tone(place.colour(&matrix.arms[arm].arm)),
+            href: plan.arm_href(root, &matrix.arms[arm].arm),
+            ..row(label, &cells, is_single && size == 1)
+        }
     };
     Some(Heat {
         caption: format!("Share of passed outcomes by arm and item, {across}"),
-        columns: items.len(),
-        names: items.iter().map(|item| name(item)).collect(),
-        hrefs: order.iter().map(|index| item_href_at(place, "../i/", *index)).collect(),
-        rates: items.iter().map(|item| rate(item)).collect::<Vec<String>>().join(" "),
-        bars: items.iter().enumerate().filter_map(bar).collect(),
-        level: format!("{} at the left, {} at the right", rate(first), rate(last)),
-        lines: lines(items.len()),
-        rows: labels
-            .iter()
-            .enumerate()
-            .map(|(arm, label)| row(label, &items.iter().map(|item| item.cells[arm]).collect::<Vec<_>>()))
-            .collect(),
+        columns: bins.len(),
+        is_dense: arms >= DENSE_FROM,
+        names: bins.iter().map(|items| name(items)).collect(),
+        hrefs: order.iter().step_by(size).map(|index| item_href_at(place, "../i/", *index)).collect(),
+        rates: bins.iter().copied().map(|items| percent(rate(items), counted(items))).collect::<Vec<String>>().join(" "),
+        bars: bins.iter().copied().enumerate().filter_map(bar).collect(),
+        level: format!(
+            "{} at the left, {} at the right",
+            percent(first.rate, u64::from(first.counted)),
+            percent(last.rate, u64::from(last.counted))
+        ),
+        lines: lines(bins.len()),
+        rows: labels.iter().take(arms).enumerate().map(|(arm, label)| row(arm, label)).collect(),
+        note: format!("An empty cell has no outcome.{merged}{left_out} The table below lists the items as links."),
+    })
+}
+
+/// Returns the number of items in a column.
+fn bin(items: usize, arms: usize, is_single: bool) -> usize {
+    let columns = |cells: usize| (cells / arms.max(1)).clamp(1, MOST_COLUMNS);
+    if items <= columns(if is_single { MOST_SINGLE } else { MOST_SHADED }) {
+        return 1;
+    }
+    items.div_ceil(columns(MOST_SHADED).min(MOST_MERGED))
+}
+
+/// Returns about how many bytes the map of a suite takes.
+pub(super) fn bytes(suite: &OverviewSuite) -> usize {
+    let (items, arms) = (&suite.items.items, suite.items.arms.len().min(MOST_ARMS));
+    let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
+    let size = bin(items.len(), arms, is_single);
+    let columns = items.len().div_ceil(size.max(1));
+    columns * if size > 1 { 110 } else { 60 } + columns * arms * if is_single && size == 1 { 4 } else { 12 }
+}
+
+fn sum(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
+    cells.fold(ItemCell::default(), |sum, cell| ItemCell {
+        passed: sum.passed + cell.passed,
+        counted: sum.counted + cell.counted,
+        broken: sum.broken + cell.broken,
+        missing: sum.missing + cell.missing,
+        skipped: sum.skipped + cell.skipped,
     })
 }
 
@@ -87,31 +153,49 @@ fn lines(columns: usize) -> String {
     (1..columns).map(|column| format!("M{column} 0v1")).collect::<Vec<String>>().concat()
 }
 
-fn name(item: &ItemLine) -> Text {
-    let text = Text::from(beginning(&item.item, LONGEST));
-    if text.is_blank() { Text::new("(no name)") } else { text }
+/// Names a column by its first and last item.
+fn name(items: &[&ItemLine]) -> Text {
+    fn one(item: &ItemLine) -> String {
+        let text = beginning(&item.item, LONGEST);
+        if text.trim().is_empty() { "(no name)".to_owned() } else { text.replace('\n', " ") }
+    }
+    match items {
+        [first, .., last] => Text::from(format!("{} to {} ({} items)", one(first), one(last), items.len())),
+        [only] => Text::from(one(only)),
+        [] => Text::default(),
+    }
 }
 
-fn row(label: &str, cells: &[ItemCell]) -> HeatRow {
+fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
     let sum = |of: fn(&ItemCell) -> u32| cells.iter().map(|cell| u64::from(of(cell))).sum::<u64>();
     let classes: Vec<Option<String>> = cells.iter().map(class).collect();
-    let mut shades = Vec::<(String, String)>::new();
+    // Each shade with the place where its last piece ends.
+    let mut shades = Vec::<(String, String, usize)>::new();
     let mut column = 0;
     for run in classes.chunk_by(|left, right| left == right) {
         if let Some(Some(class)) = run.first() {
-            let path = format!("M{column} 0h{}v1h-{}z", run.len(), run.len());
-            match shades.iter_mut().find(|(known, _)| known == class) {
-                Some((_, paths)) => paths.push_str(&path),
-                None => shades.push((class.clone(), path)),
+            let end = column + run.len();
+            match shades.iter_mut().find(|(known, ..)| known == class) {
+                Some((_, path, from)) => {
+                    path.push_str(&format!("m{} 0h{}", column - *from, run.len()));
+                    *from = end;
+                }
+                None => shades.push((class.clone(), format!("M{column} .5h{}", run.len()), end)),
             }
         }
         column += run.len();
     }
     HeatRow {
         name: Text::new(label),
+        tone: "",
+        href: String::new(),
         about: format!("{} of {} outcomes passed", format::integer(sum(|cell| cell.passed)), format::integer(sum(|cell| cell.counted))),
-        cells: cells.iter().map(told).collect::<Vec<String>>().join(" "),
-        shades,
+        cells: if is_single {
+            cells.iter().map(|cell| if cell.counted == 1 { cell.passed.to_string() } else { mark(*cell, "").sign.to_owned() }).collect()
+        } else {
+            cells.iter().map(told).collect::<Vec<String>>().join(" ")
+        },
+        shades: shades.into_iter().map(|(class, path, _)| (class, path)).collect(),
     }
 }
 
@@ -128,14 +212,25 @@ fn told(cell: &ItemCell) -> String {
 mod tests {
     use super::*;
 
+    fn cell(passed: u32, counted: u32) -> ItemCell {
+        ItemCell { passed, counted, ..ItemCell::default() }
+    }
+
     #[test]
     fn equal_neighbours_are_one_piece_and_what_has_no_outcome_stays_empty() {
-        let cell = |passed, counted| ItemCell { passed, counted, ..ItemCell::default() };
-        let row = row("a", &[cell(2, 2), cell(1, 1), cell(0, 0), cell(1, 2), cell(3, 3)]);
-        assert_eq!(row.cells, "2/2 1/1 – 1/2 3/3");
-        let shades: Vec<(&str, &str)> = row.shades.iter().map(|(class, path)| (class.as_str(), path.as_str())).collect();
-        assert_eq!(shades, [("h6", "M0 0h2v1h-2zM4 0h1v1h-1z"), ("h3", "M3 0h1v1h-1z")]);
-        assert_eq!(row.about, "7 of 8 outcomes passed");
-        assert!(fits(100, 16) && !fits(301, 2) && !fits(100, 17) && !fits(1, 2));
+        let of = row("a", &[cell(2, 2), cell(1, 1), cell(0, 0), cell(1, 2), cell(3, 3)], false);
+        assert_eq!(of.cells, "2/2 1/1 – 1/2 3/3");
+        let shades: Vec<(&str, &str)> = of.shades.iter().map(|(class, path)| (class.as_str(), path.as_str())).collect();
+        assert_eq!(shades, [("h6", "M0 .5h2m2 0h1"), ("h3", "M3 .5h1")]);
+        assert_eq!(of.about, "7 of 8 outcomes passed");
+        assert_eq!(row("a", &[cell(1, 1), cell(0, 1), cell(0, 0)], true).cells, "10–");
+    }
+
+    #[test]
+    fn large_matrices_have_several_items_in_a_column() {
+        assert_eq!([bin(410, 5, true), bin(300, 70, true), bin(600, 13, false)], [1, 1, 1]);
+        assert_eq!([bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)], [3, 40, 3]);
+        let whole = sum([cell(1, 1), cell(0, 1), cell(0, 0)].into_iter());
+        assert_eq!((whole.passed, whole.counted), (1, 2));
     }
 }

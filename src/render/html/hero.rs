@@ -4,6 +4,7 @@ use crate::domain::COST_PER_SOLVED;
 use crate::render::{answer, summary, words};
 use crate::views::{Comparison, ComparisonRow, Difference, Scale, SuiteState};
 
+use super::arm_name::tone;
 use super::gap::Gap;
 use super::link::Link;
 use super::plan::{Plan, SuitePlace};
@@ -19,6 +20,8 @@ pub(super) struct Hero {
     pub answer: Text,
     /// Links with the arms' full names.
     pub arms: [Link; 2],
+    /// CSS classes of the arms' colours.
+    pub tones: [&'static str; 2],
     pub suite: Link,
     pub decision: Option<Text>,
     pub gap: Option<Gap>,
@@ -64,6 +67,7 @@ impl Hero {
                 place.label
             )),
             arms: [arm(0), arm(1)],
+            tones: tones(pair, place),
             suite: Link { href: format!("{root}{}", place.path()), label: Text::new(&place.label) },
             decision: summary::decision(pair, labels).map(Text::from),
             gap,
@@ -72,6 +76,12 @@ impl Hero {
             reach: [format!("1/{times}"), format!("{times}×")],
         }
     }
+}
+
+/// Returns the classes of the arms' colours. If both arms have one colour, or none, the second gets another.
+fn tones(pair: &Comparison, place: &SuitePlace) -> [&'static str; 2] {
+    let [first, second] = [0, 1].map(|at| tone(place.colour(&pair.arms[at].arm)));
+    [first, if first == second { "other" } else { second }]
 }
 
 fn ratio(row: &ComparisonRow, found: Difference, times: f64) -> Ratio {

@@ -9,6 +9,7 @@ use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
+use super::arm_name::tone;
 use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
 use super::mark::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
@@ -54,18 +55,21 @@ struct Item {
     signs: Vec<(&'static str, Text)>,
     asked: Option<Vec<Text>>,
     arms: Vec<ArmRow>,
+    /// Whether the table has columns for answers and reasons.
+    has_notes: bool,
     more_arms: Option<String>,
-    notes: Vec<Note>,
     untold: Option<String>,
 }
 
 struct ArmRow {
     name: Text,
+    tone: &'static str,
     href: String,
-    mark: Mark,
-    passed: String,
+    /// `None` for an arm of which only notes are shown.
+    mark: Option<(Mark, String)>,
     outcomes: Vec<Outcome>,
     more: Option<String>,
+    notes: Vec<Note>,
 }
 
 /// One outcome, linked to its run.
@@ -77,7 +81,6 @@ struct Outcome {
 }
 
 struct Note {
-    arm: Text,
     run: Text,
     href: String,
     class: &'static str,
@@ -131,12 +134,12 @@ pub(super) fn pages<'a>(
             _ => format!("Items {} to {} of {}", integer(first + 1), integer(last), integer(matrix.items.len())),
         };
         let title = format!("{heading} · {} · {}", place.label, context.title);
-        let about = format!("How every arm fared on single items of {}, and what was said about it.", place.label);
+        let about = format!("Outcomes, answers and reasons of every arm on single items of {}.", place.label);
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
             .download(&format!("{}.json", place.data("items")), "JSON")
             .download(&format!("{}.csv", place.data("items")), "CSV");
         let bar = bar(suite, place, &shell.root, Tab::Items);
-        let shell = shell.of_suite(bar);
+        let shell = shell.of_suite(bar).styled(&plan.assets.map);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
         let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
         let page = ItemPages {
@@ -170,24 +173,32 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         };
         ArmRow {
             name: Text::new(&labels[arm]),
+            tone: tone(place.colour(&matrix.arms[arm].arm)),
             href: plan.arm_href(page.root, &matrix.arms[arm].arm),
-            mark: mark(cell, ""),
-            passed: format!("{} of {}", format::integer(cell.passed.into()), format::integer(cell.counted.into())),
+            mark: Some((mark(cell, ""), format!("{} of {}", format::integer(cell.passed.into()), format::integer(cell.counted.into())))),
+            notes: Vec::new(),
             outcomes: with.iter().rev().take(links).rev().map(outcome).collect(),
             more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
         }
     };
     let name = if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) };
-    let arms: Vec<ArmRow> = (0..shown).map(arm).collect();
+    let mut arms: Vec<ArmRow> = (0..shown).map(arm).collect();
     let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
     let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + arm.href.len() + links(arm)).sum();
-    // A name is in the list at the top, in the heading, in both captions, and below the question's heading.
+    // A name is in the list at the top, in the heading, in the caption, and below the question's heading.
     let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
     let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);
     let asked = story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
     let asked: Option<Vec<Text>> = asked.map(|text| text.lines().map(Text::new).collect());
     let most = most.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
     let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(page, story, most));
+    let has_notes = notes.iter().any(|notes| !notes.is_empty());
+    for (number, notes) in notes.into_iter().enumerate().filter(|(_, notes)| !notes.is_empty()) {
+        match arms.get_mut(number) {
+            Some(arm) => arm.notes = notes,
+            None => arms.push(ArmRow { mark: None, outcomes: Vec::new(), more: None, notes, ..arm(number) }),
+        }
+    }
     Item {
         number: index + 1,
         name,
@@ -195,12 +206,12 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         signs: line.signs.iter().map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite)))).collect(),
         asked,
         arms,
+        has_notes,
         more_arms: (shown < matrix.arms.len())
             .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(matrix.arms.len() as u64))),
-        notes,
         untold: (untold > 0).then(|| {
             let outcomes = words::one_or_many(untold, "outcomes").to_owned();
-            format!("What was said of {} more {outcomes} is on the pages of the runs.", format::integer(untold))
+            format!("Answers and reasons of {} more {outcomes} are on the run pages.", format::integer(untold))
         }),
         anchor,
     }
@@ -216,9 +227,9 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
         facts.push(("Missing", Text::from(format!("{} outcomes", integer(line.missing)))));
     }
     if let Some(found) = line.discrimination {
-        let chance = format!("; by chance alone within ±{} for 19 items of 20", format::fixed(found.by_chance, 2));
+        let chance = format!("; by chance within ±{} for 19 of 20 items", format::fixed(found.by_chance, 2));
         facts.push((
-            "Tells better runs from worse",
+            "Discrimination",
             Text::from(format!("{} over {} runs{chance}", format::signed(found.value, 2), format::integer(found.n))),
         ));
     }
@@ -236,7 +247,7 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
 /// Lists answers and reasons by arm as far as the page has room, and returns the number of outcomes that are not shown.
 ///
 /// Every arm gets a first note before any arm gets a second one.
-fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
+fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Vec<Note>>, u64) {
     let of_arms = page.suite.items.arms.iter().map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
     let of_arms: Vec<&[ItemNote]> = of_arms.collect();
     let firsts = of_arms.iter().filter(|notes| !notes.is_empty()).count();
@@ -257,9 +268,9 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
             continue;
         }
         bytes += size;
-        shown[arm].push(said(page, note, &page.labels[arm], told));
+        shown[arm].push(said(page, note, told));
     }
-    (shown.into_iter().flatten().collect(), untold)
+    (shown, untold)
 }
 
 /// The texts of a note, as cut for the page.
@@ -275,11 +286,10 @@ impl Told {
     }
 }
 
-fn said(page: &Page<'_>, note: &ItemNote, label: &str, told: Told) -> Note {
+fn said(page: &Page<'_>, note: &ItemNote, told: Told) -> Note {
     let (class, sign, word) = ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
     let transcript = note.transcript.as_ref().zip(page.plan.run_segment(&note.run));
     Note {
-        arm: Text::new(label),
         run: Text::from(page.plan.run_turn(&note.run).map_or_else(|| note.run.clone(), run_turn)),
         href: page.run_href(&note.run),
         class,
@@ -307,7 +317,7 @@ fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> Stri
     let said = match sign {
         ItemSign::Excluded => {
             let reason = suite.board.excluded_items.iter().find(|item| item.item == line.item).map_or("", |item| item.reason.as_str());
-            return format!("an exclusion takes it out of the leaderboard: {}", beginning(reason, LONGEST));
+            return format!("excluded from the leaderboard: {}", beginning(reason, LONGEST));
         }
         ItemSign::AgainstTheRest => {
             "runs that do worse elsewhere pass it and better ones do not; look for a wrong key, a test of something else, or a shortcut"
@@ -315,9 +325,9 @@ fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> Stri
         ItemSign::BreaksDown => {
             "more than half of its outcomes are errors or limits; look at its environment and its time limit before its difficulty"
         }
-        ItemSign::OftenMissing => "most goes at it have no outcome: outages, or an evaluator that fails",
-        ItemSign::NeverSolved => "too hard for every arm, or impossible as it stands; it tells no arms apart",
-        ItemSign::AlwaysSolved => "every outcome passed; it tells no arms apart",
+        ItemSign::OftenMissing => "most attempts have no outcome: outages, or an evaluator that fails",
+        ItemSign::NeverSolved => "too hard for every arm, or unsolvable; it does not distinguish arms",
+        ItemSign::AlwaysSolved => "every outcome passed; it does not distinguish arms",
     };
     said.to_owned()
 }

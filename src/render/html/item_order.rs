@@ -44,12 +44,12 @@ impl Order {
             Self::Hardest => "The items that pass least often come first. Each arm weighs the same, however many runs it has.",
             Self::Category => "By category; in each, the items that pass least often come first.",
             Self::Discriminating => {
-                "The items come first that runs pass the more often the better they do on all other items: the correlation of the two, over the runs."
+                "First come items that better runs pass more often: the correlation, over runs, with the pass rate on all other items."
             }
             Self::Differing => {
-                "Items that some arms pass in more than half of their outcomes and others do not; those on which the arms lie furthest apart come first."
+                "Items that some arms pass in more than half of their outcomes and others do not. The largest differences come first."
             }
-            Self::Suspect => "Items with something odd about them, the oddest first. None of it is a verdict: look at the item.",
+            Self::Suspect => "Items worth checking, most unusual first. These signs are not verdicts.",
         }
     }
 
@@ -60,8 +60,8 @@ impl Order {
             Self::Hardest => "hardest at the left",
             Self::Category => "by category, in each the hardest at the left",
             Self::Discriminating => "most discriminating at the left",
-            Self::Differing => "furthest apart at the left",
-            Self::Suspect => "oddest at the left",
+            Self::Differing => "largest differences at the left",
+            Self::Suspect => "most unusual at the left",
         }
     }
 

@@ -1,10 +1,10 @@
-//! The item matrix: every item against every arm, in several orders, and as one picture.
+//! The item matrix: every item against every arm, in several orders, each with a map.
 
 use askama::Template;
 
 use crate::domain::beginning;
 use crate::render::{format, words};
-use crate::views::{ItemLine, ItemMatrix, OverviewSuite, SiteContext};
+use crate::views::{ItemLine, ItemMatrix, ItemSign, OverviewSuite, SiteContext};
 
 use super::arm_links::link_arms;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
@@ -12,7 +12,6 @@ use super::heat::{self, Heat};
 use super::item::sign_word;
 use super::item_order::Order;
 use super::mark::{Mark, mark};
-use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Here, Shell, Text};
@@ -23,9 +22,10 @@ use super::{SiteFile, SitePart};
 const MOST_ARMS: usize = 16;
 /// Maximum pages of each order except the order by name, which lists all items.
 const MOST_PAGES: usize = 10;
-/// Maximum bytes of a page's rows, the maximum below a map, and approximate bytes of a cell and of the rest of a row.
-const PAGE_BYTES: usize = 120_000;
-const BYTES_BELOW_MAP: usize = 80_000;
+/// Maximum bytes of a page's rows below a map, and approximate bytes of a cell and of the rest of a row.
+const PAGE_BYTES: usize = 80_000;
+/// Maximum bytes of rows and map together.
+const WITH_MAP: usize = 140_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
 /// Number of items on a short list.
@@ -38,14 +38,13 @@ const LONGEST_NAME: usize = 120;
 struct MatrixPage {
     shell: Shell,
     suite: Text,
-    /// Pass rates of the hardest and the easiest item.
+    /// How many items no arm passed, and how many every arm passed.
     headline: Option<String>,
     finding: Vec<Text>,
     /// Links to all orders: address, words, and whether this page has that order.
     orders: Vec<(String, String, bool)>,
     about: String,
     map: Option<Heat>,
-    picture: Option<Shown>,
     pager: Option<Pager>,
     caption: String,
     arms: Vec<ArmHead>,
@@ -53,15 +52,6 @@ struct MatrixPage {
     rows: Vec<Row>,
     within: &'static str,
     rest: Option<String>,
-}
-
-/// The picture of the whole matrix, with its description and its numbers.
-struct Shown {
-    src: &'static str,
-    width: u32,
-    height: u32,
-    alt: Text,
-    grid: Grid,
 }
 
 struct ArmHead {
@@ -125,18 +115,13 @@ fn tells_apart(item: &ItemLine) -> String {
         .map_or_else(String::new, |found| format!("{} over {} runs", format::signed(found.value, 2), format::integer(found.n)))
 }
 
-/// Makes the pages of a suite's matrix and its picture. Empty if no run has outcomes of items.
+/// Makes the pages of a suite's matrix. Empty if no run has outcomes of items.
 pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a OverviewSuite, place: &'a SuitePlace) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());
     }
-    let has_map = heat::fits(matrix.items.len(), matrix.arms.len());
-    let picture = (!has_map).then(|| picture::of(matrix));
-    let image = picture
-        .as_ref()
-        .map(|drawn| SiteFile { path: format!("suites/{}/items/{}", place.segment, picture::NAME), bytes: drawn.picture.png() });
-    let per_page = rows_per_page(matrix.arms.len(), if has_map { BYTES_BELOW_MAP } else { PAGE_BYTES });
+    let per_page = rows_per_page(matrix.arms.len(), heat::bytes(suite));
     let lists: Vec<(Order, Vec<usize>)> = Order::ALL.into_iter().map(|order| (order, order.items(suite))).collect();
     let links: Vec<(Order, usize)> =
         lists.iter().map(|(order, items)| (*order, items.len())).filter(|(order, count)| *order != Order::Category || *count > 0).collect();
@@ -147,36 +132,24 @@ pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a Ove
             let most = if order == Order::Name { usize::MAX } else { MOST_PAGES * per_page };
             let items: Vec<usize> = items.into_iter().take(most).collect();
             let count = items.len().div_ceil(per_page).max(1) as u64;
-            let drawn = picture.as_ref().filter(|_| order == Order::Name);
-            let strips = drawn.map(|drawn| (drawn.strips.clone(), drawn.picture.width, drawn.picture.height()));
             let links = links.clone();
             (1..=count).zip((0..).step_by(per_page)).map(move |(number, start): (u64, usize)| {
                 let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
-                let is_first = number == 1;
                 let of = Part { order, number, count, first: start + 1, all, listed: items.len(), links: &links };
-                let drawings = Drawings {
-                    map: if is_first && has_map { heat::of(suite, place, &map_order, order.across()) } else { None },
-                    picture: strips
-                        .as_ref()
-                        .filter(|_| is_first)
-                        .map(|(strips, width, height)| shown(matrix, suite, strips, *width, *height)),
-                };
-                page(context, plan, suite, place, &of, chunk, drawings)
+                let map = if number == 1 { map_order.as_slice() } else { &[] };
+                page(context, plan, suite, place, &of, chunk, map)
             })
         });
-    Box::new(image.into_iter().chain(pages))
+    Box::new(pages)
 }
 
-fn rows_per_page(arms: usize, bytes: usize) -> usize {
-    let fitting = bytes / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+fn rows_per_page(arms: usize, map: usize) -> usize {
+    let fitting = WITH_MAP.saturating_sub(map).min(PAGE_BYTES) / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
 
 /// Describes why an item is on a list.
 type Note = fn(&ItemLine) -> String;
-
-/// Counts outcomes in a strip of the picture.
-type Count = fn(&Strip) -> u64;
 
 /// The part of an order that a page shows.
 struct Part<'a> {
@@ -192,12 +165,7 @@ struct Part<'a> {
     links: &'a [(Order, usize)],
 }
 
-/// Drawings above the rows of an order's first page.
-struct Drawings {
-    map: Option<Heat>,
-    picture: Option<Shown>,
-}
-
+/// `map` has the items of the drawing above the rows. Empty without one.
 fn page(
     context: &SiteContext,
     plan: &Plan,
@@ -205,7 +173,7 @@ fn page(
     place: &SuitePlace,
     part: &Part<'_>,
     items: &[usize],
-    drawings: Drawings,
+    map: &[usize],
 ) -> SiteFile {
     let matrix = &suite.items;
     let path = format!("suites/{}/items/{}", place.segment, part.order.name(part.number));
@@ -217,7 +185,8 @@ fn page(
         .download(&format!("{}.csv", place.data("items")), "CSV");
     let bar = bar(suite, place, &shell.root, Tab::Items);
     let shell = shell.of_suite(bar);
-    let shell = if drawings.map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
+    let map = heat::of(suite, place, plan, &shell.root, map, part.order.across());
+    let shell = if map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
     let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let runs: Vec<Option<String>> = matrix
         .arms
@@ -246,8 +215,7 @@ fn page(
         headline: headline(matrix).filter(|_| part.number == 1),
         orders: orders(part),
         about: part.order.about().to_owned(),
-        map: drawings.map,
-        picture,
+        map,
         pager: Pager::new(part.number, part.count, |number| part.order.name(number)),
         caption: match items.len() {
             0 => "No items".to_owned(),
@@ -274,20 +242,17 @@ fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
     part.links.iter().map(of).collect()
 }
 
-/// Returns the headline: the pass rates of the hardest and the easiest item.
+/// Returns the headline: the number of items, and how many of them tell nothing about the arms.
 fn headline(matrix: &ItemMatrix) -> Option<String> {
-    let [hardest, easiest] = [matrix.orders.hardest.first()?, matrix.orders.hardest.last()?].map(|index| &matrix.items[*index]);
-    if hardest == easiest {
-        return None;
-    }
-    let rate = |item: &ItemLine| Some(format::percent(item.rate?, u64::from(item.counted)));
+    let count = |sign: ItemSign| matrix.items.iter().filter(|item| item.signs.contains(&sign)).count();
+    let (never, always) = (count(ItemSign::NeverSolved), count(ItemSign::AlwaysSolved));
     let items = words::count_of(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
-    Some(format!("the hardest of {items} passes in {} of its outcomes, the easiest in {}", rate(hardest)?, rate(easiest)?))
+    let [never, always] = [never, always].map(|count| format::integer(count as u64));
+    (!matrix.items.is_empty()).then(|| format!("{items}: {never} never passed, {always} always passed"))
 }
 
 /// Summarises the matrix.
 pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
-    use crate::views::ItemSign;
     let matrix = &suite.items;
     let integer = |number: usize| format::integer(number as u64);
     let runs: usize = matrix.arms.iter().map(|arm| arm.runs.len()).sum();
@@ -311,7 +276,7 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
         });
     }
     if always + never > 0 {
-        said.push(format!("Always passed: {}. Never passed: {}. Those tell no arms apart.", integer(always), integer(never)));
+        said.push(format!("Always passed: {}. Never passed: {}. They do not distinguish arms.", integer(always), integer(never)));
     }
     if against > 0 {
         let by_chance = format::fixed(matrix.orders.against_by_chance, 0);
@@ -350,34 +315,4 @@ pub(super) fn name(item: &ItemLine) -> Text {
 pub(super) fn notes(item: &ItemLine) -> String {
     let differ = item.is_disputed().then_some("arms differ");
     item.signs.iter().map(|sign| sign_word(*sign)).chain(differ).collect::<Vec<&str>>().join(", ")
-}
-
-fn shown(matrix: &ItemMatrix, suite: &OverviewSuite, strips: &[Strip], width: u32, height: u32) -> Shown {
-    let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
-    let mut grid = Grid::new("picture-values", "What the picture shows").fits();
-    let each = |cell: &dyn Fn(&Strip) -> Cell| strips.iter().map(cell).collect::<Vec<Cell>>();
-    grid.column(Column::new("Arm", Look::Key, Sort::None).sub("from the top"), labels.iter().map(|label| Cell::head(label.as_str())));
-    let columns: [(&str, Count); 6] = [
-        ("Rows", |strip| strip.goes),
-        ("Passed", |strip| strip.passed),
-        ("Not passed", |strip| strip.failed),
-        ("Errors and limits", |strip| strip.broken),
-        ("Missing", |strip| strip.missing),
-        ("Skipped", |strip| strip.skipped),
-    ];
-    for (name, of) in columns {
-        if of(&strips[0]) > 0 || strips.iter().any(|strip| of(strip) > 0) {
-            grid.column(Column::new(name, Look::Number, Sort::None), each(&|strip| Cell::count(of(strip))));
-        }
-    }
-    let best = labels.first().zip(strips.first()).map(|(label, strip)| {
-        let counted = strip.passed + strip.failed + strip.broken;
-        format!(" At the top {label}, which passed {} of {} outcomes.", format::integer(strip.passed), format::integer(counted))
-    });
-    let alt = format!(
-        "{} One row for each go at the suite, by arm; items from left to right, those that pass most often first.{}",
-        finding(suite).join(" "),
-        best.unwrap_or_default(),
-    );
-    Shown { src: picture::NAME, width, height, alt: Text::from(alt), grid }
 }

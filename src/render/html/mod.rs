@@ -50,7 +50,6 @@ mod metrics;
 mod overview;
 mod pairs;
 mod panes;
-mod picture;
 mod plan;
 mod publish;
 mod run;

@@ -43,7 +43,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("Pairs on {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("Two arms of {} side by side.", place.label));
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
-    let shell = shell.of_suite(bar).styled(&plan.assets.pair);
+    let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
     let any = any_pair::href(suite, place, &shell.root);
     let others = if any.is_some() { "" } else { " The command line compares any two." };
     let about = match &suite.baseline {

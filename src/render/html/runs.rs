@@ -77,6 +77,8 @@ pub(super) enum Of {
     OneSuite,
     /// Each row names its suite.
     AllSuites,
+    /// Each row names its suite, and not the arm.
+    OneArm,
 }
 
 /// Lists runs with links to their pages and their suites' pages.
@@ -85,6 +87,10 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
     if of == Of::OneSuite {
         let suite: Vec<usize> = table.columns.iter().position(|column| column.keys == ["suite"]).into_iter().collect();
         table.drop_columns(&suite);
+    }
+    let arm = usize::from(of != Of::OneSuite) + 1;
+    if of == Of::OneArm {
+        table.drop_columns(&[arm]);
     }
     let mut grid = Grid::of(&table, id, caption);
     for (row, run) in grid.rows.iter_mut().zip(runs) {
@@ -97,13 +103,14 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
                 None => Cell::head(run.id.as_str()).link(link),
             };
         }
-        if let (Of::AllSuites, Some(suite)) = (of, row.get_mut(1)) {
+        if let (Of::AllSuites | Of::OneArm, Some(suite)) = (of, row.get_mut(1)) {
             let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
             let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
             *suite = Cell::name(label).link(place.map(|place| format!("{root}{}", place.path())));
         }
-        let arm = usize::from(of == Of::AllSuites) + 1;
-        if let Some(arm) = row.get_mut(arm) {
+        if of != Of::OneArm
+            && let Some(arm) = row.get_mut(arm)
+        {
             arm.kind = Kind::Name;
             arm.href = plan.arm_href(root, &run.arm);
             arm.tone = plan.tone(&run.arm);

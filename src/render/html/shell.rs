@@ -194,6 +194,11 @@ impl Shell {
         self.with(Extra { js: String::new(), ..extra.clone() })
     }
 
+    /// Adds only the script of `extra`.
+    pub fn scripted(self, extra: &Extra) -> Self {
+        self.with(Extra { css: String::new(), ..extra.clone() })
+    }
+
     /// Links the page's numbers in every form. `stem` is their path without extension.
     pub fn downloads(self, stem: &str) -> Self {
         self.download(&format!("{stem}.json"), "JSON").download(&format!("{stem}.csv"), "CSV").download(&format!("{stem}.md"), "Markdown")

@@ -1,8 +1,8 @@
 //! Both arms' answers to items with different outcomes, side by side and compared word by word.
 
 use crate::domain::beginning;
-use crate::render::format;
 use crate::render::run_title::run_turn;
+use crate::render::{format, words};
 use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
 
 use super::diff::{Beside, Piece};
@@ -92,7 +92,11 @@ pub(super) fn of_pair(
         let link = link(&both.item);
         sides.items.push(SidesOfItem {
             anchor: anchor(place),
-            outcome: Text::from(format!("only {} passed", labels[passed])),
+            outcome: Text::from(if pair.flips.as_ref().is_some_and(|flips| flips.by_rate) {
+                format!("{} did better", labels[passed])
+            } else {
+                format!("only {} passed", labels[passed])
+            }),
             expected: (!both.expected.is_empty()).then(|| Text::from(short(&both.expected.join(" or ")))),
             note: beside.note,
             sides: arms
@@ -138,19 +142,17 @@ fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
     if differing > shown as u64 {
         let shown = shown as u64;
         notes.push(format!(
-            "Here {} {} of the {} on which they differ: the first of each sort, {MOST_SIDES} at most. The pages of runs and items have the \
-             others.",
-            if shown == 1 { "is" } else { "are" },
+            "Shown: {} of {}, the first of each kind, {MOST_SIDES} at most. The pages of runs and items have the others.",
             format::integer(shown),
-            format::integer(differing),
+            words::count_of(differing, "items"),
         ));
     }
     if pair.sides.len() > shown {
         let left = (pair.sides.len() - shown) as u64;
         notes.push(format!(
-            "Not enough room: {} {} only in the JSON file of this page.",
-            format::integer(left),
-            if left == 1 { "is" } else { "are" }
+            "No room for {} more: the JSON file of this page has {}.",
+            words::count_of(left, "items"),
+            if left == 1 { "it" } else { "them" }
         ));
     }
     if is_cut {
@@ -158,7 +160,9 @@ fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
         notes.push(format!("Texts are cut after {most} characters; the runs' pages have the stored text."));
     }
     if pair.arms.iter().any(|arm| arm.run_ids.len() > 1) {
-        notes.push("Of several attempts at an item, the first is shown that ended as most did.".to_owned());
+        notes.push(
+            "If an item has several attempts, the page shows a passed attempt of the better arm and a failed one of the other.".to_owned(),
+        );
     }
     notes
 }

@@ -70,7 +70,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Verdict);
     let signs = bar.signs.clone();
-    let shell = shell.of_suite(bar).download(&super::embed::path(place), "Page to embed");
+    let shell = shell.of_suite(bar).scripted(&plan.assets.pair).download(&super::embed::path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = Tab::Items.is_there(suite);
     let leading = Leading::of(suite);

@@ -24,6 +24,8 @@ struct TranscriptHtml {
     arm_href: String,
     suite: Text,
     heading: Text,
+    /// Which of several pages this is.
+    place: String,
     entries: Vec<Entry>,
     pager: Option<Pager>,
 }
@@ -94,6 +96,8 @@ const UNFOLDED_LINES: usize = 4;
 const UNFOLDED_LETTERS: usize = 400;
 /// Maximum letters of a folded text's first line.
 const FIRST_LINE: usize = 120;
+/// Maximum number of items named in the heading.
+const NAMED: usize = 3;
 /// Maximum number of steps on a rail.
 const MOST_STEPS: usize = 150;
 
@@ -140,6 +144,7 @@ pub(super) fn pages(
             arm_href: plan.arm_href(&shell.root, &run.line.arm),
             suite: Text::new(&suite.label),
             heading: heading(&entries, &arm).unwrap_or_else(|| Text::from(format!("Transcripts{of}"))),
+            place: of.trim_start_matches(", ").to_owned(),
             pager: Pager::new(number, pages, name),
             entries,
             shell: shell.crumbs(crumbs),
@@ -149,11 +154,26 @@ pub(super) fn pages(
     (1..).zip(&transcripts.pages).map(page).collect()
 }
 
-/// Describes the outcome if the page has one item with a known outcome.
+/// Describes what went wrong on the page, or that nothing did. `None` without known outcomes.
 fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
-    let [Entry { name, outcome: Some(outcome), .. }] = entries else { return None };
-    let said = outcome.said();
-    (!said.is_blank()).then(|| Text::from(format!("{name}: {arm} {said}")))
+    let known: Vec<(&Text, &Outcome)> = entries.iter().filter_map(|entry| Some((&entry.name, entry.outcome.as_ref()?))).collect();
+    let told = |(name, outcome): &(&Text, &Outcome)| {
+        let said = outcome.said();
+        if said.is_blank() { format!("{name}: {arm}: {}", outcome.word) } else { format!("{name}: {arm} {said}") }
+    };
+    let all = known.len() as u64;
+    let wrong: Vec<&(&Text, &Outcome)> = known.iter().filter(|(_, outcome)| outcome.class != "s-pass").collect();
+    let text = match (known.as_slice(), wrong.as_slice()) {
+        ([], _) => return None,
+        ([only], _) => told(only),
+        (_, []) => format!("{arm}: all {} passed", words::count_of(all, "items")),
+        (_, wrong) => {
+            let names = wrong.iter().take(NAMED).map(|(name, _)| name.to_string()).collect::<Vec<String>>().join(", ");
+            let more = if wrong.len() > NAMED { format!(" and {} more", wrong.len() - NAMED) } else { String::new() };
+            format!("{arm}: {} of {} did not pass: {names}{more}", format::integer(wrong.len() as u64), words::count_of(all, "items"))
+        }
+    };
+    Some(Text::from(text))
 }
 
 /// Returns the run page's note on its transcripts, or `None` if there are none.

@@ -12,7 +12,7 @@ const QUESTIONS: [(&str, &[&str], &str); 10] = [
     ("is it evidence", &["#suites a[href*='compare/mmlu-pro-business/']"], "95% CI"),
     ("what does it cost", &["nav a[href='cost.html']"], "per solved"),
     ("what changed last night", &[".changed a"], "nights before"),
-    ("why did B lose an item", &["#suites a[href*='compare/basics/']", "main a[href*='/i/00']"], "Answers and reasons"),
+    ("why did B lose an item", &["#suites a[href*='compare/basics/']", "main a[href*='/i/00']"], "Reason"),
     ("how do these two of 69 compare", &["#suites a[href='suites/aider-polyglot/index.html']", ".ticks a[href*='any.html']"], "Newcombe"),
     (
         "which category is weakest",
