@@ -324,3 +324,26 @@ test("cargo binstall finds the archives by the metadata", () => {
     assert.equal(filled(value(all, "bin-dir"), one, windows), `${name}/${program}`);
   }
 });
+
+test("the recipe of docs/ci.md for every CI runs as it stands", () => {
+  const [, recipe] = readFileSync(join(here, "..", "docs", "ci.md"), "utf8").match(/```sh\n([\s\S]*?)```/);
+  const folder = join(work, "recipe");
+  mkdirSync(join(folder, "reports"), { recursive: true });
+  const record = (passed) => JSON.stringify({ suite: "s", approach: "a", model: "m", shared_tests_passed: passed, shared_tests_total: 60 });
+  mkdirSync(join(folder, "store"));
+  for (const run of [1, 2, 3]) {
+    writeFileSync(join(folder, "store", `old-${run}.json`), record(50 + run));
+    const cases = Array.from({ length: 60 }, (_, at) => `<testcase classname="c" name="t${at}">${at < 40 + run ? "<failure/>" : ""}</testcase>`);
+    const named = '<properties><property name="approach" value="a"/><property name="model" value="m"/></properties>';
+    const time = `timestamp="2026-01-0${run}T00:00:00Z"`;
+    writeFileSync(join(folder, "reports", `new-${run}.xml`), `<testsuite name="s" ${time}>${named}${cases.join("")}</testsuite>`);
+  }
+  const env = { ...process.env, PATH: `${join(work, "bin")}:${process.env.PATH}` };
+  mkdirSync(join(work, "bin"));
+  copyFileSync(binary, join(work, "bin", "evalreport"));
+  execFileSync("evalreport", ["--results", "store", "export", "bundle", "baseline.bundle"], { cwd: folder, env, stdio: "pipe" });
+  const got = spawnSync("sh", ["-c", recipe], { cwd: folder, env, encoding: "utf8" });
+  assert.equal(got.status, 1, got.stderr);
+  assert.match(readFileSync(join(folder, "gate.md"), "utf8"), /^<!-- evalreport:gate -->\n### Gate against baseline\.bundle: regression/);
+  assert.match(readFileSync(join(folder, "gate.xml"), "utf8"), /<failure/);
+});
