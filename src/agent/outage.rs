@@ -35,8 +35,8 @@ const PHRASES: [&str; 32] = [
     "exhausted your capacity",
     "please set an auth method",
 ];
-/// Lower-case phrases that mean the next prompt will fail too: the service refuses the key, the account or the model.
-const REFUSALS: [&str; 19] = [
+/// Lower-case phrases that mean the next prompt will fail too: the service refuses the key, the account or the model, or there is no key.
+const REFUSALS: [&str; 46] = [
     "invalid api key",
     "invalid_api_key",
     "incorrect api key",
@@ -56,6 +56,33 @@ const REFUSALS: [&str; 19] = [
     "does not exist or you do not have access",
     "is not found for api version",
     "requested entity was not found",
+    "invalid x-api-key",
+    "invalid subscription key",
+    "401 unauthorized",
+    "401 client error",
+    "error code: 401",
+    "status code 401",
+    "status code: 401",
+    "error: 401",
+    "http 401",
+    "no auth credentials found",
+    "could not resolve authentication method",
+    "api_key environment variable not set",
+    "api_key environment variable is not set",
+    "api_key is not set",
+    "api_key must be set",
+    "api_key client option must be set",
+    "no api key found",
+    "missing api key",
+    "unrecognizedclientexception",
+    "security token included in the request is invalid",
+    "unable to locate credentials",
+    "model identifier is invalid",
+    "not a valid model id",
+    "not_found_error', 'message': 'model:",
+    "not_found_error\",\"message\":\"model:",
+    "deploymentnotfound",
+    "not found, try pulling it first",
 ];
 /// Only the end of the output is searched. Earlier in it, the model may have written about limits.
 const TAIL_BYTES: usize = 4096;
@@ -129,10 +156,32 @@ mod tests {
             "[API Error: models/nope is not found for API version v1beta, or is not supported for generateContent.]",
             "API key not valid. Please pass a valid API key.",
             "unexpected status 401 Unauthorized: Incorrect",
+            "anthropic.AuthenticationError: Error code: 401 - {'type': 'error', 'error': {'type': 'authentication_error'}}",
+            "anthropic.NotFoundError: Error code: 404 - {'type': 'error', 'error': {'type': 'not_found_error', 'message': 'model: claude-9'}}",
+            "API error 404: {\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: claude-9\"}}",
+            "Error: HTTP 401 Unauthorized",
+            "Error: 401 invalid x-api-key",
+            "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.org/v1/chat",
+            "Error: model \"foo\" not found, try pulling it first",
+            "{\"error\":{\"message\":\"No auth credentials found\",\"code\":401}}",
+            "{\"error\":{\"message\":\"foo/bar is not a valid model ID\",\"code\":400}}",
+            "Error: 401 Access denied due to invalid subscription key or wrong API endpoint.",
+            "Error code: 404 - {'error': {'code': 'DeploymentNotFound', 'message': 'The API deployment does not exist.'}}",
+            "An error occurred (UnrecognizedClientException): The security token included in the request is invalid.",
+            "botocore.errorfactory.ValidationException: The provided model identifier is invalid.",
+            "error: ANTHROPIC_API_KEY environment variable not set",
+            "The api_key client option must be set either by passing api_key to the client or by setting OPENAI_API_KEY",
         ] {
             assert!(is_refusal(text) && is_outage(text), "{text}");
         }
-        for text in ["", "You've hit your limit", "API Error: 529 overloaded", "the model was not found wanting"] {
+        for text in [
+            "",
+            "You've hit your limit",
+            "API Error: 529 overloaded",
+            "the model was not found wanting",
+            "AssertionError: expected 401, got 200",
+            "{'type': 'not_found_error', 'message': 'file: a.txt'}",
+        ] {
             assert!(!is_refusal(text), "{text}");
         }
     }

@@ -219,8 +219,13 @@ impl Maker<'_> {
         let mut arms = Vec::new();
         for id in &chosen {
             let approach = self.approach(id, agent.as_deref())?;
-            if !wanted.models.is_empty() && !approach.takes_model(self.root) {
-                return Err(ignored_model("approach", id));
+            if !approach.takes_model(self.root) {
+                if !wanted.models.is_empty() {
+                    return Err(ignored_model("approach", id, "--model"));
+                }
+                if own_model(&approach).is_some_and(|model| model != OWN_MODEL) {
+                    return Err(ignored_model("approach", id, "`model` of its agent"));
+                }
             }
             let setup = setup_of(&approach);
             for model in models(&wanted.models, None) {
@@ -406,6 +411,23 @@ impl Maker<'_> {
         })
     }
 
+    /// Returns what names a model for an agent that is not given it.
+    fn ignored_source(&self, agent: &config::Agent, asked: &Asked<'_>, wanted: &Wanted) -> Option<&'static str> {
+        let takes_model = match agent.kind {
+            AgentKind::Command => names_model(&agent.command, &agent.env, self.root),
+            AgentKind::Replay => false,
+            _ => true,
+        };
+        // The configuration says which model gave the recorded answers.
+        let is_described = agent.kind == AgentKind::Replay;
+        let sources = [
+            (!wanted.models.is_empty(), "--model"),
+            (wanted.models.is_empty() && asked.model.is_some(), "`model` of the task"),
+            (agent.model.is_some() && !is_described, "`model` of the agent"),
+        ];
+        sources.into_iter().find(|(is_named, _)| *is_named && !takes_model).map(|(_, source)| source)
+    }
+
     fn of_questions(&self, spec: &QuestionSpec, asked: &Asked<'_>, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
         let default = asked.default_agent.or(self.config.default_agent.as_deref());
         let agents: Vec<String> = match (wanted.agents.as_slice(), default, self.config.agents.as_slice()) {
@@ -425,9 +447,8 @@ impl Maker<'_> {
         let mut arms = Vec::new();
         for id in &agents {
             let configured = self.agent(id)?;
-            let is_program = configured.kind == AgentKind::Command;
-            if !wanted.models.is_empty() && is_program && !names_model(&configured.command, &configured.env, self.root) {
-                return Err(ignored_model("agent", id));
+            if let Some(source) = self.ignored_source(configured, asked, wanted) {
+                return Err(ignored_model("agent", id, source));
             }
             for model in models(&wanted.models, asked.model) {
                 let prices = Prices::new(&self.config.prices, self.now.date_naive());
@@ -454,8 +475,8 @@ impl Maker<'_> {
 }
 
 /// Returns the error for a model that no program is told of: runs must not be recorded under it.
-fn ignored_model(kind: &str, id: &str) -> Failure {
-    Failure::new(format!("the {kind} `{}` is not given the model that --model names", visible(id)))
+fn ignored_model(kind: &str, id: &str, source: &str) -> Failure {
+    Failure::new(format!("the {kind} `{}` is not given the model that {source} names", visible(id)))
         .with_hint(format!("put `{{model}}` into its command; if its program reads {MODEL_VARIABLE}, name that in its `env`"))
 }
 

@@ -71,7 +71,11 @@ impl System {
             ("files", self.files, "programs of a run reach the files that they are given"),
             ("ports", self.ports, "they reach the TCP ports that they are given"),
             ("signals", self.signals, "they signal only programs of their own"),
-            ("networks", self.networks, "a server and its tests get a network of their own; without, servers at a fixed port take turns"),
+            (
+                "networks",
+                self.networks,
+                "a server and its tests get a network of their own if the suite's `network` names neither; else servers at a fixed port take turns",
+            ),
         ];
         let lines = parts.map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(is_so)));
         lines.concat()

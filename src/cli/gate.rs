@@ -193,7 +193,13 @@ impl Asked<'_> {
         let mut notes = Vec::new();
         if self.missing.is_some() || is_without {
             notes.extend(self.missing.iter().map(|tried| format!("There is {tried}.")));
-            notes.push("To make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE.".to_owned());
+            // The first night, or the first with a new version of the suite.
+            let grows = self.arguments.baseline.as_deref().is_some_and(|baseline| baseline.starts_with("last:"));
+            notes.push(if grows {
+                "These runs become the baseline of the next ones; nothing is to be done.".to_owned()
+            } else {
+                "To make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE.".to_owned()
+            });
         }
         notes.extend(tables::scope_notes(self.retracted(), !self.warehouse.aliases().is_empty()));
         notes

@@ -43,7 +43,12 @@ fn programs(arm: &Arm, environment: &Environment) -> Vec<String> {
 fn of_code(work: &CodeWork, environment: &Environment) -> Vec<String> {
     let outer = |wrap: Vec<String>| wrap.into_iter().next();
     let agent = outer(work.wrap_of_agent(&environment.root)).or_else(|| work.approach.program().map(str::to_owned));
-    agent.into_iter().chain(outer(work.wrap_of_tests(&environment.root))).collect()
+    let sandbox = outer(work.wrap_of_tests(&environment.root));
+    let judge = work.evaluation.jury.as_ref().and_then(|jury| jury.agent.program()).map(str::to_owned);
+    // Suites of `ralph eval` are tested by that program, which no setup installs.
+    let tester = work.suite.tests.shared.iter().any(|line| line.starts_with("ralph ")).then(|| "ralph".to_owned());
+    let tester = tester.filter(|_| sandbox.is_none());
+    agent.into_iter().chain(sandbox).chain(judge).chain(tester).collect()
 }
 
 /// Warns of suites that need a judge if nobody named one.

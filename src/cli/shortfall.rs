@@ -1,6 +1,6 @@
 //! Reports what a batch did not measure or reach: the reasons in words, and the exit code.
 
-use crate::domain::{Evaluator, Run, RunStatus, visible};
+use crate::domain::{Evaluator, ItemStatus, Run, RunStatus, visible};
 use crate::render::{format, reasons as words};
 use crate::results::{Batch, PlannedArm, ScoreLine, Store};
 use crate::views::{Ending, Reason, reasons};
@@ -115,14 +115,17 @@ impl OfArm<'_> {
 
     /// Says whether a run measured anything about its arm.
     fn is_measured(&self, record: &Run, store: &Store) -> bool {
-        if !record.status.is_counted() {
+        if !record.status.is_counted() || record.measured_nothing() {
             return false;
         }
         if self.questions.is_some() {
-            // A run of questions fails only if every question ended with a crash.
-            return record.status != RunStatus::Failed;
+            return true;
         }
-        record.shared_tests_total.is_some_and(|total| total > 0) || scores(record, store).iter().any(|line| line.score.value.is_some())
+        let is_scored = || scores(record, store).iter().any(|line| line.score.value.is_some());
+        let items = || store.detailed_items(&record.id).ok().flatten().unwrap_or_default();
+        let is_tested = record.shared_tests_total.is_some_and(|total| total > 0);
+        // Of several criteria, the judge may have decided some.
+        is_tested || is_scored() || items().iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail))
     }
 
     /// Returns why a requested judge left something undecided in a finished run.

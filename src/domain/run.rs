@@ -274,6 +274,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Returns whether a run of ours says nothing about its arm, because the agent crashed at every question or before it wrote any file.
+    pub fn measured_nothing(&self) -> bool {
+        self.status == RunStatus::Failed && self.files_generated.unwrap_or(0) == 0 && self.provenance.is_none()
+    }
+
     /// Returns a completed run without measurements.
     pub fn new(id: RunId, suite: impl Into<String>, approach: impl Into<String>, model: impl Into<String>) -> Self {
         Self {

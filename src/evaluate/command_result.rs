@@ -1,10 +1,14 @@
 //! Results of the commands that an evaluator requests. The caller of the evaluator starts them; this module starts no program.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::test_report::{Ending, Output, TestReport};
 use crate::document::quote;
 use crate::domain::visible;
+use crate::files;
 use crate::process::{End, Finished};
 
 /// Purpose of a command, which decides how it is started.
@@ -97,24 +101,165 @@ impl CommandResult {
         self.outputs().iter().find_map(line).filter(|_| self.ending == Ending::Code(0))
     }
 
-    /// Returns what this machine or the suite failed to provide for a command of the suite that ran in `folder`: a test tool, or an
-    /// executable file of the suite. A program that the approach had to make or install is the approach's responsibility.
-    pub fn owed(&self, declared: &str, folder: &Path) -> Option<String> {
+    /// Returns what this machine or the suite failed to provide for a command of the suite: a program that the suite names, or a file of
+    /// the suite. A program that the approach had to make or install is the approach's responsibility.
+    pub fn owed(&self, declared: &str, ground: &Ground<'_>) -> Option<String> {
         if let Some(reason) = &self.unstarted {
             return Some(visible(reason));
         }
-        if let Some(tool) = self.missing_tool(declared).filter(|tool| TOOLS.contains(&tool.as_str())) {
-            return Some(format!("`{tool}` is not on this machine"));
+        // The exit code of a pipe is that of its last command.
+        let hides_codes = declared.replace("||", "").contains('|');
+        if self.ending == Ending::Code(0) && !hides_codes {
+            return None;
         }
-        let is_unrunnable = matches!(self.ending, Ending::Code(126 | 127));
-        let is_of_suite = |path: &str| path.contains('/') && declared.contains(path) && folder.join(path).is_file();
-        self.outputs().iter().flat_map(Output::lines).filter(|_| is_unrunnable).find_map(|line| {
-            let (start, complaint) = line.trim().rsplit_once(": ")?;
-            let path = start.rsplit(": ").next().filter(|path| is_of_suite(path))?;
-            let is_known = ["not found", "Permission denied", "No such file or directory", "bad interpreter"].contains(&complaint);
-            is_known.then(|| format!("`{}` of the suite cannot be started: {complaint}", visible(path)))
+        let outputs = self.outputs();
+        let mut lines = outputs.iter().flat_map(Output::lines).map(str::trim);
+        let words = ground.words(declared);
+        lines.find_map(|line| {
+            if let Some(tool) = missing_module(line).filter(|name| words.contains(*name) && is_tool(name)) {
+                return Some(format!("`{}` is not on this machine", visible(tool)));
+            }
+            if declared.starts_with("ralph ") && finds_no_suite(line) {
+                return Some("`ralph` found no suite of this name".to_owned());
+            }
+            let complaint = Complaint::read(line)?;
+            complaint.names().find_map(|name| ground.blames(declared, &words, name, &complaint, self.ending))
         })
     }
+}
+
+/// What the commands of a suite stand on: the folder that they start in, and what could provide their programs.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The folder in which the command starts.
+    pub folder: &'a Path,
+    /// The folder of the approach's work.
+    pub workspace: &'a Path,
+    /// Value of `EVAL_SUITE_DIR`.
+    pub suite: &'a Path,
+    /// Value of `PATH`. `None` if the programs cannot be looked up from here, as in a sandbox.
+    pub path: Option<&'a OsStr>,
+    /// Whether commands before this one may have installed programs of the approach.
+    pub is_after_setup: bool,
+}
+
+impl Ground<'_> {
+    /// Returns the words of a command, and of the suite's files that it names: they may call further programs.
+    fn words(&self, declared: &str) -> BTreeSet<String> {
+        let mut all: BTreeSet<String> = words(declared).map(str::to_owned).collect();
+        let named: Vec<PathBuf> = all.iter().map(|word| self.place(word)).collect();
+        let own = self.folder.to_owned();
+        let calls_make = all.contains("make");
+        let makefiles = named
+            .iter()
+            .chain([&own])
+            .filter(|_| calls_make)
+            .flat_map(|path| ["Makefile", "makefile", "GNUmakefile"].map(|name| path.join(name)));
+        for file in makefiles.chain(named.iter().cloned()).filter(|path| !path.starts_with(self.workspace)) {
+            let is_script = fs::metadata(&file).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_SCRIPT_BYTES);
+            if let Some(text) = is_script.then(|| files::read(&file).ok()).flatten() {
+                all.extend(words(&String::from_utf8_lossy(&text)).map(str::to_owned));
+            }
+        }
+        all
+    }
+
+    /// Returns the path that a word of a command stands for.
+    fn place(&self, word: &str) -> PathBuf {
+        let mut word = word.to_owned();
+        for (name, folder) in [("EVAL_SUITE_DIR", self.suite), ("EVAL_WORKSPACE", self.workspace)] {
+            let folder = folder.display().to_string();
+            word = word.replace(&format!("${{{name}}}"), &folder).replace(&format!("${name}"), &folder);
+        }
+        let path = self.folder.join(word);
+        path.components().filter(|part| *part != std::path::Component::CurDir).collect()
+    }
+
+    /// Returns the reason if a shell's complaint about `name` is the fault of this machine or the suite.
+    fn blames(&self, declared: &str, named: &BTreeSet<String>, name: &str, complaint: &Complaint<'_>, ending: Ending) -> Option<String> {
+        let is_unstarted = matches!(ending, Ending::Code(126 | 127));
+        if name.contains('/') {
+            let path = self.place(name);
+            let is_named = named.contains(name) || named.iter().any(|word| self.place(word) == path);
+            // After `cd`, a missing file may be one that the approach had to make.
+            let is_of_suite = path.is_file() || !words(declared).any(|word| matches!(word, "cd" | "pushd"));
+            let is_theirs = is_named && is_of_suite && !path.starts_with(self.workspace) && (is_unstarted || complaint.is_of_shell());
+            return is_theirs.then(|| format!("`{}` of the suite cannot be started: {}", visible(name), complaint.what));
+        }
+        let is_certain = complaint.is_of_shell() || complaint.is_of_starter() || (is_unstarted && complaint.is_not_found());
+        let could_be_made = self.is_after_setup && !is_tool(name);
+        let is_owed = is_certain && named.contains(name) && !could_be_made && self.lacks(name);
+        is_owed.then(|| format!("`{}` is not on this machine", visible(name)))
+    }
+
+    fn lacks(&self, program: &str) -> bool {
+        self.path.is_none_or(|path| !std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
+    }
+}
+
+/// A larger file is no script that calls the suite's tools.
+const MOST_SCRIPT_BYTES: u64 = 256 << 10;
+
+/// A message that a program or file cannot be started: `sh: 1: pytest: not found`, `env: ‘python9’: No such file or directory`.
+struct Complaint<'a> {
+    parts: Vec<&'a str>,
+    what: &'a str,
+}
+
+impl<'a> Complaint<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        const KNOWN: [&str; 10] = [
+            "command not found",
+            "not found",
+            "bad interpreter: No such file or directory",
+            "No such file or directory",
+            "No such file",
+            "bad interpreter: Permission denied",
+            "Permission denied",
+            "cannot execute: required file not found",
+            "cannot execute binary file: Exec format error",
+            "Exec format error",
+        ];
+        let (start, what) = KNOWN.iter().find_map(|what| Some((line.strip_suffix(what)?.strip_suffix(": ")?, *what)))?;
+        Some(Self { parts: start.split(": ").map(str::trim).collect(), what })
+    }
+
+    /// Returns what the complaint may be about: the last name, and the script that names a missing interpreter.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let bare = |part: &&'a str| part.rsplit(' ').next().unwrap_or_default().trim_matches(['‘', '’', '\'', '"', '`']);
+        let count = if self.what.starts_with("bad interpreter") { 2 } else { 1 };
+        let names: Vec<&'a str> = self.parts.iter().rev().take(count).map(bare).filter(|name| !name.is_empty()).collect();
+        names.into_iter()
+    }
+
+    /// Shells number their lines: `sh: 1:`, `bash: line 1:`.
+    fn is_of_shell(&self) -> bool {
+        let number = self.parts[1..].first().map(|part| part.trim_start_matches("line "));
+        self.parts.len() > 2 && number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    /// Says whether a program complains whose work is to start others.
+    fn is_of_starter(&self) -> bool {
+        const STARTERS: [&str; 14] =
+            ["chrt", "env", "gmake", "ionice", "make", "nice", "nohup", "setsid", "stdbuf", "sudo", "taskset", "time", "timeout", "xargs"];
+        let head = self.parts.first().and_then(|head| head.split('[').next()).and_then(|head| head.rsplit('/').next());
+        head.is_some_and(|head| STARTERS.contains(&head))
+    }
+
+    fn is_not_found(&self) -> bool {
+        self.what.ends_with("not found")
+    }
+}
+
+/// `Suite not found: flask`, as `ralph eval` says it.
+fn finds_no_suite(line: &str) -> bool {
+    let line = line.to_lowercase();
+    line.contains("suite") && line.contains("not found")
+}
+
+/// Says whether an approach would not bring this program along.
+fn is_tool(name: &str) -> bool {
+    TOOLS.contains(&name)
 }
 
 /// Returns the tools that a command names: test runners, interpreters and compilers, and common utilities.
@@ -123,11 +268,11 @@ pub fn tools_of(declared: &str) -> impl Iterator<Item = &str> {
 }
 
 fn words(declared: &str) -> impl Iterator<Item = &str> {
-    declared.split(|character: char| character.is_whitespace() || ";&|()".contains(character))
+    declared.split(|character: char| character.is_whitespace() || ";&|()#!`\"'".contains(character)).filter(|word| !word.is_empty())
 }
 
 /// Test runners, languages and common utilities: tools that an approach would not bring along.
-const TOOLS: [&str; 62] = [
+const TOOLS: [&str; 63] = [
     "ant",
     "bash",
     "bats",
@@ -177,6 +322,7 @@ const TOOLS: [&str; 62] = [
     "python",
     "python3",
     "rake",
+    "ralph",
     "rspec",
     "ruby",
     "sbt",
@@ -200,6 +346,11 @@ fn missing(line: &str, ending: Ending) -> Option<&str> {
             return rest.rsplit(": ").next();
         }
     }
+    missing_module(line)
+}
+
+/// Reads the name of a missing module or part from messages of Python, cargo and npm.
+fn missing_module(line: &str) -> Option<&str> {
     if let Some((start, name)) = line.split_once(": No module named ") {
         let program = start.rsplit('/').next().unwrap_or(start);
         // In a traceback, this place holds the name of an error, not of a program.
@@ -229,12 +380,67 @@ mod tests {
         result.missing_tool(declared)
     }
 
+    fn ground<'a>(folder: &'a Path, workspace: &'a Path) -> Ground<'a> {
+        Ground { folder, workspace, suite: folder, path: Some(OsStr::new("/bin:/usr/bin")), is_after_setup: false }
+    }
+
+    #[test]
+    fn whose_fault_a_missing_program_is() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, workspace) = (place.path().join("suite"), place.path().join("work"));
+        fs::create_dir_all(folder.join("t")).expect("room");
+        fs::create_dir_all(&workspace).expect("room");
+        fs::write(folder.join("t/run.sh"), "#!/usr/bin/env python9\nexec zz-runner t\n").expect("room");
+        fs::write(folder.join("t/Makefile"), "test:\n\tzz-runner t\n").expect("room");
+        let work = workspace.display();
+        let owed = |declared: &str, code: i32, stderr: &str, is_after_setup: bool| {
+            let stderr = stderr.replace("WORK", &work.to_string()).into_bytes();
+            let result = CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, unstarted: None, tests: None };
+            result.owed(declared, &Ground { is_after_setup, ..ground(&folder, &workspace) })
+        };
+        for (declared, code, stderr) in [
+            ("zz-tool --check", 127, "sh: 1: zz-tool: not found"),
+            ("timeout 20 zz-tool x", 127, "timeout: failed to run command ‘zz-tool’: No such file or directory"),
+            ("sh t/run.sh", 127, "t/run.sh: 2: exec: zz-runner: not found"),
+            ("./t/run.sh", 127, "/usr/bin/env: ‘python9’: No such file or directory"),
+            ("\"$EVAL_SUITE_DIR/t/run.sh\"", 127, "env: 'python9': No such file or directory"),
+            ("make -C t test", 2, "make: zz-runner: No such file or directory"),
+            ("make -C t test", 2, "/bin/sh: 1: zz-runner: not found\nmake: *** [Makefile:2: test] Error 127"),
+            ("zz-tool t || exit 1", 1, "sh: 1: zz-tool: not found"),
+            ("zz-tool t | cat", 0, "sh: 1: zz-tool: not found"),
+            ("cat x | zz-tool .", 127, "bash: line 1: zz-tool: command not found"),
+            ("./t/gone.sh \"$EVAL_WORKSPACE\"", 127, "sh: 1: ./t/gone.sh: not found"),
+            ("./t/run.sh", 126, "sh: 1: ./t/run.sh: Permission denied"),
+            ("./t/run.sh", 126, "bash: line 1: ./t/run.sh: /nope: bad interpreter: No such file or directory"),
+            ("source venv/bin/activate && zz", 1, "bash: line 1: venv/bin/activate: No such file or directory"),
+        ] {
+            assert!(owed(declared, code, stderr, false).is_some(), "{declared}: {stderr}");
+        }
+        for (declared, code, stderr, is_after_setup) in [
+            ("zz-tool --check", 127, "sh: 1: zz-tool: not found", true),
+            ("\"$EVAL_WORKSPACE/app\"", 127, "sh: 1: WORK/app: not found", false),
+            ("cd \"$EVAL_WORKSPACE\" && ./app", 127, "sh: 1: ./app: not found", false),
+            ("\"$EVAL_WORKSPACE/app\"", 127, "WORK/app: 3: zz-other: not found", false),
+            ("app show alice", 1, "alice: not found", false),
+            ("cat main.py", 1, "cat: main.py: No such file or directory", false),
+            ("cat main.py; false", 127, "cat: main.py: No such file or directory", false),
+            // It is there, so somebody else said this.
+            ("cat main.py", 127, "sh: 1: cat: not found", false),
+            ("true", 0, "sh: 1: true: not found", false),
+        ] {
+            assert_eq!(owed(declared, code, stderr, is_after_setup), None, "{declared}: {stderr}");
+        }
+    }
+
     #[test]
     fn a_machine_without_room_is_no_missing_tool() {
         let result = CommandResult::unstarted("Resource temporarily unavailable (os error 11)".to_owned());
         let lacking = "`pytest -q` could not be started: Resource temporarily unavailable (os error 11)";
         assert_eq!(result.lacking("pytest -q").as_deref(), Some(lacking));
-        assert_eq!(result.owed("pytest -q", Path::new("/")).as_deref(), Some("Resource temporarily unavailable (os error 11)"));
+        assert_eq!(
+            result.owed("pytest -q", &ground(Path::new("/"), Path::new("/w"))).as_deref(),
+            Some("Resource temporarily unavailable (os error 11)")
+        );
     }
 
     #[test]

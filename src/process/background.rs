@@ -1,7 +1,7 @@
 //! Programs that run in the background, such as the server of a suite.
 
 use super::running::{Running, Streams};
-use super::{Captured, Command, End, Finished, StartError};
+use super::{Captured, Command, End, Finished, Listener, StartError};
 
 /// A program that runs until it is stopped or dropped. Its process group ends with it.
 pub struct Background {
@@ -19,6 +19,11 @@ impl Background {
     /// Returns how the program ended, or `None` if it still runs. Its child processes may outlive it.
     pub fn exited(&mut self) -> Option<End> {
         self.running.as_mut().and_then(Running::end_by_now)
+    }
+
+    /// Returns who listens on a port of this machine's network.
+    pub fn listener(&self, port: u16) -> Listener {
+        self.running.as_ref().map_or(Listener::Unknown, |running| running.listener(port))
     }
 
     /// Returns the output so far, both streams merged in the order of writing.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::captured::{Captured, Keep};
 use super::guard::Guarded;
 use super::system::{self, Own, Reach, Request, Whom};
-use super::{Command, Confinement, End, Finished, StartError};
+use super::{Command, Confinement, End, Finished, Listener, StartError, port};
 
 /// How long a killed program may take to disappear, and its output to end.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -136,6 +136,10 @@ impl Running {
     /// Lets the guard kill the program if this process no longer can.
     pub fn guard(&mut self) {
         self.guarded = Some(Guarded::new(self.reach.number()));
+    }
+
+    pub fn listener(&self, port: u16) -> Listener {
+        port::listener(&self.reach, port)
     }
 
     pub fn started(&self) -> Instant {

@@ -34,7 +34,7 @@ pub fn fresh_mark() -> String {
 }
 
 #[cfg(target_os = "linux")]
-pub use orphans::{Own, adopt, end_orphans, starting};
+pub use orphans::{Own, adopt, end_orphans, is_within, starting};
 
 /// Other systems cannot make this process the parent of orphans.
 #[cfg(not(target_os = "linux"))]
@@ -187,6 +187,11 @@ mod linux {
         numbers.filter_map(|number| membership(number, reach).map(|member| (number, member)))
     }
 
+    /// Returns whether a process is in the program's group or has its mark.
+    pub fn is_member(number: i32, reach: &Reach) -> bool {
+        membership(number, reach).is_some()
+    }
+
     fn membership(number: i32, reach: &Reach) -> Option<Member> {
         let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
         let group = running_in_group(&stat)?;
@@ -251,6 +256,8 @@ mod orphans {
     /// Rounds of searching for children of the orphans just killed.
     const ROUNDS: usize = 200;
     const BETWEEN: Duration = Duration::from_millis(1);
+    /// Maximum number of ancestors looked at.
+    const MOST_GENERATIONS: usize = 1000;
 
     fn own() -> MutexGuard<'static, BTreeMap<i32, String>> {
         OWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -319,6 +326,33 @@ mod orphans {
             std::thread::sleep(BETWEEN);
         }
         true
+    }
+
+    /// Returns whether a process belongs to a program: by group, mark or ancestors. An orphan belongs to it unless it has another's mark.
+    pub fn is_within(number: i32, reach: &Reach) -> bool {
+        if super::linux::is_member(number, reach) {
+            return true;
+        }
+        let this = getpid().as_raw_nonzero().get();
+        let mut number = number;
+        for _ in 0..MOST_GENERATIONS {
+            match parent_of(number) {
+                Some(parent) if parent == this => {
+                    let own = own();
+                    return !own.contains_key(&number) && !belongs_to_another(number, reach, &own);
+                }
+                Some(parent) if parent > 1 && !super::linux::is_member(parent, reach) => number = parent,
+                parent => return parent.is_some_and(|parent| parent > 1),
+            }
+        }
+        false
+    }
+
+    fn parent_of(number: i32) -> Option<i32> {
+        let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
+        // The name in parentheses may hold any character.
+        let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+        str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
     }
 
     fn belongs_to_another(number: i32, reach: &Reach, own: &BTreeMap<i32, String>) -> bool {

@@ -34,7 +34,8 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
         let what = if kept == 1 { "criterion kept:" } else { "criteria kept:" };
         table.notes.push(format!("{} {what} the same judge already decided.", format::integer(kept)));
     }
-    if !report.is_dry && report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && run.judge != run.judge_before) {
+    let is_second = |run: &JudgedRun| run.judge != run.judge_before && run.before.is_some() && run.after.is_some();
+    if !report.is_dry && report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && is_second(run)) {
         table.notes.push(
             "Another judge, model or prompt than before: both judgements are kept, and scores of the two are not compared.".to_owned(),
         );

@@ -120,7 +120,8 @@ pub fn run(
         let left = timeout.saturating_sub(measured.duration);
         let place = place_of_server(work, context);
         // Waiting for other runs is not this run's time.
-        let _turn = server::turn(work.suite.server.as_ref(), &place);
+        let waiting = |port: u16| step(&format!("waiting for port {port}"));
+        let Some(_turn) = server::turn(work.suite.server.as_ref(), &place, context.stop, waiting) else { return Ok(Ended::Stopped) };
         let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
         let deadline = Instant::now() + patience;
         let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, place, context, step: &step };

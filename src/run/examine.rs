@@ -3,18 +3,19 @@
 //! Failures caused by the approach's work are noted, and the tests show their effect. If the machine itself is at fault, nothing is tested:
 //! no approach should look bad because a package index was down.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::domain::{RunId, visible};
-use crate::evaluate::CommandResult;
+use crate::evaluate::{CommandResult, Ground, tools_of};
 use crate::process::{self, End, Finished};
 use crate::suite::Phase;
 
 use super::isolation::{More, Whom};
-use super::server::{self, Ended, NoServer, Place, Server};
+use super::server::{self, Ended, NoServer, Place, Server, Start};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
 use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
@@ -69,23 +70,33 @@ impl Examination<'_> {
             self.environment(&mut shell)?;
         }
         let installing = self.confined(&shell, Whom::Setup, suite.grants(Phase::Setup), None)?;
-        for line in &suite.setup {
+        for (number, line) in suite.setup.iter().enumerate() {
             (self.step)("setup");
-            troubles.extend(self.setup(&installing, line)?);
+            troubles.extend(self.setup(&installing, line, number > 0)?);
         }
         let mut running = None;
         let mut port = None;
+        let mut empty = None;
         if let Some(server) = &suite.server {
             (self.step)("server");
             let confined = |port: u16| self.confine(&shell, Whom::Work, suite.grants(Phase::Server), Some(port));
-            match Server::start(server, &confined, self.workspace, &self.place, self.left(), self.context.stop) {
+            let start = Start {
+                server,
+                workspace: self.workspace,
+                place: &self.place,
+                suite: &suite.folder,
+                is_after_setup: !suite.setup.is_empty(),
+                most: self.left(),
+                stop: self.context.stop,
+            };
+            match start.start(&confined) {
                 Ok(started) => {
                     port = Some(started.port);
                     running = Some(started);
                 }
                 // Without the server its tests fail, which is the right result.
-                Err(NoServer::Failed { port: empty, reason }) => {
-                    port = Some(empty);
+                Err(NoServer::Failed { port: failed, reason }) => {
+                    (port, empty) = (Some(failed), Some(failed));
                     troubles.push(reason);
                 }
                 Err(NoServer::Impossible(reason)) => return Err(Halt::Impossible(reason)),
@@ -97,7 +108,12 @@ impl Examination<'_> {
         }
         let reports = self.workspace.reports();
         fs::create_dir_all(&reports).map_err(|error| Halt::Impossible(format!("no folder for reports: {error}")))?;
+        let runner = self.runner()?;
         let testing = self.confined(&shell, Whom::Tests, suite.grants(Phase::Tests), port)?;
+        let testing = match runner {
+            Some(path) => testing.with("PYTHONPATH", path),
+            None => testing,
+        };
         let own = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), port)?;
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
@@ -106,6 +122,9 @@ impl Examination<'_> {
                 let bench = Bench { controls: (family == Family::Shared).then_some(self.copy.controls()), ..bench };
                 families.push((family, self.test(&bench, family, commands)?));
             }
+        }
+        if let Some(reason) = empty.and_then(|port| self.place.intruder(port)) {
+            return Err(Halt::Impossible(reason));
         }
         let is_cut = self.left().is_zero();
         match running.map(Server::stop) {
@@ -195,8 +214,30 @@ impl Examination<'_> {
         Ok(())
     }
 
+    /// Returns the value of `PYTHONPATH` with which this machine's pytest runs the suite's tests, whatever the approach has installed. `None`
+    /// if the suite is not in Python, or its own setup names the pytest to install.
+    fn runner(&self) -> Result<Option<OsString>, Halt> {
+        let suite = &self.work.suite;
+        let names_pytest = |line: &String| line.split([' ', '"', '\'']).any(|word| word == "pytest" || word.starts_with("pytest="));
+        if suite.language.as_deref() != Some("python") || suite.setup.iter().any(names_pytest) || !self.workspace.venv().is_dir() {
+            return Ok(None);
+        }
+        let runner = self.workspace.runner();
+        if runner.join("pytest").exists() {
+            let own = self.context.environment.variable("PYTHONPATH").unwrap_or_default();
+            let folders = std::iter::once(runner).chain(std::env::split_paths(own).filter(|path| !path.as_os_str().is_empty()));
+            return std::env::join_paths(folders).map(Some).map_err(|error| Halt::Impossible(format!("no test runner: {error}")));
+        }
+        let tests = suite.tests.shared.iter().chain(&suite.tests.functional);
+        match tests.flat_map(|line| tools_of(line)).find(|tool| *tool == "pytest") {
+            // One approach may have installed it and another not.
+            Some(_) if cfg!(unix) => Err(Halt::Impossible("`pytest` is not on this machine: its `python3` has none".to_owned())),
+            Some(_) | None => Ok(None),
+        }
+    }
+
     /// Runs a setup command. Returns what went wrong, if anything.
-    fn setup(&self, shell: &Shell, line: &str) -> Result<Option<String>, Halt> {
+    fn setup(&self, shell: &Shell, line: &str, is_after_setup: bool) -> Result<Option<String>, Halt> {
         let finished = process::run(&shell.line(line, self.workspace.folder(), Some(self.left())), self.context.stop)
             .map_err(|error| Halt::Impossible(error.to_string()))?;
         let failed = |what: &str| format!("setup `{}` {what}", visible(line));
@@ -209,7 +250,9 @@ impl Examination<'_> {
             }
             End::Exited(_) | End::Signalled(_) => {
                 let said = last_line(&finished);
-                match CommandResult::of(finished).and_then(|result| result.owed(line, self.workspace.folder())) {
+                match CommandResult::of(finished)
+                    .and_then(|result| result.owed(line, &self.ground(shell, self.workspace.folder(), is_after_setup)))
+                {
                     Some(owed) => Err(Halt::Impossible(failed(&format!("could not be done: {owed}")))),
                     None => Ok(Some(failed(&format!("failed: {said}")))),
                 }
@@ -217,10 +260,16 @@ impl Examination<'_> {
         }
     }
 
+    fn ground<'b>(&'b self, shell: &'b Shell, folder: &'b Path, is_after_setup: bool) -> Ground<'b> {
+        let (workspace, suite) = (self.workspace.folder(), self.work.suite.folder.as_path());
+        Ground { folder, workspace, suite, path: shell.path(), is_after_setup }
+    }
+
     pub fn bench<'b>(&'b self, shell: &'b Shell, folder: &'b Path, reports: &'b Path, port: Option<u16>, deadline: Instant) -> Bench<'b> {
         Bench {
             shell,
             folder,
+            ground: self.ground(shell, folder, !self.work.suite.setup.is_empty()),
             port,
             reports,
             roots: vec![self.workspace.folder().display().to_string()],

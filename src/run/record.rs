@@ -77,17 +77,19 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     };
 }
 
-/// Records a run under the model that its agent reports, if it differs from the requested one, and notes the difference.
-///
-/// A run without a requested model keeps its model: it measures the agent's default.
+/// Records the model that the agent reports, and files the run under it if none was requested. Also if another was, with a note.
 pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str>) {
     if reported.is_empty() {
         return;
     }
     let all = reported.iter().copied().collect::<Vec<_>>().join(" + ");
-    if let Some(asked) = asked.filter(|asked| !reported.iter().all(|name| is_same_model(asked, name))) {
-        note(record, &format!("`{}` was asked for, and the agent reports `{}`", visible(asked), visible(&all)));
-        record.model.clone_from(&all);
+    match asked {
+        Some(asked) if reported.iter().all(|name| is_same_model(asked, name)) => {}
+        Some(asked) => {
+            note(record, &format!("`{}` was asked for, and the agent reports `{}`", visible(asked), visible(&all)));
+            record.model.clone_from(&all);
+        }
+        None => record.model.clone_from(&all),
     }
     record.reported_model = Some(all);
 }

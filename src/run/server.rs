@@ -1,11 +1,12 @@
 //! The server of a suite: started on a free port, awaited, and stopped with everything it started.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::evaluate::CommandResult;
-use crate::process::{Background, Network, Probe, Stop, free_port};
+use crate::evaluate::{CommandResult, Ground};
+use crate::process::{Background, Listener, Network, PortTurn, Probe, Stop, free_port};
 use crate::suite;
 
 use super::shell::Shell;
@@ -20,14 +21,13 @@ const TRIES: usize = 3;
 /// Number of characters of a server's output quoted in the reason of its failure.
 const LAST_WORDS: usize = 300;
 
-/// Held by the one run whose server uses a fixed port that other runs also need.
-static TURN: Mutex<()> = Mutex::new(());
-
 /// A server that answers.
 pub struct Server {
     process: Background,
     pub port: u16,
     place: Place,
+    /// Whether the processes behind the port can be seen from here.
+    is_visible: bool,
 }
 
 /// The network in which a run's server listens.
@@ -47,6 +47,16 @@ impl Place {
         }
     }
 
+    /// Returns why tests without a server at this port test another one.
+    pub fn intruder(&self, port: u16) -> Option<String> {
+        let is_taken = self.network().is_none() && self.is_taken(port);
+        is_taken.then(|| of_another(port, "the server was not there"))
+    }
+
+    fn is_taken(&self, port: u16) -> bool {
+        self.answers(&Probe::Port(port))
+    }
+
     pub fn network(&self) -> Option<&Arc<Network>> {
         match self {
             Self::Own(network) => Some(network),
@@ -55,12 +65,15 @@ impl Place {
     }
 }
 
-/// Waits until no other run of this process has a server on a fixed port of the shared network. Returns `None` at once if the port is
-/// freely chosen or the network is private.
-pub fn turn(server: Option<&suite::Server>, place: &Place) -> Option<MutexGuard<'static, ()>> {
+/// Waits until no other run on this machine has a server on the same fixed port of the shared network, and calls `waiting` with the port if
+/// it has to wait. Takes no turn if the port is freely chosen or the network is private. Returns `None` if stopped meanwhile.
+pub fn turn(server: Option<&suite::Server>, place: &Place, stop: &Stop, waiting: impl FnOnce(u16)) -> Option<Option<PortTurn>> {
     match (server, place) {
-        (Some(server), Place::Shared) if !is_free_choice(server) => Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)),
-        (_, Place::Shared | Place::Own(_)) => None,
+        (Some(server), Place::Shared) if !is_free_choice(server) => {
+            let port = literal_port(server);
+            PortTurn::wait(port, stop, || waiting(port)).map(Some)
+        }
+        (_, Place::Shared | Place::Own(_)) => Some(None),
     }
 }
 
@@ -78,26 +91,30 @@ pub enum NoServer {
     Stopped,
 }
 
-impl Server {
-    /// Starts the server in the workspace and waits until its health check answers, at most for `most`. `shell` returns the environment of
-    /// a server at a port.
-    pub fn start(
-        server: &suite::Server,
-        shell: &dyn Fn(u16) -> io::Result<Shell>,
-        workspace: &Workspace,
-        place: &Place,
-        most: Duration,
-        stop: &Stop,
-    ) -> Result<Self, NoServer> {
-        let is_free_choice = is_free_choice(server);
-        let is_taken = |port: u16| place.answers(&Probe::Port(port));
+/// What a server is started with.
+pub struct Start<'a> {
+    pub server: &'a suite::Server,
+    pub workspace: &'a Workspace,
+    pub place: &'a Place,
+    /// The suite's folder.
+    pub suite: &'a Path,
+    pub is_after_setup: bool,
+    /// Maximum time until it answers.
+    pub most: Duration,
+    pub stop: &'a Stop,
+}
+
+impl Start<'_> {
+    /// Starts the server in the workspace and waits until its health check answers. `shell` returns the environment of a server at a port.
+    pub fn start(&self, shell: &dyn Fn(u16) -> io::Result<Shell>) -> Result<Server, NoServer> {
+        let is_free_choice = is_free_choice(self.server);
         let mut tries = if is_free_choice { TRIES } else { 1 };
         loop {
             let port = if is_free_choice {
                 free_port().map_err(|error| NoServer::Impossible(format!("no free port: {error}")))?
             } else {
-                let port = literal_port(server);
-                if is_taken(port) {
+                let port = literal_port(self.server);
+                if self.place.is_taken(port) {
                     // The tests would test the wrong server.
                     let reason = format!("port {port} is taken by another process; `{{port}}` in the server's command takes a free one");
                     return Err(NoServer::Impossible(reason));
@@ -106,64 +123,80 @@ impl Server {
             };
             tries -= 1;
             let shell = shell(port).map_err(|error| NoServer::Impossible(format!("no isolation: {error}")))?;
-            match Self::start_at(server, port, &shell, workspace, place, most, stop) {
-                Err(NoServer::Failed { .. }) if tries > 0 && is_taken(port) => {}
-                Err(NoServer::Failed { port, reason }) if is_taken(port) => return Err(NoServer::Impossible(of_another(port, &reason))),
+            match self.start_at(port, &shell) {
+                Err(NoServer::Failed { .. }) if tries > 0 && self.place.is_taken(port) => {}
+                Err(NoServer::Failed { port, reason }) if self.place.is_taken(port) => {
+                    return Err(NoServer::Impossible(of_another(port, &reason)));
+                }
                 outcome => return outcome,
             }
         }
     }
 
-    fn start_at(
-        server: &suite::Server,
-        port: u16,
-        shell: &Shell,
-        workspace: &Workspace,
-        place: &Place,
-        most: Duration,
-        stop: &Stop,
-    ) -> Result<Self, NoServer> {
+    fn start_at(&self, port: u16, shell: &Shell) -> Result<Server, NoServer> {
         let filled = |text: &str| text.replace("{port}", &port.to_string());
         let mut shell = shell.clone();
         set_port(&mut shell, port);
-        let command = shell.line(&filled(&server.command), workspace.folder(), None);
-        let mut process = Background::start(&command).map_err(|error| NoServer::Impossible(error.to_string()))?;
-        let patience = server.startup_timeout.unwrap_or(DEFAULT_PATIENCE).min(most);
+        let command = shell.line(&filled(&self.server.command), self.workspace.folder(), None);
+        let process = Background::start(&command).map_err(|error| NoServer::Impossible(error.to_string()))?;
+        // A sandbox may have the server run by another program, such as a container's.
+        let is_visible = shell.wrap.is_empty() && self.place.network().is_none();
+        let mut server = Server { process, port, place: self.place.clone(), is_visible };
+        let patience = self.server.startup_timeout.unwrap_or(DEFAULT_PATIENCE).min(self.most);
         let begin = Instant::now();
         loop {
-            let answers = place.answers(&match &server.health_check {
+            let answers = self.place.answers(&match &self.server.health_check {
                 Some(address) => Probe::Address(filled(address)),
                 None => Probe::Port(port),
             });
-            let failure = if let Some(end) = process.exited() {
+            let failure = if let Some(end) = server.process.exited() {
                 // Any answer came from another server.
                 format!("the server ended before it answered ({})", ended(end))
-            } else if answers {
-                return Ok(Self { process, port, place: place.clone() });
-            } else if stop.is_stopped() {
+            } else if answers && server.is_its_own() {
+                return Ok(server);
+            } else if self.stop.is_stopped() {
                 return Err(NoServer::Stopped);
+            } else if answers {
+                // The port stays taken, which the caller sees.
+                "the server does not listen there".to_owned()
             } else if begin.elapsed() > patience {
                 format!("the server did not answer within {} s", patience.as_secs_f64().round())
             } else {
                 std::thread::sleep(BETWEEN_CHECKS);
                 continue;
             };
-            let finished = process.stop();
+            let finished = server.process.stop();
             let said = last_words(&finished.stdout.text());
-            if let Some(owed) = CommandResult::of(finished).and_then(|result| result.owed(&server.command, workspace.folder())) {
+            let folder = self.workspace.folder();
+            let ground = Ground { folder, workspace: folder, suite: self.suite, path: shell.path(), is_after_setup: self.is_after_setup };
+            if let Some(owed) = CommandResult::of(finished).and_then(|result| result.owed(&self.server.command, &ground)) {
                 return Err(NoServer::Impossible(format!("the server cannot be started: {owed}")));
             }
             return Err(NoServer::Failed { port, reason: format!("{failure}{said}") });
         }
     }
+}
+
+impl Server {
+    /// Returns whether the server itself listens on its port, as far as the system tells.
+    fn is_its_own(&self) -> bool {
+        !self.is_visible || self.process.listener(self.port) != Listener::Another
+    }
 
     /// Stops the server and everything it started. Returns how it ended, if it had already ended.
     pub fn stop(mut self) -> Ended {
+        let is_its_own = self.is_its_own();
         let early = self.process.exited();
         let said = self.process.stop().stdout;
-        let Some(end) = early else { return Ended::Now };
-        let reason = format!("the server ended during the tests ({}){}", ended(end), last_words(&said.text()));
-        if self.place.answers(&Probe::Port(self.port)) { Ended::Replaced(of_another(self.port, &reason)) } else { Ended::Early(reason) }
+        let reason = early.map(|end| format!("the server ended during the tests ({}){}", ended(end), last_words(&said.text())));
+        match reason {
+            _ if !is_its_own => {
+                Ended::Replaced(of_another(self.port, reason.as_deref().unwrap_or("the server does not listen there alone")))
+            }
+            None => Ended::Now,
+            Some(reason) if self.place.is_taken(self.port) => Ended::Replaced(of_another(self.port, &reason)),
+            Some(reason) => Ended::Early(reason),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands of a suite: single shell lines, trusted like a Makefile, that run untrusted code.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,9 @@ impl Shell {
     pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
         let secrets = environment.secret_names().map(|name| (OsString::from(name), None));
         let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect(), confinement: None };
+        if let Some(path) = environment.variable("PATH") {
+            shell.set("PATH", path);
+        }
         for (name, value) in QUIET {
             shell.set(name, value);
         }
@@ -35,6 +38,12 @@ impl Shell {
 
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.variables.insert(name.into(), Some(value.into()));
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.set(name, value);
+        self
     }
 
     /// Puts the programs of a virtual environment first in `PATH`.
@@ -50,7 +59,13 @@ impl Shell {
 
     /// Returns the command that runs a shell line in `folder`.
     pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
-        self.program(["sh", "-c", line].map(str::to_owned).to_vec(), folder, wall)
+        let shell = if needs_bash(line) { "bash" } else { "sh" };
+        self.program([shell, "-c", line].map(str::to_owned).to_vec(), folder, wall)
+    }
+
+    /// Returns where programs are looked up, or `None` in a sandbox, which may have other programs.
+    pub fn path(&self) -> Option<&OsStr> {
+        if self.wrap.is_empty() { self.variables.get(OsStr::new("PATH"))?.as_deref() } else { None }
     }
 
     /// Returns the command that runs a program with its arguments in `folder`.
@@ -66,6 +81,16 @@ impl Shell {
     }
 }
 
+/// Says whether a line uses commands that other shells do not have: `source` and `[[`.
+fn needs_bash(line: &str) -> bool {
+    let starts = line.split([';', '&', '|', '(', '{', '\n']).map(str::trim_start);
+    let command = |start: &str| {
+        let mut words = start.split_whitespace().skip_while(|word| matches!(*word, "if" | "then" | "do" | "else" | "elif" | "while" | "!"));
+        matches!(words.next(), Some("source" | "[["))
+    };
+    starts.into_iter().any(command)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +103,16 @@ mod tests {
         let removed: Vec<&str> =
             shell.variables.iter().filter(|(_, value)| value.is_none()).filter_map(|(name, _)| name.to_str()).collect();
         assert_eq!(removed, ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]);
+    }
+
+    #[test]
+    fn bash_runs_what_only_bash_knows() {
+        for line in ["source venv/bin/activate && pytest", "cd x && source a", "if [[ -f x ]]; then pytest; fi", "true; ! [[ a == b ]]"] {
+            assert!(needs_bash(line), "{line}");
+        }
+        for line in ["pytest source", "echo source a", ". venv/bin/activate && pytest", "[ -f x ] && pytest", "grep '[[:space:]]' x"] {
+            assert!(!needs_bash(line), "{line}");
+        }
     }
 
     #[test]

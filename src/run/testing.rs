@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, visible};
-use crate::evaluate::CommandResult;
 use crate::evaluate::test_report::{self, Control, Source, TestReport};
+use crate::evaluate::{CommandResult, Ground};
 use crate::files;
 use crate::process::{self, Stop};
 
@@ -57,6 +57,7 @@ pub struct Tested {
 pub struct Bench<'a> {
     pub shell: &'a Shell,
     pub folder: &'a Path,
+    pub ground: Ground<'a>,
     /// The server's port, which replaces `{port}`.
     pub port: Option<u16>,
     /// Folder for reports, outside the workspace.
@@ -128,7 +129,7 @@ impl Bench<'_> {
         // A check's output comes from the approach's code, which must not name its own outcomes.
         let hears = family != Family::Functional;
         let result = self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?;
-        let owed = result.owed(declared, self.folder);
+        let owed = result.owed(declared, &self.ground);
         Some((result.tests?, owed))
     }
 
@@ -143,6 +144,7 @@ impl Bench<'_> {
             None => plan,
         };
         let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
+        let filled = sourcing(&filled, self.folder, self.ground.workspace);
         let mut shell = self.shell.clone();
         for (name, value) in &plan.environment {
             shell.set(name, value);
@@ -172,6 +174,18 @@ impl Bench<'_> {
             Err(error) => Some(CommandResult::unstarted(error.to_string())),
         }
     }
+}
+
+/// Lets a command source a file that `setup` made in the workspace, such as `venv/bin/activate`, by the name that it has for `setup`.
+fn sourcing(line: &str, folder: &Path, workspace: &Path) -> String {
+    let part = |part: &str| {
+        let start = part.trim_start();
+        let file = ["source ", ". "].iter().find_map(|word| start.strip_prefix(word))?.trim_start();
+        let file = &file[..file.find(char::is_whitespace).unwrap_or(file.len())];
+        let made = workspace.join(file);
+        (!folder.join(file).exists() && made.is_file()).then(|| part.replacen(file, &made.display().to_string(), 1))
+    };
+    line.split("&&").map(|text| part(text).unwrap_or_else(|| text.to_owned())).collect::<Vec<_>>().join("&&")
 }
 
 fn modified(path: &Path) -> Option<std::time::SystemTime> {

@@ -41,7 +41,10 @@ def unpack(target):
 
 
 def lend_pytest(target, runner):
-    """Puts the pytest of this Python behind whatever will be installed: tests start without an approach that asks for it."""
+    """Puts the pytest of this Python behind whatever will be installed: an approach's own tests start without one that it asked for.
+
+    The suite's tests get the folder before whatever is installed, by PYTHONPATH.
+    """
     from importlib import metadata
 
     sys.path.append(site.getusersitepackages())

@@ -296,7 +296,7 @@ fn failed_runs_count_and_outages_do_not() {
     ]);
     let row = &project.run(["leaderboard", "--format", "markdown"]).shown()[0];
     assert_eq!((row["Passed"].as_str(), row["Runs"].as_str()), ("4/20", "2"));
-    assert_eq!(row["Not counted"], "1 run not completed, 2 runs not counted");
+    assert_eq!(row["Notes"], "1 run not completed, 2 runs not counted");
 }
 
 /// `big`: a 90 of 100, b 50 of 100. `small`: a 1 of 10, b 9 of 10. `only`: c 10 of 10.

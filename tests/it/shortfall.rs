@@ -55,10 +55,18 @@ fn an_agent_that_crashes_on_every_question_has_not_been_measured() {
     let pages = project.files("site/runs");
     let page = project.read(pages.iter().find(|path| path.ends_with("index.html")).expect("the run has a page"));
     assert!(page.contains(error) && page.contains("Reasons for failures"), "{page}");
-    // Who is alone is not first.
+    // Who is alone is not first, and neither is who crashed beside another.
+    project.file(
+        "evalreport.yaml",
+        project.read("evalreport.yaml").replace("tasks:", &format!("{}tasks:", script("good", "echo '<answer>one</answer>'"))),
+    );
     let board = project.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"][0]["entries"][0].get("standing"), None);
     assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown()[0]["Rank"], "–");
+    assert_eq!(project.run(["run", "quiz", "--agent", "good"]).code, 0);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let ranked: Vec<bool> = (0..2).map(|place| board["suites"][0]["entries"][place].get("standing").is_some()).collect();
+    assert_eq!(ranked, [false, false], "{board}");
     let shown = project.run(["show", header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("Why items did not pass"), "{}", shown.stdout);
 }
@@ -186,6 +194,41 @@ fn a_judge_that_is_dead_is_a_warning_at_once_and_an_exit_code() {
     let first = lines.iter().position(|line| line.starts_with("warning")).expect("a warning");
     let second_run = lines.iter().position(|line| line.starts_with("start     tested a/none 2")).expect("a second run");
     assert!(first < second_run, "{}", output.stderr);
+}
+
+#[test]
+fn a_judge_whose_program_is_missing_costs_nothing() {
+    let project = judged("judge: {agent: gone}\n");
+    let text = project.read("evalreport.yaml") + "  - {id: gone, type: command, command: [no-such-judge]}\n";
+    project.file("evalreport.yaml", text);
+    let output = project.run(["run", "judged"]);
+    assert!(output.refusal().contains("program `no-such-judge` not found on PATH"), "{}", output.stderr);
+    assert!(!project.path("results").exists());
+}
+
+#[test]
+fn what_a_judge_decided_in_part_was_measured() {
+    let project = judged("judge: {agent: part}\nevaluators: {requirementFulfillment: {criteria_per_question: 3}}\n");
+    let part = script("part", "case $(cat) in *sorts*) echo overload >&2; exit 9;; esac; cat verdicts.json");
+    project.file("evalreport.yaml", project.read("evalreport.yaml") + &part);
+    let output = project.run(["run", "judged"]);
+    assert_eq!(output.code, 3, "{}", output.stderr);
+    assert!(output.stderr.contains("not all was judged of judged a/none"), "{}", output.stderr);
+    assert!(!output.stderr.contains("nothing was measured"), "{}", output.stderr);
+}
+
+#[test]
+fn an_approach_that_crashes_before_it_writes_has_not_been_measured() {
+    let project = judged("evaluators: {requirementFulfillment: false}\n");
+    let config = project.read("evalreport.yaml").replace("echo x > made.txt", "echo boom >&2; exit 1");
+    project.file("evalreport.yaml", config);
+    let output = project.run(["run", "tested", "--runs", "2"]);
+    assert_eq!(output.code, 3, "{}", output.stderr);
+    assert_eq!(said(&output, "nothing"), ["nothing was measured of tested a/none: see why above"]);
+    // What it left was tested.
+    let config = project.read("evalreport.yaml").replace("echo boom >&2; exit 1", "echo x > made.txt; exit 1");
+    project.file("evalreport.yaml", config);
+    assert_eq!(project.run(["run", "tested"]).code, 0);
 }
 
 #[test]

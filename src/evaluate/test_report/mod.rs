@@ -29,7 +29,7 @@ pub use outcome::{Format, Source, TestOutcome, TestReport};
 
 use crate::domain::ItemStatus;
 
-use collect::Collector;
+use collect::{Collector, Counts};
 pub(super) use output::Output;
 
 /// How a command ended.
@@ -65,6 +65,8 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     let counts = if tests.is_empty() { text::last_summary(&stdout, &stderr) } else { None };
     let source = match (format, counts) {
         (Some(format), None) if !tests.is_empty() => Source::Tests(format),
+        // Such as `0/0 passed`.
+        (_, Some(counts)) if counts == Counts::default() => Source::NoTests,
         (_, Some(counts)) => {
             tests.count(&counts);
             Source::Counts

@@ -53,10 +53,24 @@ const STATUSES: &[(&[&str], Counted)] = &[
     ),
     (&["failed", "fail", "fails", "failing", "failure", "failures", "xpass", "unexpected-successes"], Counted::Failed),
     (
-        &["error", "errors", "errored", "crashed", "broken", "timed-out", "interrupted", "cancelled", "undefined", "ambiguous"],
+        &["error", "errors", "errored", "crashed", "broken", "timed-out", "interrupted", "cancelled", "undefined", "ambiguous", "invalid"],
         Counted::Errors,
     ),
-    (&["error-occurred-outside-of", "errors-occurred-outside-of"], Counted::Outside),
+    (
+        &[
+            "error-occurred-outside-of",
+            "errors-occurred-outside-of",
+            "error-was-not-a-part-of-any",
+            "errors-were-not-a-part-of-any",
+            "uncaught-exception",
+            "uncaught-exceptions",
+            "unhandled-rejection",
+            "unhandled-rejections",
+            "unhandled-error",
+            "unhandled-errors",
+        ],
+        Counted::Outside,
+    ),
     (
         &[
             "skipped",
@@ -78,6 +92,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "did-not-run",
             "not-run",
             "expected-failures",
+            "failed-as-expected",
         ],
         Counted::Skipped,
     ),
@@ -99,7 +114,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "notices",
             "risky",
             "subtests-passed",
-            "invalid",
+            "flakes",
         ],
         Counted::Nothing,
     ),
@@ -169,6 +184,9 @@ pub fn line(line: &str) -> Option<Line> {
         return Some(Line::Whole(Counts { passed: count, ..Counts::default() }));
     }
     let is_program = ["failed!", "passed!", "skipped!"].iter().any(|start| lower.starts_with(start)) && lower.contains(" - ");
+    if let Some(count) = vitest_errors(&lower) {
+        return Some(Line::Single("errors-outside".to_owned(), Tally::of(Counted::Outside, count)));
+    }
     let text = without_time(&lower);
     let text = bare(text.split_once("! ").filter(|_| is_program).map_or(text, |(_, rest)| rest));
     let (tally, parts, word) = tally(text)?;
@@ -187,6 +205,17 @@ impl Tally {
         let rest = || self.total.filter(|_| is_told).map(|total| total.saturating_sub(failed + errors + skipped));
         let passed = self.passed.or_else(rest)?;
         Some(Counts { passed, failed, errors: errors + self.outside, skipped })
+    }
+
+    /// Returns the number of errors outside any test if nothing else is counted.
+    pub fn only_outside(&self) -> Option<u64> {
+        (*self == Self { outside: self.outside, ..Self::default() }).then_some(self.outside)
+    }
+
+    /// Returns the counts of a summary that leaves out counts of zero: without a number of passed tests, none passed.
+    pub fn without_passed(&self) -> Option<Counts> {
+        let is_told = self.failed.is_some() || self.errors.is_some() || self.outside > 0;
+        is_told.then(|| Self { passed: self.passed.or(Some(0)), ..self.clone() }.counts())?
     }
 
     pub fn add(&mut self, other: &Self) {
@@ -236,7 +265,8 @@ fn google_test(line: &str) -> Option<Line> {
     let rest = rest.trim().trim_end_matches(['.', ':']);
     let (count, noun) = rest.strip_suffix(", listed below").unwrap_or(rest).split_once(' ')?;
     matches!(noun, "test" | "tests").then_some(())?;
-    Some(Line::Single(word.trim().to_owned(), Tally::of(counted, number(count)?)))
+    // The same word as in `1 FAILED TEST`, which repeats the count at the end.
+    Some(Line::Single(word.trim().to_lowercase(), Tally::of(counted, number(count)?)))
 }
 
 /// Catch2's `All tests passed (3 assertions in 2 test cases)`
@@ -247,12 +277,21 @@ fn catch2(lower: &str) -> Option<u64> {
     matches!(noun, "test case" | "test cases").then(|| number(count))?
 }
 
+/// vitest's `Errors  1 error`: errors outside any test.
+fn vitest_errors(lower: &str) -> Option<u64> {
+    let (count, noun) = lower.strip_prefix("errors  ")?.trim().split_once(' ')?;
+    matches!(noun, "error" | "errors").then(|| number(count))?
+}
+
 /// Removes the duration of the tests.
 fn without_time(text: &str) -> &str {
     let text = text.split(", duration:").next().unwrap_or(text);
     let text = text.split(", spent ").next().unwrap_or(text);
+    // Playwright's `1 error was not a part of any test, see above for details`
+    let text = text.split(", see above").next().unwrap_or(text);
     let starts_with_number = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit() || first == '<');
-    text.rsplit_once(" in ").filter(|(_, rest)| starts_with_number(rest)).map_or(text, |(counts, _)| counts)
+    let before = |word: &str| text.rsplit_once(word).filter(|(_, rest)| starts_with_number(rest)).map(|(counts, _)| counts);
+    before(" in ").or_else(|| before(" after ")).unwrap_or(text)
 }
 
 /// Removes rules, signs and full stops at both ends.
@@ -313,7 +352,11 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
     }
     let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
     let after = rest[end..].trim_start();
-    // `Tests: 3, Assertions: 5` has a bare number; `Tests: 3 passed` does not.
+    // `Tests: 3, Assertions: 5` and `Total: 4 Passed: 3` have a bare number; `Tests: 3 passed` does not.
+    let is_key = |word: &str| word.ends_with([':', '=']);
+    if after.split(' ').next().is_some_and(is_key) {
+        return (number(&rest[..end]), after);
+    }
     match (after.strip_prefix([',', ';', '|']), after.is_empty()) {
         (Some(after), _) => (number(&rest[..end]), after.trim()),
         (None, true) => (None, text),
@@ -323,10 +366,11 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
 
 /// Reads parts that are separated by commas or similar signs. All parts must be counts, with number and word in one order.
 fn listed(text: &str) -> Option<(Tally, String, usize)> {
-    let text = text.replace(", with ", ", ").replace(" and ", ", ").replace(" / ", ", ");
+    let text = text.replace(", with ", ", ").replace(" and ", ", ").replace(" / ", ", ").replace(" - ", ", ");
     let mut sum = Tally::default();
     let (mut first, mut order, mut count) = (String::new(), None, 0);
-    for piece in text.split([',', ';', '|', '\t', '·']).map(bare).filter(|piece| !piece.is_empty()) {
+    let pieces = text.split([',', ';', '|', '\t', '·']).map(bare).filter(|piece| !piece.is_empty());
+    for piece in &pieces.flat_map(unseparated).collect::<Vec<String>>() {
         let is_number_first = piece.starts_with(|character: char| character.is_ascii_digit());
         if *order.get_or_insert(is_number_first) != is_number_first {
             return None;
@@ -339,6 +383,30 @@ fn listed(text: &str) -> Option<(Tally, String, usize)> {
         count += 1;
     }
     (count > 0).then_some((sum, first, count))
+}
+
+/// Splits counts that only blanks separate: `3 passed 1 failed`, `passed: 3 failed: 1`.
+fn unseparated(piece: &str) -> Vec<String> {
+    let tokens: Vec<&str> = piece.split_whitespace().collect();
+    let is_number = |token: &str| number(token).is_some();
+    let is_number_first = tokens.first().is_some_and(|first| is_number(first));
+    let mut pieces: Vec<Vec<&str>> = Vec::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| tokens[before]);
+        let begins = match before {
+            None => true,
+            // `3 of 4 tests passed` is one count.
+            Some(before) if is_number_first => is_number(token) && !is_number(before) && before != "of",
+            Some(before) => is_number(before.rsplit([':', '=']).next().unwrap_or(before)) && token.contains([':', '=']),
+        };
+        if begins {
+            pieces.push(Vec::new());
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.push(token);
+        }
+    }
+    pieces.into_iter().map(|tokens| tokens.join(" ")).collect()
 }
 
 /// Reads `3 passed`, `3 tests passed`, `passed: 3`, `3/4 passed`, `3 of 4 tests passed`, `1 test failed out of 3`.

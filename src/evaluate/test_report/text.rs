@@ -10,12 +10,16 @@ use super::output::Output;
 use super::pytest;
 use super::summary::{self, Line, Tally, number};
 
-/// Returns the last summary of standard output, else of standard error. `None` if there is none or it counts nothing.
+/// Returns the last summary of standard output, else of standard error. `None` if there is none. A summary that counts nothing is returned
+/// only if there is no other: it says that no test was run.
 pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
-    [stdout, stderr]
-        .iter()
-        .find_map(|output| of_runner(output).filter(|counts| *counts != Counts::default()))
+    let found = [of_runner(stdout), of_runner(stderr)];
+    found
+        .into_iter()
+        .flatten()
+        .find(|counts| *counts != Counts::default())
         .or_else(|| [stdout, stderr].iter().find_map(|output| output.lines().filter_map(found_errors).last()))
+        .or_else(|| found.into_iter().flatten().next())
 }
 
 fn of_runner(output: &Output) -> Option<Counts> {
@@ -25,6 +29,7 @@ fn of_runner(output: &Output) -> Option<Counts> {
     // If every count has its own line, a repeated word begins a new summary.
     let mut singles: Option<(BTreeSet<String>, Tally)> = None;
     let mut programs: Option<Counts> = None;
+    let mut is_of_playwright = false;
     for line in output.lines().map(str::trim) {
         if let Some(counts) = prove.line(line) {
             last = Some(counts);
@@ -58,6 +63,11 @@ fn of_runner(output: &Output) -> Option<Counts> {
                 last = Some(*sum);
             }
             Some(Line::Single(word, tally)) => {
+                if let (None, Some(counts), Some(outside)) = (&singles, &mut last, tally.only_outside()) {
+                    // A line of its own after the summary of tests.
+                    counts.errors += outside;
+                    continue;
+                }
                 let (words, sum) = singles.get_or_insert_default();
                 if !words.insert(word.clone()) {
                     (*words, *sum) = (BTreeSet::from([word]), Tally::default());
@@ -65,10 +75,20 @@ fn of_runner(output: &Output) -> Option<Counts> {
                 sum.add(&tally);
                 last = sum.counts().or(last);
             }
-            None => {}
+            None => is_of_playwright |= names_a_place(line),
         }
     }
-    last
+    let outside = |tally: &Tally| is_of_playwright || tally.only_outside().is_some();
+    last.or_else(|| singles.map(|(_, tally)| tally).filter(outside).and_then(|tally| tally.without_passed()))
+}
+
+/// `[chromium] › a.spec.ts:3:1 › has title`, as Playwright lists failed tests. Its summary leaves out counts of zero.
+fn names_a_place(line: &str) -> bool {
+    let is_place = |part: &str| {
+        let mut parts = part.rsplitn(3, ':');
+        parts.next().and_then(number).is_some() && parts.next().and_then(number).is_some() && parts.next().is_some()
+    };
+    line.contains(" › ") && line.split(" › ").any(is_place)
 }
 
 /// State of reading prove's output: failed tests are listed by file, the total comes at the end.
@@ -156,6 +176,7 @@ mod tests {
         check("FAILURES!\nTests: 3, Assertions: 5, Errors: 1, Failures: 1.", Some((1, 1, 1, 0)));
         check("  Results: 26 passed, 2 failed out of 28\n\nTests: 26/28 passed", Some((26, 2, 0, 0)));
         check("Tests: 29/28 passed", None);
+        check("Tests: 0/0 passed", Some((0, 0, 0, 0)));
         check("[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1", Some((3, 1, 0, 1)));
     }
 
@@ -189,6 +210,13 @@ mod tests {
             "1 of 4 tests failed",
             "Passed: 3\nFailed: 1",
             "Total tests: 4\n     Passed: 3\n     Failed: 1",
+            "3 passed 1 failed",
+            "3 passed - 1 failed",
+            "3 tests passed 1 test failed",
+            "passed: 3 failed: 1",
+            "passed=3 failed=1",
+            "Total: 4 Passed: 3 Failed: 1",
+            "3 passed, 1 failed after 12ms",
         ] {
             check(text, Some((3, 1, 0, 0)));
         }
@@ -215,6 +243,8 @@ mod tests {
         check("ok | 2 passed (3 steps) | 0 failed | 1 ignored (5ms)", Some((2, 0, 0, 1)));
         let google = "[==========] 42 tests from 8 test suites ran. (1234 ms total)\n[  PASSED  ] 41 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Merge.test_2";
         check(google, Some((41, 1, 0, 0)));
+        check(&format!("{google}\n\n 1 FAILED TEST\n  YOU HAVE 1 DISABLED TEST\n"), Some((41, 1, 0, 0)));
+        check("test cases: 4 | 2 passed | 1 failed | 1 failed as expected\nassertions: 9 | 8 passed | 1 failed", Some((2, 1, 0, 1)));
         check("test cases: 2 | 1 passed | 1 failed\nassertions: 5 | 4 passed | 1 failed", Some((1, 1, 0, 0)));
         check(
             "[doctest] test cases:  3 |  1 passed | 1 failed | 1 skipped\n[doctest] assertions: 9 | 7 passed | 2 failed |",
@@ -222,6 +252,17 @@ mod tests {
         );
         check("All tests passed (3 assertions in 2 test cases)", Some((2, 0, 0, 0)));
         check("2 doctests, 3 tests, 1 failure", Some((4, 1, 0, 0)));
+        check("4 tests, 1 failure, 1 invalid", Some((2, 1, 1, 0)));
+        check("[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Flakes: 1", Some((3, 1, 0, 0)));
+        check(" Test Files  2 passed (2)\n      Tests  4 passed (4)\n     Errors  1 error\n   Start at  10:00:00", Some((4, 0, 1, 0)));
+        check(" Test Files  2 failed (2)\n      Tests  1 failed | 3 passed (4)\n     Errors  2 errors", Some((3, 1, 2, 0)));
+        check(" Test Files  1 failed (1)\n      Tests  no tests\n     Errors  1 error", Some((0, 0, 1, 0)));
+        let failed = "    [chromium] › a.spec.ts:3:1 › a ─────\n    b.spec.ts:4:1 › b\n";
+        check(&format!("  3 failed\n{failed}"), Some((0, 3, 0, 0)));
+        check(&format!("  2 failed\n{failed}  3 did not run\n"), Some((0, 2, 0, 3)));
+        check(&format!("  1 failed\n{failed}  2 did not run\n  5 passed (1.3m)"), Some((5, 1, 0, 2)));
+        check("  1 error was not a part of any test, see above for details\n  4 passed (2.0s)", Some((4, 0, 1, 0)));
+        check("  1 uncaught exception\n  3 tests passed", Some((3, 0, 1, 0)));
         check("Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds", Some((2, 1, 0, 0)));
         check("FAILURES!\nTests: 12, Assertions: 30, Failures: 2, Errors: 1.", Some((9, 2, 1, 0)));
         check("OK, but there were issues!\nTests: 3, Assertions: 5, Warnings: 1, PHPUnit Deprecations: 1.", Some((3, 0, 0, 0)));

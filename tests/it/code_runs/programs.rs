@@ -160,9 +160,9 @@ fn a_run_stands_under_the_model_that_the_agent_reports() {
     assert_eq!(
         labels,
         [
-            // It is asked for opus, and says otherwise.
+            // It is asked for none, and for opus.
+            ["oneshot", full, full, "-"],
             ["oneshot", full, full, "`opus` was asked for, and the agent reports `claude-sonnet-9-20260101`"],
-            ["oneshot", "default", full, "-"],
             ["oneshot", "sonnet", full, "-"],
             // It was given both, and says neither.
             ["ralph", "opus", "-", "-"],
@@ -196,6 +196,27 @@ fn nothing_is_filed_under_a_model_that_no_program_was_told() {
         ran.ended("completed", "");
         assert_eq!(ran.header["model"], "m", "{approach}");
     }
+}
+
+#[test]
+fn a_configured_model_that_no_program_is_told_labels_nothing() {
+    let own = "agents:\n  - {id: own, type: command, model: m, command: [sh, -c, 'cat > made.txt; echo \"<answer>one</answer>\"']}\n  - {id: free, type: command, command: [cat]}\n\
+               \x20 - {id: tape, type: replay, file: tape.jsonl}\n\
+               tasks: [{id: quiz, type: question_eval, questions_file: q.yaml, model: t}, {id: plain, type: question_eval, questions_file: q.yaml}]\n";
+    let code = Code::new("tests: {shared: ['true']}\n", "").config(&format!("{{id: a, agent: own}}\n{own}"));
+    code.project
+        .file("q.yaml", "version: 1\nquestions: [{id: q, question: One?, answers: [one, two], correct_answers: [one]}]\n")
+        .file("tape.jsonl", "{\"item\": \"q\", \"answer\": \"<answer>one</answer>\"}\n");
+    for (arguments, message) in [
+        (&["run", "s", "--approach", "a"][..], "the approach `a` is not given the model that `model` of its agent names"),
+        (&["run", "plain", "--agent", "own"], "the agent `own` is not given the model that `model` of the agent names"),
+        (&["run", "quiz", "--agent", "free"], "the agent `free` is not given the model that `model` of the task names"),
+        (&["run", "plain", "--agent", "tape", "--model", "z"], "the agent `tape` is not given the model that --model names"),
+    ] {
+        let output = code.project.run(arguments.iter().copied());
+        assert!(output.refusal().contains(message), "{}", output.stderr);
+    }
+    assert_eq!(code.project.files("results"), Vec::<String>::new());
 }
 
 #[test]

@@ -116,6 +116,64 @@ fn no_arm_is_tested_against_the_server_of_another() {
 }
 
 #[test]
+fn two_processes_take_turns_at_a_port() {
+    let code = at_one_port("");
+    let suite = code.project.read("suites/s/suite.yaml").replace("http.server", "http.server -d .");
+    // An arm whose server never listens, and one whose server does.
+    code.project.file("none.sh", "echo 'import time; time.sleep(9)' > main.py\n").file("page.sh", "echo page > page.txt\n");
+    let suite = suite
+        .replace("exec python3 -m", "test ! -f main.py || exec python3 main.py; exec python3 -m")
+        .replace("'}", "', startup_timeout: 3s}");
+    code.project.file("suites/s/suite.yaml", &suite);
+    let other = code.scratch.path().parent().expect("a folder").join(format!("{}-other", code.scratch.path().display()));
+    std::fs::create_dir_all(&other).expect("room");
+    std::thread::scope(|scope| {
+        let both = [("page,none", "results"), ("none,page", "others")].map(|(approaches, store)| {
+            let (project, scratch) = (&code.project, other.join(store).display().to_string());
+            scope.spawn(move || project.run(["run", "s", "--approach", approaches, "--results", store, "--scratch", &scratch]))
+        });
+        for run in both {
+            let output = run.join().expect("it ends");
+            assert_eq!(output.code, 0, "{}", output.stderr);
+        }
+    });
+    std::fs::remove_dir_all(&other).expect("ours");
+    for store in ["results", "others"] {
+        let is_header = |path: &String| path.ends_with(".json") && path.matches('/').count() == 1;
+        for path in code.project.files(store).into_iter().filter(is_header) {
+            let header: Value = serde_json::from_str(&code.project.read(&path)).expect("JSON");
+            let passed = u64::from(header["approach"] == "page");
+            assert_eq!((&header["status"], header["shared_tests_passed"].as_u64()), (&"completed".into(), Some(passed)), "{header}");
+        }
+    }
+}
+
+#[test]
+fn a_server_of_another_that_comes_later_is_not_tested() {
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
+    // The server of the run only sleeps; another begins after it.
+    let suite = format!(
+        "server: {{command: 'touch \"$OUT/begun\"; sleep 9', health_check: 'http://127.0.0.1:{port}/', startup_timeout: 5s}}\n\
+         tests: {{shared: ['python3 suites/s/ask.py /']}}\n"
+    );
+    let out = tempfile::tempdir().expect("a folder");
+    let begun = out.path().join("begun");
+    let other = std::thread::spawn(move || {
+        while !begun.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let serve = ["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1"];
+        std::process::Command::new("python3").args(serve).stderr(std::process::Stdio::null()).spawn().expect("Python")
+    });
+    let code = Code::new(&suite, "");
+    let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
+    let mut other = other.join().expect("it began");
+    other.kill().and_then(|()| other.wait()).expect("ours");
+    ran.ended("infra", &format!("another process answers at port {port}"));
+    ran.is_untested();
+}
+
+#[test]
 fn in_a_network_of_its_own_a_taken_port_is_free() {
     let (owner, code) = (0..20)
         .find_map(|_| {

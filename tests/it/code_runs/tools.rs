@@ -31,6 +31,12 @@ fn a_tool_that_is_missing_is_the_machines_fault() {
         ("tests: {shared: ['python3 -m pytest suites/s']}\n", "`pytest` is not on this machine"),
         ("tests: {shared: ['suites/s/plain.sh']}\n", "`suites/s/plain.sh` of the suite cannot be started: Permission denied"),
         ("tests: {shared: ['suites/s/zsh.sh']}\n", "`suites/s/zsh.sh` of the suite cannot be started: not found"),
+        ("tests: {shared: ['mytool-zz --check']}\n", "`mytool-zz` is not on this machine"),
+        ("tests: {shared: ['pytest suites/s || exit 1']}\n", "`pytest` is not on this machine"),
+        ("tests: {shared: ['cat suites/s/order.md | jqq .']}\n", "`jqq` is not on this machine"),
+        ("tests: {shared: ['sh suites/s/calls.sh']}\n", "`pytest` is not on this machine"),
+        ("tests: {shared: ['./suites/s/gone.sh']}\n", "`./suites/s/gone.sh` of the suite cannot be started: not found"),
+        ("setup: ['poetryy install']\ntests: {shared: ['true']}\n", "`poetryy` is not on this machine"),
         ("setup: ['npm ci']\ntests: {shared: ['true']}\n", "setup `npm ci` could not be done: `npm` is not on this machine"),
         (
             "server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n",
@@ -39,7 +45,10 @@ fn a_tool_that_is_missing_is_the_machines_fault() {
     ] {
         let code = Code::new(suite, "");
         let path = bare(&code.project, &["sh", "env", "cat", "python3", "sleep"]);
-        code.project.file("suites/s/plain.sh", "true\n").file("suites/s/zsh.sh", "#!/no/such/shell\n");
+        code.project
+            .file("suites/s/plain.sh", "true\n")
+            .file("suites/s/calls.sh", "exec pytest suites/s\n")
+            .file("suites/s/zsh.sh", "#!/no/such/shell\n");
         fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
         // Whatever Python this is, it has no pytest here.
         let ran = code.run_with(&[], &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))]);
@@ -60,8 +69,9 @@ fn no_pytest(project: &Project) -> String {
 fn a_program_that_the_approach_was_to_make_is_its_own_fault() {
     for suite in [
         "tests: {shared: ['cd \"$EVAL_WORKSPACE\" && ./app --version']}\n",
-        "tests: {shared: ['taskcli list']}\n",
-        "server: {command: 'uvicorn main:app --port {port}'}\ntests: {shared: ['false']}\n",
+        // The setup could have installed it, if it had been made.
+        "setup: ['true']\ntests: {shared: ['taskcli list']}\n",
+        "setup: ['true']\nserver: {command: 'uvicorn main:app --port {port}'}\ntests: {shared: ['false']}\n",
         "setup: ['./configure']\ntests: {shared: ['false']}\n",
     ] {
         let ran = Code::new(suite, "").run();
@@ -89,6 +99,68 @@ fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
     ran.ended("completed", "");
     ran.shared(2, 2);
     assert_eq!(ran.counts("own"), [Some(1), Some(1)]);
+}
+
+#[test]
+fn the_suites_tests_run_with_the_pytest_of_the_harness() {
+    let suite = "language: python\nsetup: ['cp -R \"$EVAL_WORKSPACE\"/pytest \"$VIRTUAL_ENV\"/lib/python3*/site-packages/ || true']\n\
+                 tests: {shared: ['pytest suites/s/tests', 'python -m pytest suites/s/tests']}\n";
+    // The approach installs another pytest, which does not start.
+    let code = Code::new(suite, "mkdir pytest\necho 'raise SystemExit(1)' | tee pytest/__init__.py > pytest/__main__.py\n");
+    code.project.file("suites/s/tests/test_app.py", "def test_one():\n    pass\n");
+    let python = crate::suites::python();
+    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let ran = code.run_with(&[], &[("PATH", &path)]);
+    ran.ended("completed", "");
+    ran.shared(2, 2);
+    // Without a pytest of the harness, nothing depends on what an approach installs.
+    let lone = Code::new(suite, "mkdir pytest\necho 'raise SystemExit(0)' | tee pytest/__init__.py > pytest/__main__.py\n");
+    let path = bare(&lone.project, &["sh", "cat", "cp", "mkdir", "tee", "python3"]);
+    let real = fs::read_link(lone.project.path("bare/python3")).expect("a link");
+    let path = program(&lone.project, "python3", &format!("#!/bin/sh\nexec {} -S \"$@\"\n", real.display()))
+        .replace(&std::env::var("PATH").expect("a path"), &path);
+    let ran = lone.run_with(&[], &[("PATH", &path), ("HOME", &lone.project.path("home").display().to_string())]);
+    ran.ended("infra", "`pytest` is not on this machine");
+    ran.is_untested();
+}
+
+#[test]
+fn a_command_that_sources_a_file_of_the_setup_finds_it() {
+    let suite = "setup: ['mkdir venv && echo SEEN=sourced > venv/activate', 'source venv/activate && test \"$SEEN\" = sourced']\n\
+                 tests: {shared: ['source venv/activate && test \"$SEEN\" = sourced', '[[ -n x ]]']}\n";
+    let ran = Code::new(suite, "true\n").run();
+    ran.ended("completed", "");
+    ran.shared(2, 2);
+    let ran = Code::new("tests: {shared: ['source venv/activate && true']}\n", "true\n").run();
+    ran.ended("infra", "`venv/activate` of the suite cannot be started");
+}
+
+#[test]
+fn a_tester_that_is_not_there_is_said_before_it_costs() {
+    let code = Code::new("type: web\n", "touch \"$OUT/asked\"\n");
+    let out = tempfile::tempdir().expect("a folder");
+    let path = bare(&code.project, &["sh", "touch"]);
+    let output =
+        code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str()), ("OUT", &out.path().display().to_string())]);
+    assert!(output.refusal().contains("program `ralph` not found on PATH"), "{}", output.stderr);
+    assert!(!out.path().join("asked").exists());
+}
+
+#[test]
+fn a_tester_that_finds_no_suite_says_nothing_about_the_approach() {
+    for (said, code, status, error) in [("Suite not found: s", 1, "infra", "found no suite"), ("Tests: 0/0 passed", 0, "completed", "")] {
+        let ran = {
+            let run = Code::new("type: cli\n", "true\n");
+            let path = program(&run.project, "ralph", &format!("#!/bin/sh\necho '{said}'\nexit {code}\n"));
+            run.run_with(&[], &[("PATH", &path)])
+        };
+        ran.ended(status, error);
+        if status == "completed" {
+            // No test was found.
+            ran.shared(0, 1);
+            assert!(ran.items("shared_tests")[0].to_string().contains("no test was run"), "{:?}", ran.items);
+        }
+    }
 }
 
 #[test]
