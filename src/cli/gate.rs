@@ -37,8 +37,9 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         rules.extend(configured(rule)?);
     }
     if rules.is_empty() && !arguments.instead.decide {
-        return Err(Failure::new("no gate rule given")
-            .with_hint("for example --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM; or set `gate` in the configuration"));
+        return Err(Failure::new("no gate rule given").with_hint(
+            "for example --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM; or set `gate` in the configuration",
+        ));
     }
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {

@@ -22,7 +22,8 @@ use super::shown::shown;
 const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
-    let Table { approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list, .. } = &arguments.table;
+    let Table { approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list, .. } =
+        &arguments.table;
     let values = assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
@@ -166,7 +167,8 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
 
 /// Returns the given options for tables, each with its value if it takes one.
 fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
-    let Table { yes, write_map, approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list } = table;
+    let Table { yes, write_map, approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list } =
+        table;
     let written = write_map.as_ref().map(|path| path.display().to_string());
     let single = [
         ("--approach", approach.clone()),

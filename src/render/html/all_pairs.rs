@@ -6,7 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Arm, OverviewSuite, PairEvidence, PairWay, Scale, Verdict};
 
 use super::any_pair;
-use super::arm_name::tone;
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 

@@ -14,8 +14,8 @@ use crate::domain::{beginning, visible};
 use crate::render::{format, verdicts, words};
 use crate::views::{Arm, KnownPair, OverviewSuite, PairCell, PairTable, PairWay, Scale, SiteContext};
 
-use super::arm_name::tone;
 use super::items::item_href_at;
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};

@@ -8,10 +8,10 @@ use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState
 
 use super::SiteFile;
 use super::arm_list::spent_words;
-use super::arm_name::tone;
 use super::arms::axis;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::runs::{Of, run_grid};
 use super::shell::{Crumb, Here, Shell, Text};

@@ -8,9 +8,9 @@ use crate::domain::beginning;
 use crate::render::{format, words};
 use crate::views::{ItemCell, ItemLine, OverviewSuite};
 
-use super::arm_name::tone;
 use super::items::item_href_at;
 use super::mark::{mark, shade};
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 

@@ -4,9 +4,9 @@ use crate::domain::COST_PER_SOLVED;
 use crate::render::{answer, summary, words};
 use crate::views::{Comparison, ComparisonRow, Difference, Scale, SuiteState};
 
-use super::arm_name::tone;
 use super::gap::Gap;
 use super::link::Link;
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::shell::Text;
 use super::state::{Sign, sign};

@@ -9,9 +9,9 @@ use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::arm_name::tone;
 use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
 use super::mark::{Mark, mark, outcome_mark};
+use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Here, Shell, Text, escaped_length};

@@ -6,8 +6,6 @@ use crate::domain::beginning;
 use crate::render::{format, words};
 use crate::views::{ItemLine, ItemMatrix, ItemSign, OverviewSuite, SiteContext};
 
-use super::arm_links::link_arms;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::heat::{self, Heat};
 use super::item::sign_word;
 use super::item_order::Order;
@@ -203,10 +201,6 @@ fn page(
         run: run.clone(),
         about: words::count_runs(arm.runs.len() as u64),
     });
-    let mut picture = drawings.picture;
-    if let Some(shown) = &mut picture {
-        link_arms(&mut shown.grid, 0, matrix.arms.iter().map(|arm| &arm.arm), plan, &shell.root);
-    }
     let integer = |number: usize| format::integer(number as u64);
     let last = part.first + items.len().saturating_sub(1);
     let page = MatrixPage {

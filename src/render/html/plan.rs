@@ -220,6 +220,6 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
 }
 
 /// Returns the CSS class of a colour, or the neutral class for `None`.
-fn tone(colour: Option<u8>) -> &'static str {
+pub(super) fn tone(colour: Option<u8>) -> &'static str {
     colour.and_then(|colour| ["a0", "a1", "a2", "a3", "a4", "a5"].get(usize::from(colour)).copied()).unwrap_or("an")
 }

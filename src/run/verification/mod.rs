@@ -113,7 +113,10 @@ fn compared(git: &Git<'_>, base: Option<&str>, listing: &Listing) -> Result<(Vec
     let Some(commit) = git.commit(revision) else {
         return match base {
             Some(revision) => Err(VerificationError::NoRevision { revision: revision.to_owned() }),
-            None => Ok((listing.files.iter().cloned().collect(), Err(NoBaseline::Unknown("the repository has no commit yet: every file is new".to_owned())))),
+            None => Ok((
+                listing.files.iter().cloned().collect(),
+                Err(NoBaseline::Unknown("the repository has no commit yet: every file is new".to_owned())),
+            )),
         };
     };
     let short: String = commit.chars().take(SHORT_COMMIT).collect();

@@ -158,7 +158,7 @@ fn a_tester_that_finds_no_suite_says_nothing_about_the_approach() {
         if status == "completed" {
             // No test was found.
             ran.shared(0, 1);
-            assert!(ran.items("shared_tests")[0].to_string().contains("no test was run"), "{:?}", ran.items);
+            assert!(ran.items.iter().any(|item| item.to_string().contains("no test")), "{:?}", ran.items);
         }
     }
 }

@@ -151,9 +151,7 @@ fn pages_of_scores_are_one_source_and_a_repeated_score_is_one() {
 #[test]
 fn texts_and_codes_of_categories_are_no_numbers() {
     let project = Project::new();
-    let named = |id: u64, name: &str, data_type: &str, value: Value, text: Value| {
-        json!({"id": format!("s{id}"), "name": name, "value": value, "stringValue": text, "dataType": data_type, "source": "API", "traceId": "t"})
-    };
+    let named = |id: u64, name: &str, data_type: &str, value: Value, text: Value| json!({"id": format!("s{id}"), "name": name, "value": value, "stringValue": text, "dataType": data_type, "source": "API", "traceId": "t"});
     let scores = [
         named(1, "note", "TEXT", json!(0), json!("good")),
         named(2, "fix", "CORRECTION", json!(0), json!("better")),

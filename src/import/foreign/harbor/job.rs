@@ -158,7 +158,12 @@ impl<'a> Runs<'a> {
                     record.scores.push(ScoreRecord {
                         n: Some(tally.rewarded),
                         evaluator: Some(EVALUATOR.to_owned()),
-                        ..ScoreRecord::new("resolved_of_rewarded", tally.passed as f64 / tally.rewarded as f64, Unit::Fraction, Direction::Up)
+                        ..ScoreRecord::new(
+                            "resolved_of_rewarded",
+                            tally.passed as f64 / tally.rewarded as f64,
+                            Unit::Fraction,
+                            Direction::Up,
+                        )
                     });
                 }
                 // Only the verifier knows which direction is better.
