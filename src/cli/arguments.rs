@@ -640,12 +640,18 @@ pub(super) struct Table {
     /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,
+    /// Column of the suite
+    #[arg(long, value_name = "COLUMN")]
+    pub suite: Option<String>,
     /// Column of the outcome: passed or failed
     #[arg(long, value_name = "COLUMN")]
     pub passed: Option<String>,
     /// Column of the item's score, if no column says whether it passed
     #[arg(long, value_name = "COLUMN", conflicts_with = "passed")]
     pub score: Option<String>,
+    /// Better end of the score's scale: up if more is better
+    #[arg(long, value_name = "END")]
+    pub direction: Option<End>,
     /// Column of the attempt number
     #[arg(long, value_name = "COLUMN")]
     pub attempt: Option<String>,
@@ -653,7 +659,7 @@ pub(super) struct Table {
     #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,
     /// Meaning of a word in the source, for example partial=fail
-    #[arg(long = "value", value_name = "WORD=STATUS")]
+    #[arg(long = "value", value_name = "WORD=STATUS", allow_hyphen_values = true)]
     pub values: Vec<String>,
     /// Decimal mark of numbers
     #[arg(long, value_name = "MARK")]
@@ -671,6 +677,13 @@ pub(super) enum Wide {
     Approaches,
     Items,
     Suites,
+    Attempts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum End {
+    Up,
+    Down,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -1,6 +1,6 @@
 //! The first rows of a table without a map, with all its columns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
 
 use crate::domain::Problem;
@@ -42,6 +42,8 @@ pub(super) struct Sample {
     pub rows: Vec<Vec<Option<String>>>,
     /// Columns that are lists or objects in some row.
     pub compound: BTreeSet<usize>,
+    /// Number of cells by column whose formula has no stored value.
+    pub uncomputed: BTreeMap<usize, usize>,
 }
 
 /// Reads the beginning of a file, and returns the tables that it may be.
@@ -155,9 +157,12 @@ impl Sample {
 
     fn by(label: &str, layout: Layout, read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>) -> Result<Self, Stop> {
         let mut columns = Columns::all();
-        let (mut found, mut compound) = (Vec::new(), BTreeSet::new());
+        let (mut found, mut compound, mut uncomputed) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
         let mut on_row = |row: &Row<'_>| {
             if let Ok(cells) = &row.cells {
+                for (place, _) in cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Uncomputed) {
+                    *uncomputed.entry(place).or_default() += 1;
+                }
                 compound.extend(cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Compound).map(|(place, _)| place));
                 found.push(cells.iter().map(text_of).collect());
             }
@@ -166,7 +171,7 @@ impl Sample {
         let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
         seen(read(&layout, &mut rows))?;
         let columns = columns.names().to_vec();
-        Ok(Self { layout, columns, rows: found, compound })
+        Ok(Self { layout, columns, rows: found, compound, uncomputed })
     }
 
     /// Adds the rows of another file with the same layout.
@@ -179,7 +184,7 @@ impl Sample {
 fn text_of(cell: &Cell) -> Option<String> {
     match cell.kind {
         CellKind::Text | CellKind::Number | CellKind::Boolean => Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty()),
-        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid => None,
+        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid | CellKind::Uncomputed => None,
     }
 }
 
@@ -222,12 +227,19 @@ fn header_of(filled: &[usize]) -> u64 {
 
 /// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
-    let has_names = matches!(tree, Tree::Map(columns) if columns.len() <= MOST_TURNED);
+    let has_names = match tree {
+        Tree::Map(columns) => columns.len() <= MOST_TURNED,
+        Tree::List(rows) => matches!(rows.first(), Some(Tree::List(names)) if names.len() <= MOST_TURNED),
+        _ => false,
+    };
     if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
         // If a table has as many columns as rows, the names must be those of its columns.
         let by_columns = sample_at(&turned, "[]")
             .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
-        let mut found = tables_as_they_are(tree);
+        // Rows that are lists have no names of their own.
+        let are_lists = |rows: Option<&Tree>| matches!(rows, Some(Tree::List(rows)) if matches!(rows.first(), Some(Tree::List(_))));
+        let is_named_apart = are_lists(Some(tree)) || (tree.get("columns").is_some() && are_lists(tree.get("data")));
+        let mut found = if is_named_apart { Vec::new() } else { tables_as_they_are(tree) };
         found.extend(by_columns);
         return found;
     }
@@ -358,9 +370,9 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
         if rows.len() as u64 >= MOST_ROWS { Err(()) } else { Ok(()) }
     });
     // A list that is the document, or lies below keys only, is read row by row.
-    let list = path.strip_suffix("[]").unwrap_or(path);
+    let list = path.strip_suffix("[]").filter(|list| !list.ends_with(['}', ']'])).unwrap_or(path);
     let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
-    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound })
+    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound, uncomputed: BTreeMap::new() })
 }
 
 #[cfg(test)]
@@ -391,6 +403,8 @@ mod tests {
         };
         assert_eq!(found(r#"[{"a": 1, "b": {"c": 2}}]"#), ["- a,b.c"]);
         assert!(found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#).contains(&"runs[].r $.m,$.runs[].s,id".to_owned()));
+        assert_eq!(found(r#"[["a", "b"], [1, 2], [3, null]]"#), ["() a,b"]);
+        assert_eq!(found(r#"{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}"#), ["() a,b"]);
         assert!(found(r#"{"x": {"q1": true, "q2": false}, "y": {"q1": true, "q2": true}}"#).contains(&"{}{} $.{},$.{}{},.".to_owned()));
     }
 }

@@ -20,7 +20,7 @@ use super::stored::{Read, StoredRuns};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

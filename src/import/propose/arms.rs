@@ -2,8 +2,8 @@
 
 use super::draft::{Draft, constant, file_stem, list, quoted};
 use super::look::{Look, Question};
-use super::summary::{Column, Kind};
-use super::words::{Role, is_benchmark, is_model};
+use super::summary::{Column, Kind, fraction};
+use super::words::{Role, is_benchmark, is_model, is_numbered, own_name, words_of};
 
 /// Maximum number of values in a column that names approaches.
 pub(super) const MOST_APPROACHES: usize = 60;
@@ -37,7 +37,10 @@ impl<'l> Arms<'l> {
         let is_titled = look.best(Role::Approach, 2, is_name).into_iter().any(|column| are_models(&column));
         let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
         let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
-        let suite = look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied();
+        let suite = match look.hinted(look.hints.suite.as_ref(), "--suite COLUMN")? {
+            Some(column) => Some(column),
+            None => look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied(),
+        };
         // A column with a title for tasks whose values are names of benchmarks.
         let are_benchmarks = |column: &Column| {
             is_name(column)
@@ -61,10 +64,18 @@ impl<'l> Arms<'l> {
                         kept.push(column);
                     }
                 }
+                if kept.is_empty() && model.is_none() {
+                    kept.extend(keys_of_figures(look, is_name).or_else(|| versions(look, is_free)));
+                }
                 kept
             }
         };
         Ok(Self { approach, model, suite })
+    }
+
+    /// Returns the columns that name the approach and the model, without the suite.
+    pub fn names(&self) -> Vec<&'l Column> {
+        self.approach.iter().copied().chain(self.model).collect()
     }
 
     pub fn columns(&self) -> Vec<&'l Column> {
@@ -92,4 +103,37 @@ impl<'l> Arms<'l> {
             notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
         }
     }
+}
+
+/// Returns the keys of objects with published figures each, such as `{"nova": {"accuracy": 0.7, "n": 20}}`: they name what was evaluated.
+fn keys_of_figures<'l>(look: &'l Look<'_>, is_name: impl Fn(&Column) -> bool) -> Option<&'l Column> {
+    let has = |role: Role| !look.best(role, 2, |column| column.numbers().is_some() || column.is_outcomes()).is_empty();
+    let has_figures = (has(Role::Rate) || has(Role::PassedCount)) && (has(Role::Total) || has(Role::FailedCount));
+    let is_key = |column: &&Column| {
+        column.name.ends_with("{}")
+            && column.roles.iter().all(|(role, _)| *role != Role::Item)
+            && is_name(column)
+            && column.values.len() == look.rows.len()
+            && !column.values.keys().any(|text| is_numbered(text) || fraction(text).is_some())
+    };
+    if has_figures { look.summary.columns.iter().find(is_key) } else { None }
+}
+
+/// Returns the column with versions of the system, if nothing else tells the rows of an item apart.
+fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option<&'l Column> {
+    const VERSIONS: [&str; 10] =
+        ["version", "system_version", "agent_version", "app_version", "release", "build", "revision", "branch", "commit", "versione"];
+    let is_version = |column: &&Column| {
+        let title = words_of(&own_name(&column.name)).join("_");
+        let is_name = is_free(column) || column.numbers().is_some();
+        VERSIONS.contains(&title.as_str())
+            && !column.name.starts_with("$.")
+            && is_name
+            && column.filled == look.rows.len()
+            && (2..=MOST_APPROACHES).contains(&column.values.len())
+    };
+    let column = look.summary.columns.iter().find(is_version)?;
+    // A version that is another one for each item is the item's.
+    let items = look.best(Role::Item, 2, |item| item.may_name() && item.name != column.name);
+    items.iter().any(|item| !look.decides(&[item], column)).then_some(column)
 }

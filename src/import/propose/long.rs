@@ -4,7 +4,7 @@ use crate::domain::shell_word;
 
 use super::arms::{Arms, MOST_APPROACHES};
 use super::draft::{Draft, constant, list, quoted};
-use super::judged::{Judged, judged};
+use super::judged::{Judged, judged, no_outcome};
 use super::look::{Look, Question, names};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
@@ -18,7 +18,8 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         let look = &*look;
         let one = |question: Question| vec![question];
         let Some(judged) = judged(look).map_err(one)? else {
-            return Err(vec![Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN")]);
+            let arms = Arms::of(look, &[]).map(|arms| arms.columns()).unwrap_or_default();
+            return Err(vec![no_outcome(look, &arms)]);
         };
         let mut used = judged.columns();
         let mut arms = Arms::of(look, &used).map_err(one)?;
@@ -45,13 +46,13 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.push(("id", id));
         draft.item.push(("kind", constant(kind_of(&item))));
         draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
-        notes.extend(judged.note());
+        notes.extend(judged.notes());
         if let Some(run) = repeats.run {
             draft.run.push(("identity", list([&run.name])));
         }
         draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
-        measures(look, &judged.by, &mut used, &mut draft, &mut notes);
+        measures(look, (&judged.by, &arms.columns()), &mut used, &mut draft, &mut notes).map_err(one)?;
         texts(look, &judged.by, &item, &mut used, &mut draft);
         used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };

@@ -4,7 +4,7 @@ use crate::domain::{ItemStatus, shell_word};
 
 use super::draft::quoted;
 use super::look::{Look, Question};
-use super::summary::Column;
+use super::summary::{Column, Yes};
 use super::verdict::verdict;
 
 /// Word for an empty cell on the command line.
@@ -12,6 +12,7 @@ const BLANK: &str = "blank";
 
 /// Writes each word of the column with its status, without the braces around the list.
 pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
+    check_meaning(look, column)?;
     let values = words_of_status(look, column, |found| if found == ItemStatus::NotEvaluated { "null" } else { found.name() })?;
     let blank = look.hints.values.get(BLANK).filter(|_| !column.values.contains_key(BLANK));
     let empty = look.rows.len() - column.filled;
@@ -19,7 +20,7 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
         // A filled cell has its word's status, a blank one the status from the command line.
         return Ok(format!("constant: {}, unless: {{column: {}, values: {{{values}}}}}", quoted(given), quoted(&column.name)));
     }
-    if empty > 0 && column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass)) {
+    if empty > 0 && column.values.keys().all(|text| column.says(text) == Some(ItemStatus::Pass)) {
         let text = format!(
             "`{}` has no word for a fail, and nothing in {empty} of {} rows: a blank cell may be a fail, or missing",
             column.name,
@@ -28,6 +29,25 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
         return Err(Question::new(text, format!("--value {BLANK}=fail (or not_evaluated)")));
     }
     Ok(format!("column: {}, values: {{{values}}}", quoted(&column.name)))
+}
+
+/// Asks if yes in the column may be good or bad, as in `refused`.
+fn check_meaning(look: &Look<'_>, column: &Column) -> Result<(), Question> {
+    let is_told = column.values.keys().all(|text| look.hints.values.contains_key(text));
+    if is_told || column.yes() != Yes::Unclear {
+        return Ok(());
+    }
+    let opposite = |text: &String| {
+        let status = match verdict(text)? {
+            ItemStatus::Pass => ItemStatus::Fail,
+            ItemStatus::Fail => ItemStatus::Pass,
+            _ => return None,
+        };
+        Some(format!("--value {}={}", shell_word(text), status.name()))
+    };
+    let options: Vec<String> = column.values.keys().filter_map(opposite).collect();
+    let text = format!("yes in `{}` may be good or bad", column.name);
+    Err(Question::new(text, format!("--passed {} {} (or the other way round)", shell_word(&column.name), options.join(" "))))
 }
 
 /// Writes each word of the column with its status: from the command line, or else by `name`.
@@ -39,7 +59,7 @@ pub(super) fn words_of_status(
     let mut values = Vec::new();
     let mut unknown = Vec::new();
     for (text, count) in &column.values {
-        match (look.hints.values.get(text), verdict(text)) {
+        match (look.hints.values.get(text), column.says(text)) {
             (Some(given), _) => values.push(format!("{}: {}", quoted(text), quoted(given))),
             (None, Some(found)) => values.push(format!("{}: {}", quoted(text), name(found))),
             (None, None) => unknown.push((text, count)),
