@@ -695,12 +695,18 @@ pub(super) struct Table {
     /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,
+    /// Column of the suite
+    #[arg(long, value_name = "COLUMN")]
+    pub suite: Option<String>,
     /// Column of the outcome: passed or failed
     #[arg(long, value_name = "COLUMN")]
     pub passed: Option<String>,
     /// Column of the item's score, if no column says whether it passed
     #[arg(long, value_name = "COLUMN", conflicts_with = "passed")]
     pub score: Option<String>,
+    /// Better end of the score's scale: up if more is better
+    #[arg(long, value_name = "END")]
+    pub direction: Option<End>,
     /// Column of the attempt number
     #[arg(long, value_name = "COLUMN")]
     pub attempt: Option<String>,
@@ -729,6 +735,13 @@ pub(super) enum Wide {
     Approaches,
     Items,
     Suites,
+    Attempts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum End {
+    Up,
+    Down,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -8,10 +8,10 @@ use clap::ValueEnum;
 
 use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
-use crate::import::{Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
+use crate::import::{Better, Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
 use crate::render::format;
 
-use super::arguments::{Import, ImportAs, Mark, Table, Wide};
+use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
 use super::assignments::assignments;
 use super::failure::Failure;
 use super::output;
@@ -22,7 +22,7 @@ use super::shown::shown;
 const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
-    let Table { approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list, .. } =
+    let Table { approach, model, suite, item, passed, score, direction, attempt, evaluator, wide, values, decimal, sheet, list, .. } =
         &arguments.table;
     let values = assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
@@ -33,18 +33,21 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
         Wide::Approaches => WideAre::Approaches,
         Wide::Items => WideAre::Items,
         Wide::Suites => WideAre::Suites,
+        Wide::Attempts => WideAre::Attempts,
     });
     Ok(Hints {
         approach: approach.clone(),
         model: model.clone(),
         suite: suite.clone(),
         item: item.clone(),
+        suite: suite.clone(),
         passed: passed.clone(),
         score: score.clone(),
         attempt: attempt.clone(),
         evaluator: evaluator.clone(),
         sheet: sheet.clone(),
         list: list.clone(),
+        direction: direction.map(|end| if end == End::Up { Better::High } else { Better::Low }),
         wide,
         decimal_comma: decimal.map(|mark| mark == Mark::Comma),
         values,
@@ -167,20 +170,38 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
 
 /// Returns the given options for tables, each with its value if it takes one.
 fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
-    let Table { yes, write_map, approach, model, suite, item, passed, score, attempt, evaluator, wide, values, decimal, sheet, list } =
-        table;
+    let Table {
+        yes,
+        write_map,
+        approach,
+        model,
+        suite,
+        item,
+        passed,
+        score,
+        direction,
+        attempt,
+        evaluator,
+        wide,
+        values,
+        decimal,
+        sheet,
+        list,
+    } = table;
     let written = write_map.as_ref().map(|path| path.display().to_string());
     let single = [
         ("--approach", approach.clone()),
         ("--model", model.clone()),
         ("--suite", suite.clone()),
         ("--item", item.clone()),
+        ("--suite", suite.clone()),
         ("--passed", passed.clone()),
         ("--score", score.clone()),
         ("--attempt", attempt.clone()),
         ("--evaluator", evaluator.clone()),
         ("--sheet", sheet.clone()),
         ("--list", list.clone()),
+        ("--direction", direction.as_ref().and_then(name_of)),
         ("--wide", wide.as_ref().and_then(name_of)),
         ("--decimal", decimal.as_ref().and_then(name_of)),
         ("--write-map", written),

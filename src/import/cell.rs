@@ -1,5 +1,7 @@
 //! One value of a foreign row, and the ways to read its text.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::document::quote;
@@ -20,6 +22,8 @@ pub(super) enum CellKind {
     Ambiguous,
     /// Bytes that are not UTF-8.
     Invalid,
+    /// A formula whose value the workbook does not have.
+    Uncomputed,
 }
 
 /// A reused buffer: reading ten million rows allocates only when a text is longer than any before it.
@@ -144,9 +148,12 @@ pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
 }
 
-/// Parses a time: RFC 3339, a date, or a date and time without a zone, which is taken as UTC.
+/// Parses a time: RFC 3339, RFC 2822, a date, or a date and time without a zone, which is taken as UTC.
 pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return writable(name, text, time.to_utc());
+    }
+    if let Ok(time) = DateTime::parse_from_rfc2822(text) {
         return writable(name, text, time.to_utc());
     }
     let local = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]
@@ -163,13 +170,44 @@ pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<
     if let Ok(time) = time(name, text) {
         return Ok(time);
     }
-    let zoned = DateTime::parse_from_str(text, pattern).map(|time| time.to_utc()).ok();
-    let local = || {
-        let time = NaiveDateTime::parse_from_str(text, pattern).ok();
-        time.or_else(|| NaiveDate::parse_from_str(text, pattern).ok()?.and_hms_opt(0, 0, 0)).map(|time| time.and_utc())
-    };
-    let time = zoned.or_else(local).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))?;
+    let time = moment_by(text, pattern).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))?;
     writable(name, text, time)
+}
+
+/// Parses a time in a `strftime` pattern, with months in several languages. A year of two digits is none of four.
+pub(super) fn moment_by(text: &str, pattern: &str) -> Option<DateTime<Utc>> {
+    const LEAST_YEAR: i32 = 1000;
+    let text = if pattern.contains("%b") || pattern.contains("%B") { with_english_month(text) } else { Cow::Borrowed(text) };
+    let local = || {
+        let time = NaiveDateTime::parse_from_str(&text, pattern).ok();
+        time.or_else(|| NaiveDate::parse_from_str(&text, pattern).ok()?.and_hms_opt(0, 0, 0)).map(|time| time.and_utc())
+    };
+    let time = DateTime::parse_from_str(&text, pattern).map(|time| time.to_utc()).ok().or_else(local)?;
+    (time.year() >= LEAST_YEAR || !pattern.contains("%Y")).then_some(time)
+}
+
+/// Names of months in German, French, Spanish, Italian, Portuguese, Dutch and Swedish that are not written as in English.
+#[rustfmt::skip]
+const MONTHS: [(&str, &str); 60] = [
+    ("januar", "Jan"), ("jänner", "Jan"), ("janvier", "Jan"), ("enero", "Jan"), ("ene", "Jan"), ("gennaio", "Jan"), ("gen", "Jan"), ("janeiro", "Jan"),
+    ("januari", "Jan"), ("februar", "Feb"), ("février", "Feb"), ("févr", "Feb"), ("febrero", "Feb"), ("febbraio", "Feb"), ("fevereiro", "Feb"), ("februari", "Feb"),
+    ("märz", "Mar"), ("mär", "Mar"), ("mars", "Mar"), ("marzo", "Mar"), ("março", "Mar"), ("maart", "Mar"), ("avril", "Apr"), ("avr", "Apr"), ("abril", "Apr"),
+    ("aprile", "Apr"), ("mai", "May"), ("mayo", "May"), ("maggio", "May"), ("maio", "May"), ("mei", "May"), ("maj", "May"), ("juni", "Jun"), ("juin", "Jun"),
+    ("junio", "Jun"), ("juli", "Jul"), ("juillet", "Jul"), ("julio", "Jul"), ("août", "Aug"), ("agosto", "Aug"), ("sept", "Sep"), ("okt", "Oct"), ("oktober", "Oct"),
+    ("dez", "Dec"), ("dezember", "Dec"), ("augustus", "Aug"), ("augusti", "Aug"), ("septembre", "Sep"), ("octobre", "Oct"), ("octubre", "Oct"), ("ottobre", "Oct"),
+    ("outubro", "Oct"), ("noviembre", "Nov"), ("novembre", "Nov"), ("septiembre", "Sep"), ("settembre", "Sep"), ("setembro", "Sep"), ("novembro", "Nov"),
+    ("décembre", "Dec"), ("diciembre", "Dec"),
+];
+
+/// Writes the month's name in English, without the point of an abbreviation.
+fn with_english_month(text: &str) -> Cow<'_, str> {
+    let Some(start) = text.find(char::is_alphabetic) else { return Cow::Borrowed(text) };
+    let length = text[start..].find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len() - start);
+    let (word, rest) = text[start..].split_at(length);
+    let known = MONTHS.iter().find(|(name, _)| *name == word.to_lowercase());
+    let is_short = word.chars().count() <= 4;
+    let rest = if is_short { rest.strip_prefix('.').unwrap_or(rest) } else { rest };
+    Cow::Owned(format!("{}{}{rest}", &text[..start], known.map_or(word, |(_, english)| english)))
 }
 
 /// Parses a time in parts of seconds since 1970, for example milliseconds with 1000 parts.

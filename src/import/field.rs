@@ -58,6 +58,8 @@ pub(super) enum Rule {
     Sum(Vec<Origin>),
     /// The first minus the second: of numbers, or of times in seconds.
     Difference(Origin, Origin),
+    /// The first divided by the second, or a cell such as `3/4`.
+    Ratio(Origin, Option<Origin>),
 }
 
 /// Treatment of a value that a value map does not list.
@@ -91,6 +93,7 @@ impl Origin {
                     CellKind::Compound => return Err(Refused::because(format!("{label} is a list or an object, not one value"))),
                     CellKind::Ambiguous => return Err(Refused::because(format!("{label} is there twice, with different values"))),
                     CellKind::Invalid => return Err(Refused::because(format!("{label} is not UTF-8"))),
+                    CellKind::Uncomputed => return Err(Refused::because(format!("{label} is a formula whose value is not stored"))),
                 }
             }
             Self::File => row.file,
@@ -176,6 +179,23 @@ impl Field {
                 };
                 Ok(Some(Cow::Owned(difference.to_string())))
             }
+            Rule::Ratio(part, whole) => {
+                let (part, whole) = match whole {
+                    Some(whole) => (part.number(&self.label, row)?, whole.number(&self.label, row)?),
+                    None => {
+                        let Some(text) = part.text(&self.label, row)? else { return Ok(None) };
+                        let cell =
+                            text.split_once('/').ok_or_else(|| Refused::with_value(format!("{} is not a ratio", self.label), &text))?;
+                        let number = |text: &str| number(&self.label, &row.notation.plain(text.trim(), Counted::Itself), Range::Any);
+                        (Some(number(cell.0)?), Some(number(cell.1)?))
+                    }
+                };
+                let (Some(part), Some(whole)) = (part, whole) else { return Ok(None) };
+                if whole == 0.0 {
+                    return Err(Refused::because(format!("{} is divided by zero", self.label)));
+                }
+                Ok(Some(Cow::Owned((part / whole).to_string())))
+            }
         }
     }
 
@@ -191,14 +211,22 @@ impl Field {
             let seconds = seconds.ok_or_else(|| Refused::with_value(format!("{} is not a time", self.label), &text))?;
             return number(&self.label, &seconds.to_string(), range).map(Some);
         }
-        let value = number(&self.label, &row.notation.plain(&text, self.scale.counted), range)?;
+        let value = number(&self.label, &self.plain(&text, row), range)?;
         Ok(Some(self.scale.of(value)))
+    }
+
+    /// Returns the number in the notation of programs. A sum, a difference or a ratio is in it already.
+    fn plain<'a>(&self, text: &'a str, row: &View<'_>) -> Cow<'a, str> {
+        match self.rule {
+            Rule::Sum(_) | Rule::Difference(..) | Rule::Ratio(..) => Cow::Borrowed(text),
+            _ => row.notation.plain(text, self.scale.counted),
+        }
     }
 
     /// Returns the number's text in the notation of programs, unscaled.
     pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         let Some(text) = self.written(row)? else { return Ok(None) };
-        Ok(Some(match row.notation.plain(&text, self.scale.counted) {
+        Ok(Some(match self.plain(&text, row) {
             Cow::Borrowed(_) => text,
             Cow::Owned(plain) => Cow::Owned(plain),
         }))
@@ -241,7 +269,7 @@ impl Field {
     pub fn own_texts(&self) -> Vec<&str> {
         match &self.rule {
             Rule::Constant(text) => vec![text],
-            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } | Rule::Sum(_) | Rule::Difference(..) => Vec::new(),
+            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } | Rule::Sum(_) | Rule::Difference(..) | Rule::Ratio(..) => Vec::new(),
             Rule::Values { values, otherwise, .. } => {
                 let mut texts: Vec<&str> = values.iter().filter_map(|(_, target)| target.as_deref()).collect();
                 if let Otherwise::Constant(text) = otherwise {
@@ -278,6 +306,11 @@ mod tests {
         check(Rule::Cell(Origin::Row), "N/A", Ok(Some("1")));
         check(Rule::Sum(vec![COLUMN, Origin::Column(1)]), "0.5", Ok(Some("7.5")));
         check(Rule::Difference(COLUMN, Origin::Column(1)), "10", Ok(Some("3")));
+        check(Rule::Ratio(COLUMN, Some(Origin::Column(1))), "3.5", Ok(Some("0.5")));
+        check(Rule::Ratio(COLUMN, None), "3 / 4", Ok(Some("0.75")));
+        check(Rule::Ratio(COLUMN, None), "3/0", Err("`x` is divided by zero"));
+        check(Rule::Ratio(COLUMN, None), "3", Err("`x` is not a ratio"));
+        check(Rule::Ratio(COLUMN, None), "", Ok(None));
         check(Rule::Constant("c".to_owned()), "", Ok(Some("c")));
         check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "a", Ok(Some("a/7")));
         check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "", Ok(None));
@@ -336,6 +369,7 @@ mod tests {
             (CellKind::Compound, "x is a list or an object, not one value"),
             (CellKind::Ambiguous, "x is there twice, with different values"),
             (CellKind::Invalid, "x is not UTF-8"),
+            (CellKind::Uncomputed, "x is a formula whose value is not stored"),
         ] {
             cells[0].set(kind, "");
             let notation = Notation::default();

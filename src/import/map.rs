@@ -300,7 +300,7 @@ mod tests {
                 "m.yaml:4:3: `run.approach` is missing",
                 "m.yaml:4:10: `run.suite` must be the name of a column, not `7` [write \"7\" for the column, or {constant: \"7\"} for the text]",
                 "m.yaml:5:3: unknown key `run.aproach` [did you mean `approach`?]",
-                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; constant and column are there",
+                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source`, `regex`, `sum`, `difference` and `ratio`; constant and column are there",
                 "m.yaml:7:28: `run.index.base` must not be negative, but is `-1`",
                 "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, not `fail` [did you mean `failed`?]",
                 "m.yaml:9:10: `total` is given without `passed` or `failed`",

@@ -528,13 +528,18 @@ impl<'s> MapReader<'s> {
     }
 
     fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
-        let found: Vec<&str> =
-            ["constant", "column", "source", "regex", "sum", "difference"].into_iter().filter(|key| fields.child(key).is_some()).collect();
+        let found: Vec<&str> = ["constant", "column", "source", "regex", "sum", "difference", "ratio"]
+            .into_iter()
+            .filter(|key| fields.child(key).is_some())
+            .collect();
         let &[first] = found.as_slice() else {
             let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
             fields.reject(
                 "",
-                format!("{} must have one of `column`, `constant`, `source`, `regex`, `sum` and `difference`; {what} there", quote(path)),
+                format!(
+                    "{} must have one of `column`, `constant`, `source`, `regex`, `sum`, `difference` and `ratio`; {what} there",
+                    quote(path)
+                ),
                 None,
             );
             return None;
@@ -547,12 +552,23 @@ impl<'s> MapReader<'s> {
                 }
                 Some(Field::constant(text.trim()))
             }
-            "sum" | "difference" => {
+            "sum" | "difference" | "ratio" => {
                 let columns = fields.texts(first);
-                let label = columns.iter().map(|column| quote(column)).collect::<Vec<_>>().join(if first == "sum" { " + " } else { " - " });
+                let label = columns.iter().map(|column| quote(column)).collect::<Vec<_>>().join(match first {
+                    "sum" => " + ",
+                    "ratio" => " / ",
+                    _ => " - ",
+                });
                 let origins: Vec<Origin> = columns.iter().map(|column| self.column(column, path, need)).collect();
                 let rule = match (first, origins.as_slice()) {
                     ("difference", &[from, less]) => Rule::Difference(from, less),
+                    ("ratio", &[part]) => Rule::Ratio(part, None),
+                    ("ratio", &[part, whole]) => Rule::Ratio(part, Some(whole)),
+                    ("ratio", _) => {
+                        let path = quote(&fields.path_of("ratio"));
+                        fields.reject("ratio", format!("{path} must be two columns, or one with cells such as 3/4"), None);
+                        return None;
+                    }
                     ("difference", _) => {
                         fields.reject(
                             "difference",

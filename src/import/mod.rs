@@ -58,7 +58,7 @@ pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
 pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, table_files};
-pub use propose::{Hints, Question, WideAre};
+pub use propose::{Better, Hints, Question, WideAre};
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
     StatedLine, StatedReport, Unrecognised,

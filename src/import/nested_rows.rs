@@ -3,6 +3,8 @@
 
 use std::io::Read;
 
+use crate::document::quote;
+
 use super::cell::{CellKind, Refused};
 use super::list_path::{BY_COLUMNS, Found, each_row, value_of};
 use super::rows::{Rows, Stop};
@@ -22,6 +24,10 @@ pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, S
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     let documents = serde_json::Deserializer::from_slice(text).into_iter::<Tree>().collect::<Result<Vec<_>, _>>();
     let mut documents = documents.map_err(|error| rows.unreadable(Some(error.line() as u64), format!("is not valid JSON: {error}")))?;
+    if let Some(key) = documents.iter().find_map(Tree::doubled_key) {
+        let problem = rows.unreadable(None, format!("has an object with the key {} twice, with different values", quote(key)));
+        return Err(problem.with_hint("which of them is meant is not known; give each entry its own key").into());
+    }
     match documents.len() {
         0 => Err(rows.unreadable(None, "is empty").into()),
         1 => Ok(documents.remove(0)),
@@ -34,7 +40,9 @@ pub(super) fn read_nested(tree: &Tree, path: Option<&str>, rows: &mut Rows<'_>) 
     if path == Some(BY_COLUMNS) {
         return match tree.by_rows() {
             Some(turned) => read_nested(&turned, None, rows),
-            None => Err(rows.unreadable(None, "is not an object of columns of the same length").into()),
+            None => {
+                Err(rows.unreadable(None, "is neither an object of columns of the same length nor a list of rows below their names").into())
+            }
         };
     }
     let mut cells = rows.columns.cells();

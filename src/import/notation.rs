@@ -53,12 +53,14 @@ impl Scale {
     pub const NONE: Self = Self { counted: Counted::Itself, multiply: 1.0, divide: 1.0 };
 
     /// Units of fields in seconds or dollars.
-    pub const UNITS: [(&'static str, Self); 11] = [
+    pub const UNITS: [(&'static str, Self); 13] = [
         ("ms", Self { counted: Counted::Time, multiply: 1.0, divide: 1000.0 }),
         ("s", Self { counted: Counted::Time, multiply: 1.0, divide: 1.0 }),
         ("min", Self { counted: Counted::Time, multiply: 60.0, divide: 1.0 }),
         ("h", Self { counted: Counted::Time, multiply: 3600.0, divide: 1.0 }),
         ("us", Self { counted: Counted::Time, multiply: 1.0, divide: 1e6 }),
+        ("ns", Self { counted: Counted::Time, multiply: 1.0, divide: 1e9 }),
+        ("d", Self { counted: Counted::Time, multiply: 86_400.0, divide: 1.0 }),
         ("USD", Self { counted: Counted::Money(Currency::Dollar), multiply: 1.0, divide: 1.0 }),
         ("cents", Self { counted: Counted::Money(Currency::Cent), multiply: 1.0, divide: 100.0 }),
         ("EUR", Self { counted: Counted::Money(Currency::Euro), multiply: 1.0, divide: 1.0 }),
@@ -112,9 +114,18 @@ impl Notation {
         }
     }
 
-    /// Parses a time into seconds: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, or a number in the field's own unit.
+    /// Parses a time into seconds: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, `0 days 00:01:30.5`, `PT1M30S`, or a number in the field's
+    /// own unit.
     pub fn seconds(&self, text: &str, unit: Scale) -> Option<f64> {
         let number = |text: &str| self.plain(text.trim(), Counted::Time).parse::<f64>().ok().filter(|value| value.is_finite());
+        let text = text.trim();
+        let text = text.strip_prefix("PT").unwrap_or(text);
+        if let Some((days, clock)) = text.rsplit_once(' ')
+            && clock.contains(':')
+            && !days.contains(':')
+        {
+            return Some(self.seconds(days, unit)? + self.seconds(clock, unit)?);
+        }
         if text.contains(':') {
             let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
             let is_clock = parts.len() <= 3 && parts.iter().skip(1).all(|part| (0.0..60.0).contains(part));
@@ -145,6 +156,8 @@ pub(super) fn time_unit(word: &str) -> Option<Scale> {
         "m" | "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "minuti" => "min",
         "h" | "hr" | "hrs" | "hour" | "hours" | "std" | "stunden" | "heures" | "horas" | "ore" => "h",
         "us" | "µs" | "μs" | "microseconds" => "us",
+        "ns" | "nsec" | "nanos" | "nanoseconds" => "ns",
+        "day" | "days" => "d",
         _ => return None,
     };
     Scale::UNITS.iter().find(|(known, _)| *known == name).map(|(_, scale)| *scale)
@@ -239,6 +252,10 @@ mod tests {
             ("2 min", "ms", Some(120.0)),
             ("1:30", "s", Some(90.0)),
             ("00:01:30.5", "s", Some(90.5)),
+            ("0 days 00:01:30.500000", "s", Some(90.5)),
+            ("1 days 00:00:01", "s", Some(86_401.0)),
+            ("PT1M3S", "s", Some(63.0)),
+            ("5000000", "ns", Some(0.005)),
             ("1:75", "s", None),
             ("soon", "s", None),
             ("5 parsecs", "s", None),

@@ -138,7 +138,7 @@ pub(super) mod testing {
             CellKind::Number | CellKind::Boolean => cell.text.clone(),
             CellKind::Compound => "[…]".to_owned(),
             CellKind::Ambiguous => "2x".to_owned(),
-            CellKind::Invalid => "?".to_owned(),
+            CellKind::Invalid | CellKind::Uncomputed => "?".to_owned(),
         }
     }
 }

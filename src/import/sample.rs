@@ -1,6 +1,6 @@
 //! The first rows of a table without a map, with all its columns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
 
 use crate::domain::Problem;
@@ -45,6 +45,8 @@ pub(super) struct Sample {
     pub compound: BTreeSet<usize>,
     /// Names that several columns of the header have. These columns are not read.
     pub doubled: Vec<String>,
+    /// Number of cells by column whose formula has no stored value.
+    pub uncomputed: BTreeMap<usize, usize>,
 }
 
 /// A file or a member of an archive, with the tables that it may be.
@@ -166,9 +168,12 @@ impl Sample {
 
     fn by(label: &str, layout: Layout, read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>) -> Result<Self, Stop> {
         let mut columns = Columns::all();
-        let (mut found, mut compound) = (Vec::new(), BTreeSet::new());
+        let (mut found, mut compound, mut uncomputed) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
         let mut on_row = |row: &Row<'_>| {
             if let Ok(cells) = &row.cells {
+                for (place, _) in cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Uncomputed) {
+                    *uncomputed.entry(place).or_default() += 1;
+                }
                 compound.extend(cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Compound).map(|(place, _)| place));
                 found.push(cells.iter().map(text_of).collect());
             }
@@ -176,7 +181,9 @@ impl Sample {
         };
         let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
         seen(read(&layout, &mut rows))?;
-        Ok(Self { layout, columns: columns.names().to_vec(), rows: found, compound, doubled: columns.doubled().to_vec() })
+        let doubled = columns.doubled().to_vec();
+        let columns = columns.names().to_vec();
+        Ok(Self { layout, columns, rows: found, compound, doubled, uncomputed })
     }
 
     /// Returns whether another file has the same layout. A key that some rows omit does not make another layout.
@@ -220,7 +227,7 @@ impl Sample {
 fn text_of(cell: &Cell) -> Option<String> {
     match cell.kind {
         CellKind::Text | CellKind::Number | CellKind::Boolean => Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty()),
-        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid => None,
+        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid | CellKind::Uncomputed => None,
     }
 }
 
@@ -263,12 +270,19 @@ fn header_of(filled: &[usize]) -> u64 {
 
 /// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
 fn tables_in(tree: &Tree) -> Vec<Sample> {
-    let has_names = matches!(tree, Tree::Map(columns) if columns.len() <= MOST_TURNED);
+    let has_names = match tree {
+        Tree::Map(columns) => columns.len() <= MOST_TURNED,
+        Tree::List(rows) => matches!(rows.first(), Some(Tree::List(names)) if names.len() <= MOST_TURNED),
+        _ => false,
+    };
     if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
         // If a table has as many columns as rows, the names must be those of its columns.
         let by_columns = sample_at(&turned, "[]")
             .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
-        let mut found = tables_as_they_are(tree);
+        // Rows that are lists have no names of their own.
+        let are_lists = |rows: Option<&Tree>| matches!(rows, Some(Tree::List(rows)) if matches!(rows.first(), Some(Tree::List(_))));
+        let is_named_apart = are_lists(Some(tree)) || (tree.get("columns").is_some() && are_lists(tree.get("data")));
+        let mut found = if is_named_apart { Vec::new() } else { tables_as_they_are(tree) };
         found.extend(by_columns);
         return found;
     }
@@ -399,9 +413,9 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
         if rows.len() as u64 >= MOST_ROWS { Err(()) } else { Ok(()) }
     });
     // A list that is the document, or lies below keys only, is read row by row.
-    let list = path.strip_suffix("[]").unwrap_or(path);
+    let list = path.strip_suffix("[]").filter(|list| !list.ends_with(['}', ']'])).unwrap_or(path);
     let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
-    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound, doubled: Vec::new() })
+    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound, doubled: Vec::new(), uncomputed: BTreeMap::new() })
 }
 
 #[cfg(test)]
@@ -432,6 +446,8 @@ mod tests {
         };
         assert_eq!(found(r#"[{"a": 1, "b": {"c": 2}}]"#), ["- a,b.c"]);
         assert!(found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#).contains(&"runs[].r $.m,$.runs[].s,id".to_owned()));
+        assert_eq!(found(r#"[["a", "b"], [1, 2], [3, null]]"#), ["() a,b"]);
+        assert_eq!(found(r#"{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}"#), ["() a,b"]);
         assert!(found(r#"{"x": {"q1": true, "q2": false}, "y": {"q1": true, "q2": true}}"#).contains(&"{}{} $.{},$.{}{},.".to_owned()));
     }
 }

@@ -32,10 +32,22 @@ impl Tree {
         self.get(path).or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
     }
 
-    /// Returns the rows of a table that is written column by column: an object whose values are lists, or objects with the same keys, of
-    /// single values.
+    /// Returns the rows of a table that is written without a name at each value: as an object whose values are lists, or objects with the
+    /// same keys, of single values; as a list of lists below the list of the names; or with `columns` and `data`, as pandas splits it.
     pub fn by_rows(&self) -> Option<Self> {
-        let Self::Map(columns) = self else { return None };
+        let columns = match self {
+            Self::Map(columns) => match (self.get("columns"), self.get("data")) {
+                (Some(Self::List(names)), Some(Self::List(rows))) if rows.iter().all(|row| matches!(row, Self::List(_))) => {
+                    return below_names(names, rows);
+                }
+                _ => columns,
+            },
+            Self::List(rows) => {
+                let (Self::List(names), rows) = rows.split_first()? else { return None };
+                return below_names(names, rows);
+            }
+            _ => return None,
+        };
         let cells = |column: &Self| -> Option<Vec<(String, Self)>> {
             let cells: Vec<(String, Self)> = match column {
                 Self::List(items) => items.iter().enumerate().map(|(place, item)| (place.to_string(), item.clone())).collect(),
@@ -58,6 +70,23 @@ impl Tree {
 
     pub fn is_compound(&self) -> bool {
         matches!(self, Self::List(_) | Self::Map(_))
+    }
+
+    /// Returns a key that an object below has twice, with different values.
+    pub fn doubled_key(&self) -> Option<&str> {
+        match self {
+            Self::List(items) => items.iter().find_map(Self::doubled_key),
+            Self::Map(entries) => {
+                let mut known = std::collections::HashMap::new();
+                for (key, value) in entries {
+                    if known.insert(key, value).is_some_and(|before| before != value) {
+                        return Some(key);
+                    }
+                }
+                entries.iter().find_map(|(_, value)| value.doubled_key())
+            }
+            _ => None,
+        }
     }
 
     /// Returns the text of a single value.
@@ -103,6 +132,23 @@ impl Tree {
             _ => on_leaf(path, self),
         }
     }
+}
+
+/// Returns rows of single values as objects with the names.
+fn below_names(names: &[Tree], rows: &[Tree]) -> Option<Tree> {
+    let texts: Vec<&String> =
+        names.iter().map(|name| if let Tree::Text(text) = name { Some(text) } else { None }).collect::<Option<_>>()?;
+    let are_distinct = texts.iter().collect::<std::collections::BTreeSet<_>>().len() == texts.len();
+    let row = |row: &Tree| match row {
+        Tree::List(cells) if cells.len() <= texts.len() => {
+            Some(Tree::Map(texts.iter().zip(cells).map(|(name, cell)| ((*name).clone(), cell.clone())).collect()))
+        }
+        _ => None,
+    };
+    if texts.len() < 2 || rows.is_empty() || !are_distinct {
+        return None;
+    }
+    rows.iter().map(row).collect::<Option<_>>().map(Tree::List)
 }
 
 impl From<&Node> for Tree {

@@ -298,7 +298,7 @@ impl<R: BufRead> Sheet<'_, R> {
     fn next(&mut self) -> Result<bool, String> {
         self.row.clear();
         let (mut column, mut kind, mut style) = (0, String::new(), 0);
-        let (mut text, mut in_text) = (String::new(), false);
+        let (mut text, mut in_text, mut is_formula) = (String::new(), false, false);
         loop {
             self.buffer.clear();
             let event = self.xml.read_event_into(&mut self.buffer).map_err(|error| broken("the sheet", &error))?;
@@ -314,10 +314,13 @@ impl<R: BufRead> Sheet<'_, R> {
                         kind = attribute(&element, b"t").unwrap_or_default();
                         style = attribute(&element, b"s").and_then(|style| style.parse().ok()).unwrap_or(0);
                         text.clear();
+                        is_formula = false;
                     }
+                    b"f" => is_formula = true,
                     b"v" | b"t" => in_text = true,
                     _ => {}
                 },
+                Event::Empty(element) if element.local_name().as_ref() == b"f" => is_formula = true,
                 Event::Empty(element) if element.local_name().as_ref() == b"c" => {
                     column = attribute(&element, b"r").and_then(|place| column_of(&place)).unwrap_or(column) + 1;
                 }
@@ -327,7 +330,12 @@ impl<R: BufRead> Sheet<'_, R> {
                         if self.row.len() <= column {
                             self.row.resize(column + 1, Cell { kind: CellKind::Null, text: String::new() });
                         }
-                        self.styles.set(&kind, style, &text, &mut self.row[column]);
+                        match kind.as_str() {
+                            "str" | "e" => self.styles.set(&kind, style, &text, &mut self.row[column]),
+                            // A program that computes no formulas leaves their values out.
+                            _ if is_formula && text.trim().is_empty() => self.row[column].set(CellKind::Uncomputed, ""),
+                            _ => self.styles.set(&kind, style, &text, &mut self.row[column]),
+                        }
                         column += 1;
                     }
                     b"row" if self.row.iter().any(|cell| !cell.text.trim().is_empty()) => return Ok(true),

@@ -10,7 +10,7 @@ use super::rows::{Rows, Stop};
 
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Reads a document of limited size.
+/// Reads a document of limited size. Several documents in a file are a list of them.
 pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, Stop> {
     let mut bytes = Vec::new();
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
@@ -19,7 +19,50 @@ pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, S
         return Err(problem.with_hint("convert it to JSON or JSON lines, which are read row by row").into());
     }
     let text = String::from_utf8(bytes).map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
-    document::parse_table(rows.label, &text).map_err(Stop::Unreadable)
+    let mut documents = Vec::new();
+    for (before, text) in documents_of(&text) {
+        let parsed = document::parse_table(rows.label, text).map_err(|mut problems| {
+            for line in problems.iter_mut().filter_map(|problem| problem.line.as_mut()) {
+                *line += before;
+            }
+            Stop::Unreadable(problems)
+        })?;
+        documents.push(moved_down(parsed, before));
+    }
+    Ok(match documents.len() {
+        1 => documents.remove(0),
+        _ => Node { value: Value::List(documents), line: 1, column: 1 },
+    })
+}
+
+/// Returns the documents of a file, each with the number of lines before it. A file without any is one empty document.
+fn documents_of(text: &str) -> Vec<(usize, &str)> {
+    let is_mark = |line: &str| line.trim_end() == "---" || line.starts_with("--- ");
+    let (mut found, mut start, mut start_line, mut place) = (Vec::new(), 0, 0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if is_mark(line) {
+            found.push((start_line, &text[start..place]));
+            (start, start_line) = (place, number);
+        }
+        place += line.len();
+    }
+    found.push((start_line, &text[start..]));
+    let is_blank = |line: &str| matches!(line.trim(), "" | "---" | "...") || line.starts_with(['#', '%']);
+    found.retain(|(_, document)| !document.lines().all(is_blank));
+    if found.len() <= 1 { vec![(0, text)] } else { found }
+}
+
+/// Adds the lines before a document to the lines of its nodes.
+fn moved_down(mut node: Node, by: usize) -> Node {
+    node.line += by;
+    node.value = match node.value {
+        Value::List(items) => Value::List(items.into_iter().map(|item| moved_down(item, by)).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.into_iter().map(|(key, value)| (Key { line: key.line + by, ..key }, moved_down(value, by))).collect())
+        }
+        scalar @ Value::Scalar(_) => scalar,
+    };
+    node
 }
 
 pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
@@ -112,6 +155,14 @@ mod tests {
             )
         );
         assert_eq!(read(b"data: {rows: [{id: 1}]}", Some("data.rows")).0, ["1: 1|-"]);
+    }
+
+    #[test]
+    fn several_documents_are_a_list() {
+        let yaml = b"---\nid: 1\ninfo: {cost: 2}\n---\nid: 3\n---\n";
+        assert_eq!(read(yaml, None).0, ["2: 1|2", "5: 3|-"]);
+        assert_eq!(read(b"---\n- {id: 1}\n...\n", None).0, ["2: 1|-"]);
+        assert!(read(b"id: 1\n---\nid: [\n", None).1.is_some_and(|problem| problem.starts_with("f:3") || problem.starts_with("f:4")));
     }
 
     #[test]

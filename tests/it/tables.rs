@@ -1,7 +1,8 @@
 //! `import` without a map: tables as people have them, each with what is true of it.
 //!
 //! `tables/EXPECTED.json` says for each table what its arms have: passed and counted, the mean of a score, or a published rate; nothing for
-//! tables that must not be read without a decision. `tables/same` holds the same 300 outcomes in nine layouts.
+//! tables that must not be read without a decision. `tables/MEANING.json` holds small tables whose columns are easily taken for something
+//! else, each with its board or with the option that decides. `tables/same` holds the same 300 outcomes in nine layouts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -82,6 +83,80 @@ fn tables_of_many_shapes_are_read_right_or_not_at_all() {
     assert!(expected.len() >= 40);
     let wrong: Vec<String> = expected.iter().filter_map(|(table, expected)| wrong(table, expected)).collect();
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// What is not as `MEANING.json` says of a table: its arms with their figures, the sentences about it, or the option that decides.
+fn wrong_meaning(table: &Value) -> Option<String> {
+    let project = Project::new();
+    let text = |key: &str| table[key].as_str();
+    let file = text("file")?;
+    project.file(file, text("content")?);
+    let options = table["options"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let said = project.run(["import", file, "--yes", "--write-map", "map.yaml"].into_iter().chain(options));
+    if let Some(option) = text("refused") {
+        let is_right = said.code == 2 && said.stderr.contains(option) && !project.path("results").exists();
+        return (!is_right).then(|| format!("{file} was not refused with {option}: {}{}", said.stdout, said.stderr));
+    }
+    if said.code != 0 {
+        return Some(format!("{file} was not read: {}", said.stderr));
+    }
+    let notes = format!("{}{}", said.stdout, said.stderr);
+    if text("says").is_some_and(|part| !notes.contains(part)) {
+        return Some(format!("{file}: {:?} is not said: {notes}", text("says")));
+    }
+    if text("map").is_some_and(|part| !project.read("map.yaml").contains(part)) {
+        return Some(format!("{file}: {:?} is not in the map: {}", text("map"), project.read("map.yaml")));
+    }
+    if let Some(expected) = table["seconds"].as_f64() {
+        let times = project.run(["sql", "select duration_seconds from items", "--format", "csv"]);
+        let seconds: f64 = times.column("duration_seconds").iter().filter_map(|text| text.parse::<f64>().ok()).sum();
+        if (seconds - expected).abs() > 1e-9 {
+            return Some(format!("{file} took {seconds} s, not {expected}: {notes}"));
+        }
+    }
+    let runs = runs(&project);
+    let arms = table["arms"].as_object()?;
+    let names: BTreeSet<&String> = runs.keys().filter(|name| !name.contains('@')).collect();
+    if !arms.keys().any(|arm| arm.contains('@')) && names != arms.keys().collect() {
+        return Some(format!("{file} has the arms {names:?}"));
+    }
+    let suites: BTreeSet<&str> = runs.keys().filter_map(|name| name.split_once('@')).map(|(_, suite)| suite).collect();
+    let expected: Option<BTreeSet<&str>> = table["suites"].as_array().map(|suites| suites.iter().filter_map(Value::as_str).collect());
+    if expected.is_some_and(|expected| expected != suites) {
+        return Some(format!("{file} has the suites {suites:?}"));
+    }
+    arms.iter().find_map(|(arm, expected)| {
+        let Some(runs) = runs.get(arm) else { return Some(format!("{file} has no {arm}")) };
+        let run = &runs[0];
+        expected.as_object()?.iter().find_map(|(figure, expected)| {
+            let found = match figure.as_str() {
+                "passed" => Value::from(sum(runs, "shared_tests_passed")),
+                "counted" => Value::from(sum(runs, "shared_tests_total")),
+                "score" => run["scores"][0]["value"].clone(),
+                "direction" => run["scores"][0]["direction"].clone(),
+                "cost" => run["cost_usd"].clone(),
+                _ => run[figure].clone(),
+            };
+            let is_right = match (found.as_f64(), expected.as_f64()) {
+                (Some(found), Some(expected)) => (found - expected).abs() < 1e-9,
+                // A date alone is its first moment.
+                _ => match (found.as_str(), expected.as_str()) {
+                    (Some(found), Some(expected)) => found.starts_with(expected),
+                    _ => found == *expected,
+                },
+            };
+            (!is_right).then(|| format!("{file}, {arm}, {figure}: {found}, not {expected}: {notes}"))
+        })
+    })
+}
+
+#[test]
+fn columns_are_read_as_what_they_mean_or_asked_for() {
+    let text = fs::read_to_string(tables().join("MEANING.json")).expect("what is expected");
+    let found: Vec<Value> = serde_json::from_str(&text).expect("JSON");
+    assert!(found.len() >= 100);
+    let wrong: Vec<String> = found.iter().filter_map(wrong_meaning).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), found.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -175,6 +250,8 @@ fn options_for_tables_are_refused_where_no_table_is_read() {
         ("--attempt", "task"),
         ("--wide", "items"),
         ("--decimal", "comma"),
+        ("--direction", "down"),
+        ("--suite", "task"),
         ("--sheet", "one"),
         ("--list", "rows"),
         ("--yes", ""),

@@ -3,8 +3,8 @@
 use super::super::path_part::PathPart;
 use super::draft::{Draft, constant, list, quoted};
 use super::look::{Look, Question};
-use super::summary::{Column, Kind, is_time};
-use super::words::{Role, is_benchmark, is_model, is_numbered};
+use super::summary::{Column, Kind, fraction, is_time};
+use super::words::{Role, is_benchmark, is_model, is_numbered, own_name, words_of};
 
 /// Maximum number of values in a column that names approaches.
 pub(super) const MOST_APPROACHES: usize = 60;
@@ -66,6 +66,9 @@ impl<'l> Arms<'l> {
                         kept.push(column);
                     }
                 }
+                if kept.is_empty() && model.is_none() {
+                    kept.extend(keys_of_figures(look, is_name).or_else(|| versions(look, is_free)));
+                }
                 kept
             }
         };
@@ -106,6 +109,11 @@ impl<'l> Arms<'l> {
             return Err(Question::new(text, format!("--suite {0} (or --attempt {0})", first.name)));
         }
         Ok(files)
+    }
+
+    /// Returns the columns that name the approach and the model, without the suite.
+    pub fn names(&self) -> Vec<&'l Column> {
+        self.approach.iter().copied().chain(self.model).collect()
     }
 
     pub fn columns(&self) -> Vec<&'l Column> {
@@ -167,4 +175,37 @@ fn shown(column: &Column) -> String {
     let names: Vec<String> = column.values.keys().take(2).map(|name| format!("`{name}`")).collect();
     let more = if column.values.len() > 2 { ", …" } else { "" };
     format!("the {what} {}{more}", names.join(", "))
+}
+
+/// Returns the keys of objects with published figures each, such as `{"nova": {"accuracy": 0.7, "n": 20}}`: they name what was evaluated.
+fn keys_of_figures<'l>(look: &'l Look<'_>, is_name: impl Fn(&Column) -> bool) -> Option<&'l Column> {
+    let has = |role: Role| !look.best(role, 2, |column| column.numbers().is_some() || column.is_outcomes()).is_empty();
+    let has_figures = (has(Role::Rate) || has(Role::PassedCount)) && (has(Role::Total) || has(Role::FailedCount));
+    let is_key = |column: &&Column| {
+        column.name.ends_with("{}")
+            && column.roles.iter().all(|(role, _)| *role != Role::Item)
+            && is_name(column)
+            && column.values.len() == look.rows.len()
+            && !column.values.keys().any(|text| is_numbered(text) || fraction(text).is_some())
+    };
+    if has_figures { look.summary.columns.iter().find(is_key) } else { None }
+}
+
+/// Returns the column with versions of the system, if nothing else tells the rows of an item apart.
+fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option<&'l Column> {
+    const VERSIONS: [&str; 10] =
+        ["version", "system_version", "agent_version", "app_version", "release", "build", "revision", "branch", "commit", "versione"];
+    let is_version = |column: &&Column| {
+        let title = words_of(&own_name(&column.name)).join("_");
+        let is_name = is_free(column) || column.numbers().is_some();
+        VERSIONS.contains(&title.as_str())
+            && !column.name.starts_with("$.")
+            && is_name
+            && column.filled == look.rows.len()
+            && (2..=MOST_APPROACHES).contains(&column.values.len())
+    };
+    let column = look.summary.columns.iter().find(is_version)?;
+    // A version that is another one for each item is the item's.
+    let items = look.best(Role::Item, 2, |item| item.may_name() && item.name != column.name);
+    items.iter().any(|item| !look.decides(&[item], column)).then_some(column)
 }

@@ -5,10 +5,12 @@ use crate::domain::{ItemStatus, shell_word};
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
 use super::look::{Look, Question, names, text};
+use super::polarity::{Better, better, is_exit_code};
 use super::statuses::status;
-use super::summary::{Column, Kind};
+use super::summary::{Column, Kind, Yes};
 use super::verdict::{is_of_pair, is_plain, verdict};
-use super::words::{Role, words_of};
+use super::wide::is_spent_by_an_arm;
+use super::words::{Role, is_about_others, own_name, words_of};
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
 const LONGEST_ANSWER: usize = 40;
@@ -49,8 +51,19 @@ impl<'l> Judgement<'l> {
         Ok(Some(format!("{{{}}}", std::iter::once(form).chain(unless).collect::<Vec<_>>().join(", "))))
     }
 
-    /// Returns a note on how the column with the endings is read.
-    pub fn note(&self) -> Option<String> {
+    /// Returns notes on columns that are read in another way than their first look suggests.
+    pub fn notes(&self) -> Vec<String> {
+        let inverted = match self.by {
+            Judged::By(column) if is_exit_code(&column.name) => Some(format!("`{}` 0 is read as a pass, any other as a fail", column.name)),
+            Judged::By(column) if column.yes() == Yes::Failed => {
+                Some(format!("`{}` names what failed: yes is read as a fail", column.name))
+            }
+            _ => None,
+        };
+        inverted.into_iter().chain(self.note_of_ending()).collect()
+    }
+
+    fn note_of_ending(&self) -> Option<String> {
         let name = &self.ended?.name;
         Some(match self.by {
             Judged::Score(_) => {
@@ -77,7 +90,7 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
         return Ok(Some(beside(Judged::Score(column))));
     }
     check_pairs(look)?;
-    let grade = grade(look, &|column| !column.name.starts_with("$.") && !column.is_among(&endings))?;
+    let grade = grade(look, &|column| (!column.name.starts_with("$.") || is_key_of_outcomes(column)) && !column.is_among(&endings))?;
     let varies = |column: &Column| column.numbers().is_some_and(|numbers| numbers.least < numbers.most);
     let Some(ended) = endings.first() else {
         if let Some(Judged::By(column)) = &grade {
@@ -96,6 +109,11 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
     }
 }
 
+/// Returns whether the column is the key above lists of items, such as `passed` and `failed`.
+fn is_key_of_outcomes(column: &Column) -> bool {
+    column.name.starts_with("$.") && column.name.ends_with("{}") && column.is_outcomes() && column.values.keys().all(|text| is_plain(text))
+}
+
 /// Without a grade, the ending may be all there is. It can mean a pass only if the column has words for good and bad endings.
 fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>, Question> {
     let is_told = ended.values.keys().any(|text| look.hints.values.contains_key(text));
@@ -111,7 +129,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
 
 /// Asks if a verdict may not be one: it is equal for all items, or only tells that attempts ended, while a score varies.
 fn check_verdict(look: &Look<'_>, column: &Column, varies: impl Fn(&Column) -> bool) -> Result<(), Question> {
-    let only_passes = column.values.keys().all(|text| verdict(text) == Some(ItemStatus::Pass));
+    let only_passes = column.values.keys().all(|text| column.says(text) == Some(ItemStatus::Pass));
     let scores = look.best(Role::Score, 2, |score| score.name != column.name && !score.name.starts_with("$.") && varies(score));
     if let Some(score) = scores.first()
         && (only_passes || says_no_more_than_ended(column))
@@ -151,9 +169,9 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
 /// Finds the column that tells how good the answers were, among the allowed ones.
 fn grade<'l>(look: &'l Look<'_>, may_grade: &dyn Fn(&Column) -> bool) -> Result<Option<Judged<'l>>, Question> {
     let may_judge = |column: &Column| may_grade(column) && (column.is_outcomes() || is_nearly_outcomes(column, look));
-    let clear = look.best(Role::Passed, 2, may_judge);
     let is_grade = |column: &Column| may_grade(column) && column.is_outcomes();
-    let found = if clear.is_empty() { look.best(Role::Passed, 1, is_grade) } else { clear };
+    let clear = [look.best(Role::Passed, 2, may_judge), look.best(Role::Failed, 2, is_grade), look.best(Role::Passed, 1, is_grade)];
+    let found = clear.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
     if let Some(column) = one_of(look, &found)? {
         return Ok(Some(Judged::By(column)));
     }
@@ -169,11 +187,90 @@ fn grade<'l>(look: &'l Look<'_>, may_grade: &dyn Fn(&Column) -> bool) -> Result<
     if plain.len() == 1 {
         return Ok(Some(Judged::By(plain[0])));
     }
-    let scores = look.best(Role::Score, 1, |column| may_grade(column) && column.numbers().is_some());
-    // A column `result` in percent is a score.
-    let is_share = |column: &Column| may_grade(column) && column.numbers().is_some_and(|numbers| numbers.has_percent);
-    let score = scores.first().copied().or_else(|| look.best(Role::Passed, 2, is_share).first().copied());
-    Ok(score.map(Judged::Score))
+    let is_score = |column: &Column| may_grade(column) && (column.figures().is_some() || column.kind == Kind::Fractions);
+    let scores = look.best(Role::Score, 1, is_score);
+    if let Some(score) = headline(look, &scores)? {
+        return Ok(Some(Judged::Score(score)));
+    }
+    // A column `result` in percent or as `8/10` is a score.
+    let is_share = |column: &Column| {
+        may_grade(column) && (column.kind == Kind::Fractions || column.numbers().is_some_and(|numbers| numbers.has_percent))
+    };
+    Ok(look.best(Role::Passed, 2, is_share).first().copied().map(Judged::Score))
+}
+
+/// Returns the score that sums up the others, or the only one. Asks if there are several.
+fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
+    #[rustfmt::skip]
+    const GENERAL: [&str; 20] = [
+        "score", "total", "overall", "average", "mean", "final", "points", "reward", "grade", "mark", "rating", "punktzahl", "punkte", "bewertung", "wertung", "puntuacion", "punteggio", "nota",
+        "note", "brier",
+    ];
+    let is_general = |column: &&&Column| words_of(&own_name(&column.name)).iter().all(|word| GENERAL.contains(&word.as_str()));
+    let (general, [first, second, ..]) = (scores.iter().filter(is_general).collect::<Vec<_>>(), scores) else {
+        return Ok(scores.first().copied());
+    };
+    if let [one] = general.as_slice() {
+        return Ok(Some(one));
+    }
+    let are_equal = look.rows.iter().all(|row| scores.iter().all(|score| text(row, score) == text(row, first)));
+    if are_equal {
+        return Ok(Some(first));
+    }
+    let text = format!("`{}` and `{}` may each be the score, and they differ", first.name, second.name);
+    Err(Question::new(text, format!("--score {} (or another one; the others are kept beside it)", shell_word(&first.name))))
+}
+
+/// Returns the question for a table in which no column is known to have outcomes, with the columns that may have.
+pub(super) fn no_outcome(look: &Look<'_>, arms: &[&Column]) -> Question {
+    const OTHERS: [Role; 11] = [
+        Role::Item,
+        Role::Category,
+        Role::Total,
+        Role::Cost,
+        Role::Duration,
+        Role::InputTokens,
+        Role::OutputTokens,
+        Role::TotalTokens,
+        Role::Attempt,
+        Role::Seed,
+        Role::Time,
+    ];
+    let may_be = |column: &&Column| {
+        !column.name.is_empty()
+            && !column.name.starts_with("$.")
+            && !column.is_among(arms)
+            && OTHERS.iter().all(|role| column.clarity(*role) < 2)
+            && !is_about_others(&column.name)
+            && !is_spent_by_an_arm(&column.name)
+    };
+    let free: Vec<&Column> = look.summary.columns.iter().filter(may_be).collect();
+    let shown = |columns: &[&Column]| columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ");
+    let outcomes: Vec<&Column> = free.iter().copied().filter(|column| column.is_outcomes()).take(3).collect();
+    if let Some(first) = outcomes.first() {
+        let as_fail = if first.yes() == Yes::Failed { " (reads yes as a fail)" } else { "" };
+        let text = format!("no column is known to have outcomes; {} may have", shown(&outcomes));
+        return Question::new(text, format!("--passed {}{as_fail}", shell_word(&first.name)));
+    }
+    let words = free.iter().find(|column| column.clarity(Role::Passed) >= 2 && column.kind == Kind::Text && column.values.len() <= 12);
+    if let Some(column) = words
+        && let Some(word) = column.values.keys().next()
+    {
+        let text = format!("the words of `{}` are neither passed nor failed by themselves", column.name);
+        return Question::new(
+            text,
+            format!("--passed {} --value {}=pass (and so on for each word)", shell_word(&column.name), shell_word(word)),
+        );
+    }
+    let numbers: Vec<&Column> = free.iter().copied().filter(|column| column.numbers().is_some()).take(3).collect();
+    match numbers.first() {
+        Some(first) => {
+            let text = format!("no column is known to have outcomes; {} may have scores", shown(&numbers));
+            let end = if better(&first.name) == Better::Low { "down" } else { "up" };
+            Question::new(text, format!("--score {} --direction {end}", shell_word(&first.name)))
+        }
+        None => Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN"),
+    }
 }
 
 /// Returns whether most of a column's words are known outcomes, besides a few unknown ones.
@@ -188,7 +285,9 @@ fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
 fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
     let [first, rest @ ..] = found else { return Ok(None) };
     for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| row[column.place].as_deref().and_then(verdict) == Some(ItemStatus::Pass);
+        let says = |row: &Vec<Option<String>>, column: &Column| {
+            row[column.place].as_deref().and_then(|text| column.says(text)) == Some(ItemStatus::Pass)
+        };
         if look.rows.iter().any(|row| says(row, first) != says(row, other)) {
             let text = format!("{} could each be the outcome, and they differ", names(found));
             return Err(Question::new(text, format!("--passed {}", shell_word(&first.name))));

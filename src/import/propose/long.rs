@@ -5,7 +5,7 @@ use crate::domain::shell_word;
 use super::arms::{Arms, MOST_APPROACHES};
 use super::candidates::candidates;
 use super::draft::{Draft, constant, list, quoted};
-use super::judged::{Judged, judged};
+use super::judged::{Judged, judged, no_outcome};
 use super::look::{Look, Question, names};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
@@ -48,14 +48,14 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         draft.item.push(("id", id));
         draft.item.push(("kind", constant(kind_of(&item))));
         draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
-        notes.extend(judged.note());
+        notes.extend(judged.notes());
         draft.item.extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
         if !repeats.run.is_empty() {
             draft.run.push(("identity", list(repeats.run.iter().map(|column| &column.name))));
         }
         draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
-        measures(look, &judged.by, &mut used, &mut draft, &mut notes);
+        measures(look, (&judged.by, &arms.columns()), &mut used, &mut draft, &mut notes).map_err(one)?;
         texts(look, &judged.by, &item, &mut used, &mut draft);
         used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };

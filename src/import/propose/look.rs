@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::notation::Decimal;
 use super::super::sample::Sample;
+use super::polarity::Better;
 use super::summary::{Column, Kind, Summary, summarise};
 use super::verdict::is_nothing;
-use super::words::{Role, is_total};
+use super::words::{Role, is_only_total, is_total};
 
 /// Hints about a table from the command line. Columns are named as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub struct Hints {
     pub approach: Option<String>,
     pub model: Option<String>,
     pub item: Option<String>,
+    pub suite: Option<String>,
     pub passed: Option<String>,
     pub score: Option<String>,
     pub attempt: Option<String>,
@@ -21,6 +23,8 @@ pub struct Hints {
     pub evaluator: Option<String>,
     pub sheet: Option<String>,
     pub list: Option<String>,
+    /// Better end of the score's scale.
+    pub direction: Option<Better>,
     /// Kind of the columns that are side by side.
     pub wide: Option<WideAre>,
     pub decimal_comma: Option<bool>,
@@ -36,6 +40,8 @@ pub enum WideAre {
     Approaches,
     Items,
     Suites,
+    /// Repeats of one approach.
+    Attempts,
 }
 
 impl Hints {
@@ -85,25 +91,53 @@ pub(super) struct Look<'a> {
 impl<'a> Look<'a> {
     pub fn new(sample: &'a Sample, hints: &'a Hints) -> Self {
         let given = hints.decimal_comma.map(|is_comma| if is_comma { Decimal::Comma } else { Decimal::Point });
-        let all: Vec<&Vec<Option<String>>> = sample.rows.iter().collect();
+        let is_title = |(number, row): &(usize, &Vec<Option<String>>)| repeats_titles(sample, row) || (*number == 0 && has_types(row));
+        let (titles, all): (Vec<_>, Vec<_>) = sample.rows.iter().enumerate().partition(is_title);
+        let titles: Vec<Row<'_>> = titles.into_iter().map(|(_, row)| row).collect();
+        let all: Vec<Row<'_>> = all.into_iter().map(|(_, row)| row).collect();
+        let marks = |rows: &[Row<'_>], place: usize| -> Option<BTreeSet<String>> { rows.iter().map(|row| row[place].clone()).collect() };
         let whole = summarise(sample, &all, given);
         for place in 0..sample.columns.len().min(4) {
-            let is_sum = |row: &&Vec<Option<String>>| row[place].as_deref().is_some_and(is_total);
+            let names: BTreeSet<&str> = all.iter().filter_map(|row| row[place].as_deref()).collect();
+            let is_sum = |row: &Row<'_>| row[place].as_deref().is_some_and(|text| is_total(text) || is_total_of(text, &names));
             let (sums, rows): (Vec<_>, Vec<_>) = all.iter().copied().partition(is_sum);
-            if sums.is_empty() || rows.is_empty() || sums.len() * 4 > all.len() {
-                continue;
-            }
+            // One skip has one column.
+            let Some(title_marks) = marks(&titles, place).filter(|_| !sums.is_empty() && rows.len() > 1) else { continue };
             let summary = summarise(sample, &rows, given);
             let is_clearer = |(with, without): (&Column, &Column)| with.kind != Kind::Outcomes && without.kind == Kind::Outcomes;
-            let adds_up = |column: &Column| adds_up(column, &rows, &sums, summary.decimal.as_ref().ok().copied().flatten());
-            let are_totals = whole.columns.iter().zip(&summary.columns).any(is_clearer) || summary.columns.iter().any(adds_up);
+            let decimal = summary.decimal.as_ref().ok().copied().flatten();
+            let are_few = sums.len() * 4 <= all.len();
+            let are_named =
+                sums.iter().all(|row| row[place].as_deref().is_some_and(|text| is_only_total(text) || is_total_of(text, &names)));
+            // Among 1 and 0, a total may be an item with this name.
+            let may_add_up = |column: &&Column| column.numbers().is_some() || (are_named && column.kind == Kind::Outcomes);
+            let figures: Vec<&Column> = summary.columns.iter().filter(may_add_up).collect();
+            let are_totals = (are_few && whole.columns.iter().zip(&summary.columns).any(is_clearer))
+                || figures.iter().any(|column| are_few && adds_up(column, &rows, &sums, decimal))
+                || groups(&summary, place, &all).iter().any(|keys| adds_up_within(&figures, keys, &all, &is_sum, decimal))
+                || (are_named
+                    && figures.iter().any(|column| column.numbers().is_some() && sums.iter().all(|row| text(row, column).is_some())));
             if are_totals {
                 let values: BTreeSet<String> = sums.iter().filter_map(|row| row[place].clone()).collect();
-                let values: Vec<String> = values.into_iter().collect();
-                let notes = vec![format!("rows named {} add up others and are passed over", values.join(", "))];
-                return Self { sample, hints, rows, summary, skip: Some((sample.columns[place].clone(), values)), notes };
+                let shown = values.iter().cloned().collect::<Vec<_>>().join(", ");
+                let notes = vec![format!("rows named {shown} add up others and are passed over")];
+                let skip = Some((sample.columns[place].clone(), values.into_iter().chain(title_marks).collect()));
+                return Self { sample, hints, rows, summary, skip, notes };
             }
         }
+        let mark_of = |place: usize| {
+            let marks = marks(&titles, place)?;
+            let is_other = all.iter().all(|row| row[place].as_ref().is_none_or(|text| !marks.contains(text)));
+            is_other.then(|| (sample.columns[place].clone(), marks.into_iter().collect()))
+        };
+        let skip = if titles.is_empty() { None } else { (0..sample.columns.len()).find_map(mark_of) };
+        if titles.is_empty() || skip.is_some() {
+            let notes =
+                if titles.is_empty() { Vec::new() } else { vec!["rows that repeat the titles or give units are passed over".to_owned()] };
+            return Self { sample, hints, rows: all, summary: whole, skip, notes };
+        }
+        let all: Vec<Row<'_>> = sample.rows.iter().collect();
+        let whole = summarise(sample, &all, given);
         Self { sample, hints, rows: all, summary: whole, skip: None, notes: Vec::new() }
     }
 
@@ -178,11 +212,65 @@ pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r
     row[column.place].as_deref().filter(|text| !is_nothing(text))
 }
 
+type Row<'a> = &'a Vec<Option<String>>;
+
+/// Returns whether a row has the titles of its columns again, as in files that were put together with `cat`.
+fn repeats_titles(sample: &Sample, row: &[Option<String>]) -> bool {
+    let filled = row.iter().zip(&sample.columns).filter_map(|(cell, title)| Some((cell.as_ref()?, title)));
+    let (same, other): (Vec<_>, Vec<_>) = filled.partition(|(cell, title)| cell == title);
+    same.len() > 1 && other.is_empty()
+}
+
+/// Returns whether a row has the types or the units of its columns.
+fn has_types(row: &[Option<String>]) -> bool {
+    const TYPES: [&str; 10] = ["bool", "boolean", "int", "integer", "float", "double", "str", "string", "number", "datetime"];
+    const UNITS: [&str; 14] = ["s", "sec", "seconds", "ms", "min", "h", "usd", "$", "eur", "€", "%", "text", "date", "tokens"];
+    let filled: Vec<String> = row.iter().flatten().map(|cell| cell.trim_matches(['[', ']', '(', ')']).to_lowercase()).collect();
+    let has = |list: &[&str]| filled.iter().filter(|cell| list.contains(&cell.as_str())).count();
+    let types = has(&TYPES);
+    let known = types + has(&UNITS);
+    known > 0 && known == filled.len() && (types > 0 || known > 1)
+}
+
+/// Returns whether a text is a total of a name: `Summe nova`.
+fn is_total_of(text: &str, names: &BTreeSet<&str>) -> bool {
+    let (first, last) = (text.split_once(' '), text.rsplit_once(' '));
+    first.is_some_and(|(word, name)| is_only_total(word) && names.contains(name.trim()))
+        || last.is_some_and(|(name, word)| is_only_total(word) && names.contains(name.trim()))
+}
+
+/// Returns, for each column that may part the rows, its value in each row.
+fn groups(summary: &Summary, place: usize, all: &[Row<'_>]) -> Vec<Vec<String>> {
+    const MOST_PARTS: usize = 60;
+    let by_column = summary.columns.iter().filter(|column| {
+        column.place != place && (2..=MOST_PARTS).contains(&column.values.len()) && column.may_name() && column.kind != Kind::Outcomes
+    });
+    by_column.map(|column| all.iter().map(|row| row[column.place].clone().unwrap_or_default()).collect()).collect()
+}
+
+/// Returns whether in some column each total is the sum or the mean of its part of the rows.
+fn adds_up_within(
+    figures: &[&Column],
+    keys: &[String],
+    all: &[Row<'_>],
+    is_sum: &dyn Fn(&Row<'_>) -> bool,
+    decimal: Option<Decimal>,
+) -> bool {
+    let parts: BTreeSet<&String> = keys.iter().collect();
+    let of = |part: &String, sums: bool| -> Vec<Row<'_>> {
+        all.iter().zip(keys).filter(|(row, key)| *key == part && is_sum(row) == sums).map(|(row, _)| *row).collect()
+    };
+    let split: Vec<(Vec<Row<'_>>, Vec<Row<'_>>)> = parts.into_iter().map(|part| (of(part, false), of(part, true))).collect();
+    figures.iter().any(|column| {
+        split.iter().any(|(_, sums)| !sums.is_empty())
+            && split
+                .iter()
+                .all(|(rows, sums)| sums.is_empty() || (rows.len() > 1 && sums.iter().all(|sum| adds_up(column, rows, &[*sum], decimal))))
+    })
+}
+
 /// Returns whether the rows named as totals have the sum or the mean of the other rows.
 fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<String>>], decimal: Option<Decimal>) -> bool {
-    if column.numbers().is_none() {
-        return false;
-    }
     let value = |row: &&Vec<Option<String>>| super::summary::read_number(row[column.place].as_deref()?, decimal);
     let values: Vec<f64> = rows.iter().filter_map(value).collect();
     let sum: f64 = values.iter().sum();

@@ -11,6 +11,7 @@ mod judged;
 mod long;
 mod look;
 mod measures;
+mod polarity;
 mod runs;
 mod statuses;
 mod summary;
@@ -18,12 +19,15 @@ mod verdict;
 mod wide;
 mod words;
 
+use crate::domain::shell_word;
+
 use super::list_path::BY_COLUMNS;
 use super::sample::Sample;
 use arms::Arms;
 use draft::Draft;
 use look::Look;
 pub use look::{Hints, Question, WideAre};
+pub use polarity::Better;
 
 /// A proposed reading of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +47,10 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
         is_sheet
             && !is_record(sample)
-            && hints.list.as_ref().is_none_or(|list| sample.layout.list.as_deref() == list.strip_suffix("[]").or(Some(list)))
+            && hints.list.as_ref().is_none_or(|list| {
+                let own = sample.layout.list.as_deref().unwrap_or_default();
+                own == list || list.strip_suffix("[]") == Some(own)
+            })
     };
     // If many columns have telling titles, the document is written column by column, whatever else it might be.
     let by_columns = |sample: &&Sample| {
@@ -83,12 +90,81 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
     }
 }
 
+/// Returns a note on what is side by side in the columns.
+fn side_by_side(unfolded: &wide::Unfolded) -> String {
+    const SHOWN: usize = 12;
+    let draft = &unfolded.draft;
+    let names: Vec<String> = match unfolded.are {
+        WideAre::Attempts => draft.groups.iter().flat_map(|(_, cells)| cells.values()).map(|name| format!("`{name}`")).collect(),
+        _ if draft.groups.is_empty() => draft.columns.iter().map(|name| format!("`{name}`")).collect(),
+        _ => draft.groups.iter().map(|(name, _)| format!("`{name}`")).collect(),
+    };
+    let are = match unfolded.are {
+        WideAre::Approaches => "approaches",
+        WideAre::Items => "items",
+        WideAre::Suites => "suites",
+        WideAre::Attempts => "attempts of one approach",
+    };
+    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
+    format!("side by side as {are}: {}{more}", names[..names.len().min(SHOWN)].join(", "))
+}
+
+/// Asks if the titles look like a first row: most have the form of the values below them, and none is a usual title.
+fn check_titles(look: &Look<'_>) -> Result<(), Question> {
+    if look.hints.are_given() || look.rows.len() < 2 {
+        return Ok(());
+    }
+    let named: Vec<&summary::Column> = look.summary.columns.iter().filter(|column| !column.name.is_empty() && column.filled > 0).collect();
+    let stem = |text: &str| text.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
+    let is_like = |column: &&&summary::Column| {
+        let is_numbered = |text: &str| words::is_numbered(text) && !stem(text).is_empty();
+        let are_of_stem = || column.values.len() > 1 && column.values.keys().all(|text| stem(text) == stem(&column.name));
+        let number = |text: &str| text.parse::<f64>().ok();
+        let is_within = |numbers: &summary::Numbers| {
+            number(&column.name).is_some_and(|value| (numbers.least..=numbers.most).contains(&value) && !numbers.are_whole)
+        };
+        column.values.contains_key(&column.name) || (is_numbered(&column.name) && are_of_stem()) || column.numbers().is_some_and(is_within)
+    };
+    let (like, unlike): (Vec<_>, Vec<_>) = named.iter().partition(|column| is_like(column));
+    let is_title = |column: &&&summary::Column| column.roles.iter().any(|(_, clarity)| *clarity == 3);
+    if like.len() * 2 <= named.len() || unlike.iter().any(is_title) {
+        return Ok(());
+    }
+    let shown: Vec<String> = named.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
+    let text = format!("the first row, {}, looks like a row of results, and not like the titles of columns", shown.join(", "));
+    Err(Question::new(
+        text,
+        format!("--passed {} (if they are titles; otherwise write titles above it)", shell_word(&like[like.len() - 1].name)),
+    ))
+}
+
+/// Asks if a column consists of formulas whose values are not stored.
+fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
+    let is_uncomputed = |(place, count): &(&usize, &usize)| look.summary.columns.get(**place).is_some_and(|column| **count > column.filled);
+    match look.sample.uncomputed.iter().find(is_uncomputed) {
+        Some((place, count)) if look.hints.passed.is_none() && look.hints.score.is_none() => {
+            let name = &look.sample.columns[*place];
+            let text = format!("`{name}` has {count} formulas whose values the workbook does not have");
+            Err(Question::new(
+                text,
+                "--passed COLUMN (another one; or save the workbook in a spreadsheet program, which stores the values)",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns whether the keys of the object with the rows are fields of one record: `prompt_tokens` and `completion_tokens` are not items.
 fn is_record(sample: &Sample) -> bool {
     let Some(list) = sample.layout.list.as_ref().filter(|list| list.ends_with("{}")) else { return false };
     let Some(place) = sample.columns.iter().position(|column| *column == format!("$.{list}")) else { return false };
     let keys: std::collections::BTreeSet<&String> = sample.rows.iter().filter_map(|row| row[place].as_ref()).collect();
     let is_field = |key: &&&String| words::roles_of(key).iter().any(|(_, clarity)| *clarity >= 2);
+    // Keys such as `passed` and `failed` above lists of items are their outcomes.
+    let has_lists = sample.columns.iter().any(|column| column == super::list_path::ITSELF);
+    if has_lists && keys.iter().all(|key| verdict::is_plain(key)) {
+        return false;
+    }
     keys.iter().filter(is_field).count() * 2 >= keys.len()
 }
 
@@ -117,7 +193,14 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
     if look.rows.is_empty() {
         return Err(one(Question::new("the table has no rows", "")));
     }
-    let are_runs = Arms::of(&look, &[]).is_ok_and(|arms| runs::is_runs(&look, &arms));
+    check_titles(&look).map_err(one)?;
+    check_formulas(&look).map_err(one)?;
+    runs::check_pairs(&look).map_err(one)?;
+    let arms = Arms::of(&look, &[]);
+    let are_runs = arms.as_ref().is_ok_and(|arms| runs::is_runs(&look, arms));
+    if let (false, Ok(arms)) = (are_runs, &arms) {
+        runs::check_parts(&look, arms).map_err(one)?;
+    }
     let unfolded = if are_runs { None } else { wide::unfold(&look).map_err(one)? };
     let draft = match unfolded {
         None if are_runs => runs::read(&mut look, None, suite)?,
@@ -126,8 +209,9 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
             let mut inner = Look::new(&unfolded.sample, hints);
             let draft = match unfolded.are {
                 WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
-                WideAre::Approaches | WideAre::Items => long::read(&mut inner, suite)?,
+                WideAre::Approaches | WideAre::Items | WideAre::Attempts => long::read(&mut inner, suite)?,
             };
+            look.notes.push(side_by_side(&unfolded));
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
             Draft { wide: Some(unfolded.draft), ..draft }

@@ -1,11 +1,14 @@
 //! Tables with one row per run: published figures of a whole run, without its items.
 
+use crate::domain::shell_word;
+
 use super::super::notation::Decimal;
 use super::arms::{Arms, places};
 use super::draft::{Draft, list, quoted};
 use super::look::{Look, Question, WideAre};
-use super::measures::{metric_of, spent, timestamp};
-use super::summary::{Column, Kind, read_number};
+use super::measures::{direction, metric_of, spent, spread, timestamp};
+use super::polarity::{Better, better};
+use super::summary::{Column, Kind, centre, fraction, read_number};
 use super::words::{Role, words_of};
 
 /// Returns whether the rows are runs with published figures.
@@ -23,8 +26,9 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
     let items = look.best(Role::Item, 2, may_be_item);
     // With a suite, a unique number names its row, because an arm has few runs.
-    let names_rows = |column: &Column| arms.suite.is_some() && is_id(column) && column.values.len() == look.rows.len();
     let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
+    let has_few_parts = look.rows.len() <= look.counts(&arms.names()).len() + look.rows.len() / 10;
+    let names_rows = |column: &Column| (arms.suite.is_some() || has_few_parts) && is_id(column) && column.values.len() == look.rows.len();
     let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
     let dated: Vec<&Column> = columns
         .iter()
@@ -60,19 +64,30 @@ fn is_rank(column: &Column) -> bool {
 
 /// Columns with the numbers of passed and of all items.
 struct Counts<'l> {
+    /// The number of passed items, or cells such as `14/20` with the total.
     passed: &'l Column,
-    /// One column with the total, or the columns that add up to it.
+    /// One column with the total, or the columns that add up to it. Empty if the cells of `passed` have it.
     total: Vec<&'l Column>,
 }
 
 impl Counts<'_> {
+    fn passed(&self) -> String {
+        if self.total.is_empty() { part_of_fraction(self.passed, 1) } else { quoted(&self.passed.name) }
+    }
+
     /// Writes the total as a field of a map.
     fn total(&self) -> String {
         match self.total.as_slice() {
+            [] => part_of_fraction(self.passed, 2),
             [one] => quoted(&one.name),
             several => format!("{{sum: {}}}", list(several.iter().map(|column| &column.name))),
         }
     }
+}
+
+/// Writes the part, or the whole, of cells such as `14/20`.
+fn part_of_fraction(column: &Column, group: u8) -> String {
+    format!(r"{{regex: {{column: {}, pattern: '^(\d+)\s*/\s*(\d+)$', group: {group}}}}}", quoted(&column.name))
 }
 
 /// Returns the columns of passed and total, if no row has more passed than total, or of passed and failed, which add up to the total.
@@ -81,15 +96,23 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
         column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
     };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
+    let is_whole = |text: &String| fraction(text).is_some_and(|(part, whole)| part.fract() == 0.0 && whole.fract() == 0.0);
+    let is_fraction = |column: &Column| column.kind == Kind::Fractions && column.values.keys().all(is_whole);
+    let has_role =
+        |column: &&Column| [Role::PassedCount, Role::Rate, Role::Score, Role::Passed].iter().any(|role| column.clarity(*role) >= 2);
+    if let Some(passed) = look.summary.columns.iter().filter(|column| is_fraction(column)).find(has_role) {
+        return Some(Counts { passed, total: Vec::new() });
+    }
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
     let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
     // A total of the whole document may count more than the row does.
     let is_beside = |column: &Column| is_count(column) && !column.name.starts_with("$.");
     let Some(total) = look.best(Role::Total, 2, |column| is_beside(column) && column.name != passed.name).first().copied() else {
         let failed = *look.best(Role::FailedCount, 3, is_count).first()?;
-        // A third count, such as of errors, may be part of the total or of the failed items.
-        let is_other =
-            |column: &&Column| column.name != passed.name && column.name != failed.name && counts_ends(column) && is_count(column);
+        // A third count, such as of errors, may be part of the total or of the failed items. Skipped items are neither.
+        let is_other = |column: &&Column| {
+            column.name != passed.name && column.name != failed.name && counts_ends(column) && !is_skipped(column) && is_count(column)
+        };
         let is_alone = !look.summary.columns.iter().any(|column| is_other(&column));
         return is_alone.then(|| Counts { passed, total: vec![passed, failed] });
     };
@@ -98,6 +121,13 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
         _ => true,
     });
     fits.then(|| Counts { passed, total: vec![total] })
+}
+
+/// Returns whether the column counts items that were not evaluated.
+fn is_skipped(column: &Column) -> bool {
+    words_of(&column.name)
+        .iter()
+        .any(|word| matches!(word.as_str(), "skipped" | "skips" | "skip" | "pending" | "xfail" | "ubersprungen" | "ignores" | "omitidos"))
 }
 
 /// Returns whether the column's title names attempts that neither passed nor failed.
@@ -116,6 +146,8 @@ fn counts_ends(column: &Column) -> bool {
                 | "pending"
                 | "partial"
                 | "unresolved"
+                | "ties"
+                | "draws"
         )
     };
     words_of(&column.name).iter().any(is_end)
@@ -140,11 +172,11 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let is_rate = |column: &Column| {
         let sign = column.name.contains('%') || column.numbers().is_some_and(|numbers| numbers.has_percent);
-        column.numbers().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0))
+        column.figures().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0))
             && is_share(column, decimal)
             && column.clarity(Role::StandardError) == 0
     };
-    let mut found: Vec<&Column> = Vec::new();
+    let mut found: Vec<&Column> = look.hints.score.iter().filter_map(|name| look.named(name)).filter(|column| is_rate(column)).collect();
     for role in [Role::Rate, Role::Score] {
         for least in [3, 2, 1] {
             for column in look.best(role, least, is_rate) {
@@ -179,15 +211,19 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         used.extend(arms.columns());
         arms.write(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
-            draft.run.extend([("passed", quoted(&counts.passed.name)), ("total", counts.total()), ("counted", "task".to_owned())]);
+            draft.run.extend([("passed", counts.passed()), ("total", counts.total()), ("counted", "task".to_owned())]);
         }
         let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
-        for column in rates(look).into_iter().chain(side.and_then(|_| look.named("score"))) {
+        let rates = rates(look);
+        if counted.is_none() && side.is_none() {
+            check_headline(look, &rates).map_err(|question| vec![question])?;
+        }
+        for column in rates.into_iter().chain(side.and_then(|_| look.named("score"))) {
             if column.is_among(&used) {
                 continue;
             }
             used.push(column);
-            let Some(numbers) = column.numbers() else { continue };
+            let Some(numbers) = column.figures() else { continue };
             let words = words_of(&column.name);
             let is_rate = column.clarity(Role::Rate) > 0 && !words.contains(&"score".to_owned());
             let has_sign = numbers.has_percent
@@ -199,8 +235,10 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 (false, true) => "points",
             };
             let metric = match metric_of(column).as_str() {
-                "accuracy" | "acc" | "success_rate" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate" | "pass" | "passed"
-                | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
+                "accuracy" | "acc" | "success_rate" | "correct" | "solved" | "success" | "pass_1" | "resolved" | "resolved_rate"
+                | "resolve_rate" | "solve_rate" | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => {
+                    "pass_rate".to_owned()
+                }
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
@@ -211,14 +249,19 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 used.push(error);
                 format!(", standard_error: {}", quoted(&error.name))
             });
-            let value = format!("{{value: {}, unit: {unit}, direction: up{n}{error}}}", quoted(&column.name));
+            let is_headline = counted.is_none() && draft.scores.is_empty();
+            let direction = direction(look, column, is_headline, &mut notes).map_err(|question| vec![question])?;
+            let source = match column.kind {
+                Kind::Spreads(_) => {
+                    notes.push(format!("the ± of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));
+                    format!("{{{}}}", spread(&quoted(&column.name)))
+                }
+                _ => quoted(&column.name),
+            };
+            let value = format!("{{value: {source}, unit: {unit}, direction: {direction}{n}{error}}}");
             if let Some(counts) = counted.as_ref().filter(|_| is_rate && unit != "points") {
-                let stated = format!(
-                    "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
-                    quoted(&column.name),
-                    quoted(&counts.passed.name),
-                    counts.total()
-                );
+                let stated =
+                    format!("{{value: {}, unit: {unit}, passed: {}, total: {}}}", quoted(&column.name), counts.passed(), counts.total());
                 draft.stated.push((metric, stated));
             } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
                 draft.scores.push((metric, value));
@@ -252,7 +295,56 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
     Ok(draft)
 }
 
+/// Asks if each row counts wins and losses of pairs.
+pub(super) fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
+    let has = |column: &Column, words: &[&str]| {
+        column.numbers().is_some() && words_of(&column.name).iter().any(|word| words.contains(&word.as_str()))
+    };
+    let wins = look.summary.columns.iter().find(|column| has(column, &["wins", "won"]));
+    let has_losses = look.summary.columns.iter().any(|column| has(column, &["losses", "lost", "ties", "draws"]));
+    match wins {
+        Some(column) if has_losses => {
+            let text = format!("`{}` counts wins against other answers, which are no outcomes of one answer", column.name);
+            Err(Question::new(text, "--map MAP"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks which of several rates sums up a run, if all are of something bad or may be.
+fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
+    let is_any_good = rates.iter().any(|column| better(&column.name) == Better::High);
+    match rates {
+        [first, second, ..] if look.hints.score.is_none() && !is_any_good => {
+            let text = format!("`{}` and `{}` may each be the score", first.name, second.name);
+            Err(Question::new(text, format!("--score {}", shell_word(&first.name))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks if each row has the figures of a part of a run, such as a subject: parts have no sum or mean that the table gives.
+pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Question> {
+    let names = arms.names();
+    let is_free = |column: &&Column| column.kind == Kind::Text && !column.is_among(&arms.columns());
+    let has_size =
+        !look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)).is_empty();
+    let is_share = |column: &Column| column.numbers().is_some_and(|numbers| !numbers.are_whole);
+    let has_figures = counts(look).is_some() || (has_size && !look.best(Role::Rate, 2, is_share).is_empty());
+    if names.is_empty() || !has_figures || look.hints.item.is_some() || look.is_unique(&arms.columns()) {
+        return Ok(());
+    }
+    let parts_rows = |column: &&Column| look.is_unique(&arms.columns().into_iter().chain([*column]).collect::<Vec<_>>());
+    match look.summary.columns.iter().filter(is_free).find(parts_rows) {
+        Some(part) => {
+            let text = format!("each row has the figures of a part of a run, by `{}`", part.name);
+            Err(Question::new(text, format!("--suite {0} (each is a suite of its own)", shell_word(&part.name))))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns whether a column has shares of whole runs: 68.2 or 0.682.
 fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
-    column.values.keys().all(|text| read_number(text, decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
+    column.values.keys().all(|text| read_number(centre(text).unwrap_or(text), decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
 }

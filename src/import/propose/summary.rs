@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use chrono::{NaiveDate, NaiveDateTime};
+use crate::domain::ItemStatus;
 
+use super::super::cell::{moment_by, time};
 use super::super::notation::{Currency, Decimal, plain_number, time_unit};
 use super::super::path_part::PathPart;
 use super::super::sample::Sample;
-use super::verdict::{is_nothing, verdict};
-use super::words::{Role, roles_of, words_of};
+use super::polarity::{Better, better, is_exit_code};
+use super::verdict::{is_nothing, is_plain, verdict};
+use super::words::{Role, own_name, roles_of, words_of};
 
 /// Maximum number of different values kept per column.
 const MOST_VALUES: usize = 20_000;
@@ -21,6 +23,10 @@ pub(super) enum Kind {
     /// Only words for outcomes, or 1 and 0.
     Outcomes,
     Numbers(Numbers),
+    /// Numbers with their spread, such as `68.2 ± 1.2`.
+    Spreads(Numbers),
+    /// A part and its whole in one cell, such as `14/20`.
+    Fractions,
     /// Lengths of time with units.
     Lengths,
     /// Times, with their pattern. `None` if they are in a standard form.
@@ -56,7 +62,46 @@ pub(super) struct Column {
     pub longest: usize,
 }
 
+/// What yes means in a column of outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Yes {
+    Passed,
+    Failed,
+    /// Either is plausible, as in `refused`.
+    Unclear,
+}
+
 impl Column {
+    /// Returns what yes means in this column, by its title. Words such as `passed` mean the same in any column.
+    pub fn yes(&self) -> Yes {
+        if self.values.keys().any(|text| is_plain(text)) {
+            return Yes::Passed;
+        }
+        if self.clarity(Role::Failed) >= 2 || is_exit_code(&self.name) {
+            return Yes::Failed;
+        }
+        let names_a_pass = words_of(&own_name(&self.name)).iter().any(|word| roles_of(word).contains(&(Role::Passed, 3)));
+        match better(&self.name) {
+            Better::High => Yes::Passed,
+            Better::Low if !names_a_pass => Yes::Failed,
+            Better::Low | Better::Unclear => Yes::Unclear,
+        }
+    }
+
+    /// Returns the status that a text means in this column.
+    pub fn says(&self, text: &str) -> Option<ItemStatus> {
+        if is_exit_code(&self.name)
+            && let Ok(code) = text.parse::<f64>()
+        {
+            return Some(if code == 0.0 { ItemStatus::Pass } else { ItemStatus::Fail });
+        }
+        match (verdict(text)?, self.yes()) {
+            (ItemStatus::Pass, Yes::Failed) => Some(ItemStatus::Fail),
+            (ItemStatus::Fail, Yes::Failed) => Some(ItemStatus::Pass),
+            (found, _) => Some(found),
+        }
+    }
+
     pub fn clarity(&self, role: Role) -> u8 {
         self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
     }
@@ -69,6 +114,14 @@ impl Column {
     pub fn numbers(&self) -> Option<&Numbers> {
         match &self.kind {
             Kind::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// Returns the numbers of the column, with or without their spread.
+    pub fn figures(&self) -> Option<&Numbers> {
+        match &self.kind {
+            Kind::Numbers(numbers) | Kind::Spreads(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -87,7 +140,7 @@ impl Column {
         match &self.kind {
             Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => true,
             Kind::Numbers(numbers) => numbers.are_whole && !numbers.has_percent,
-            Kind::Nothing | Kind::Compound => false,
+            Kind::Nothing | Kind::Compound | Kind::Spreads(_) | Kind::Fractions => false,
         }
     }
 }
@@ -137,6 +190,12 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
             _ if sample.compound.contains(&column.place) => Kind::Compound,
             _ => kind_of(&column.values, style),
         };
+        if let Kind::Numbers(numbers) = &column.kind
+            && column.clarity(Role::Time) >= 2
+            && let Some(format) = numeric_time(numbers, &column.values)
+        {
+            column.kind = Kind::Times(Some(format.to_owned()));
+        }
     }
     Summary { columns, decimal, missing }
 }
@@ -152,6 +211,13 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
     if let Some(numbers) = numbers_of(values, decimal) {
         return Kind::Numbers(numbers);
     }
+    if all(&|text| fraction(text).is_some()) {
+        return Kind::Fractions;
+    }
+    let centres: Option<BTreeMap<String, usize>> = values.keys().map(|text| Some((centre(text)?.to_owned(), 1))).collect();
+    if let Some(numbers) = centres.and_then(|centres| numbers_of(&centres, decimal)) {
+        return Kind::Spreads(numbers);
+    }
     if all(&is_length) {
         return Kind::Lengths;
     }
@@ -160,6 +226,34 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
         Some(Err(())) => Kind::UnclearTimes,
         None => Kind::Text,
     }
+}
+
+/// Parses `14/20` into its part and its whole.
+pub(super) fn fraction(text: &str) -> Option<(f64, f64)> {
+    let (part, whole) = text.split_once('/')?;
+    let (part, whole): (f64, f64) = (part.trim().parse().ok()?, whole.trim().parse().ok()?);
+    (part >= 0.0 && whole > 0.0 && part <= whole && whole.is_finite()).then_some((part, whole))
+}
+
+/// Returns the number before its spread: `68.2` of `68.2 ± 1.2`.
+pub(super) fn centre(text: &str) -> Option<&str> {
+    let (centre, spread) = text.split_once('±').or_else(|| text.split_once("+/-"))?;
+    (!spread.trim().is_empty()).then_some(centre.trim())
+}
+
+/// Returns the form of times that are written as numbers: seconds or milliseconds since 1970, or days such as `20261103`.
+fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>) -> Option<&'static str> {
+    /// The years from 2000 to 2099, in seconds since 1970.
+    const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
+    let is_between = |parts: f64| SECONDS.contains(&(numbers.least / parts)) && SECONDS.contains(&(numbers.most / parts));
+    if is_between(1.0) {
+        return Some("unix");
+    }
+    if is_between(1000.0) {
+        return Some("unix_ms");
+    }
+    const DAY: &str = "%Y%m%d";
+    values.keys().all(|text| text.len() == 8 && moment_by(text, DAY).is_some()).then_some(DAY)
 }
 
 /// Parses a number with an optional currency or percent sign.
@@ -218,6 +312,7 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
 
 /// Returns whether a text is a length of time: `350 ms`, `1m 30s`, `00:01:30`.
 fn is_length(text: &str) -> bool {
+    let text = text.strip_prefix("PT").unwrap_or(text);
     let mut has_unit = false;
     let is_word = |word: &str| word.is_empty() || time_unit(word).is_some();
     let mut word = String::new();
@@ -237,7 +332,7 @@ fn is_length(text: &str) -> bool {
 }
 
 /// Common patterns of dates. In each pair, the first has the day first and the second the month, if both are possible.
-const FORMATS: [(&str, &str); 9] = [
+const FORMATS: [(&str, &str); 18] = [
     ("%d.%m.%Y", "%d.%m.%Y"),
     ("%d/%m/%Y", "%m/%d/%Y"),
     ("%d-%m-%Y", "%m-%d-%Y"),
@@ -247,19 +342,29 @@ const FORMATS: [(&str, &str); 9] = [
     ("%b %d, %Y", "%b %d, %Y"),
     ("%B %d, %Y", "%B %d, %Y"),
     ("%Y.%m.%d", "%Y.%m.%d"),
+    ("%d. %B %Y", "%d. %B %Y"),
+    ("%d-%b-%Y", "%d-%b-%Y"),
+    ("%B %d %Y", "%B %d %Y"),
+    ("%d.%m.%y", "%d.%m.%y"),
+    ("%d/%m/%y", "%m/%d/%y"),
+    ("%d-%b-%y", "%d-%b-%y"),
+    ("%d %B %y", "%d %B %y"),
+    ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%SZ"),
+    ("%Y%m%dT%H%M%S", "%Y%m%dT%H%M%S"),
 ];
-const CLOCKS: [&str; 6] = ["", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", " %I:%M %p", ", %H:%M"];
+#[rustfmt::skip]
+const CLOCKS: [&str; 11] = [
+    "", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", ", %H:%M:%S", ", %I:%M %p", ", %I:%M:%S %p", " %H:%M:%S %z",
+];
 
 /// Returns the pattern that fits every value, if they are times. The inner `None` means a standard form, an error two possible patterns.
 fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>, ()>> {
     const LOOKED_AT: usize = 500;
     let texts: Vec<&String> = values.keys().take(LOOKED_AT).collect();
-    if texts.iter().all(|text| super::super::cell::time("", text).is_ok()) {
+    if texts.iter().all(|text| time("", text).is_ok()) {
         return Some(Ok(None));
     }
-    let fits = |format: &str| {
-        texts.iter().all(|text| NaiveDateTime::parse_from_str(text, format).is_ok() || NaiveDate::parse_from_str(text, format).is_ok())
-    };
+    let fits = |format: &str| texts.iter().all(|text| moment_by(text, format).is_some());
     for (first, second) in FORMATS {
         for clock in CLOCKS {
             let (one, other) = (format!("{first}{clock}"), format!("{second}{clock}"));
@@ -334,6 +439,24 @@ mod tests {
         assert_eq!(kind(&["01/02/2026", "03/14/2026"], None), Kind::Times(Some("%m/%d/%Y".to_owned())));
         assert_eq!(kind(&["2026-11-01T08:00:00Z"], None), Kind::Times(None));
         assert_eq!(kind(&["a", "1"], None), Kind::Text);
+        assert_eq!(kind(&["8/10", "3 / 4"], None), Kind::Fractions);
+        assert_eq!(kind(&["5/4"], None), Kind::Text);
+        assert!(matches!(kind(&["68.2 ± 1.2", "55"], None), Kind::Text));
+        assert!(matches!(kind(&["68.2 ± 1.2", "55.0 +/- 1"], None), Kind::Spreads(_)));
+        for (text, format) in [
+            ("03.11.26", "%d.%m.%y"),
+            ("11/24/26", "%m/%d/%y"),
+            ("3. November 2026", "%d. %B %Y"),
+            ("24. Dez. 2026", "%d. %B %Y"),
+            ("3 août 2026", "%d %b %Y"),
+            ("03-Nov-2026 09:12", "%d-%b-%Y %H:%M"),
+            ("11/23/2026 3:05:00 PM", "%m/%d/%Y %I:%M:%S %p"),
+            ("20261103T140500Z", "%Y%m%dT%H%M%SZ"),
+        ] {
+            assert_eq!(kind(&[text], None), Kind::Times(Some(format.to_owned())), "{text}");
+        }
+        assert_eq!(kind(&["Tue, 03 Nov 2026 14:05:00 +0100"], None), Kind::Times(None));
+        assert_eq!(kind(&["0 days 00:01:30.5", "PT1M3S"], None), Kind::Lengths);
         let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else { panic!("numbers") };
         assert!(numbers.has_percent && numbers.most > 68.0 && !numbers.are_whole);
     }

@@ -11,7 +11,7 @@ const WORDS: [(ItemStatus, &[&str]); 7] = [
             "1", "pass", "passed", "passing", "true", "t", "yes", "y", "ok", "okay", "correct", "right", "success", "succeeded", "successful", "solved", "resolved", "completed", "complete", "finished", "done", "accepted", "ac", "c", "win", "good", "○", "◯", "✓",
             "✔", "✔️", "✅", "☑", "☑️", "🟢", "ja", "j", "richtig", "bestanden", "erfolgreich", "erfolg", "abgeschlossen", "beendet", "fertig", "korrekt", "wahr", "gelöst", "erfüllt", "oui", "vrai", "réussi", "succès", "juste", "sí", "si", "verdadero",
             "correcto", "correcta", "aprobado", "vero", "corretto", "corretta", "superato", "sim", "verdadeiro", "aprovado", "correto", "waar", "juist", "goed", "geslaagd", "tak", "prawda", "zaliczone", "是", "正确", "通过", "对",
-            "はい", "正解", "合格", "да", "верно", "правильно",
+            "はい", "正解", "合格", "да", "верно", "правильно", "p", "réussite", "correcte", "godkänd", "godkänt", "rätt", "sant", "godkjent", "godkendt", "bestått", "riktig", "rigtig",
         ],
     ),
     (
@@ -19,7 +19,8 @@ const WORDS: [(ItemStatus, &[&str]); 7] = [
         &[
             "0", "fail", "failed", "failing", "false", "f", "no", "n", "wrong", "incorrect", "failure", "unsolved", "unresolved", "rejected", "wa", "i", "loss", "bad", "✗", "×", "✘", "✕", "❌", "❎", "☒", "🔴", "nein", "falsch", "nicht bestanden",
             "durchgefallen", "fehlgeschlagen", "nicht gelöst", "nicht erfüllt", "ungelöst", "non", "faux", "échec", "échoué", "incorrecto", "incorrecta", "falso", "fallido", "suspenso", "errato", "sbagliato", "fallito", "não", "nao",
-            "errado", "incorreto", "reprovado", "nee", "onwaar", "fout", "gezakt", "nie", "fałsz", "niezaliczone", "否", "错误", "失败", "不通过", "错", "いいえ", "不正解", "不合格", "нет", "неверно", "not passed", "not solved", "not resolved",
+            "errado", "incorreto", "reprovado", "nee", "onwaar", "fout", "gezakt", "nie", "fałsz", "niezaliczone", "否", "错误", "失败", "不通过", "错", "いいえ", "不正解", "不合格", "нет", "неверно", "not passed", "not solved", "not resolved", "ko", "echec", "nej", "nei", "underkänd",
+            "underkänt", "fel", "falskt", "ikke bestått", "feil",
         ],
     ),
     (ItemStatus::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "compile error", "ce", "absturz", "abgestürzt"]),
@@ -54,10 +55,10 @@ pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
 
 /// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
 pub(super) fn is_plain(text: &str) -> bool {
-    const ANYTHING: [&str; 40] = [
+    const ANYTHING: [&str; 44] = [
         "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
         "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed", "good", "bad", "win", "loss",
-        "○", "×",
+        "○", "×", "p", "nej", "nei", "sant",
     ];
     let word = text.trim().to_lowercase();
     !ANYTHING.contains(&word.as_str())

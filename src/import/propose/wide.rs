@@ -6,8 +6,10 @@ use super::super::sample::Sample;
 use super::draft::WideDraft;
 use super::ended::is_ended;
 use super::look::{Look, Question, WideAre};
-use super::summary::{Column, Kind, is_time};
-use super::words::{Role, is_benchmark, is_model, is_numbered, is_total, words_of};
+use super::polarity::{Better, better};
+use super::summary::{Column, Kind, currency_in_name, is_time, unit_in_name};
+use super::verdict::is_plain;
+use super::words::{Role, is_about_others, is_benchmark, is_beside_outcome, is_model, is_numbered, is_total, words_of};
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
 pub(super) struct Unfolded {
@@ -24,20 +26,38 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     }
     let is_name = |column: &Column| column.kind == Kind::Text && column.may_name();
     let has_arms = !look.best(Role::Model, 2, is_name).is_empty() || !look.best(Role::Approach, 2, is_name).is_empty();
-    let has_items =
-        !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered(&column.name)).is_empty();
-    if !has_arms && let Some(found) = groups(look) {
+    if hints.wide.is_none_or(|wide| wide == WideAre::Attempts)
+        && let Some(found) = repeats(look)
+    {
         return Ok(Some(found));
     }
+    let has_items =
+        !look.best(Role::Item, 2, |column| column.may_name() && column.kind != Kind::Outcomes && !is_numbered(&column.name)).is_empty();
+    if !has_arms
+        && hints.wide.is_none_or(|wide| wide == WideAre::Approaches)
+        && let Some(found) = groups(look)
+    {
+        return Ok(Some(found));
+    }
+    // A cost or a time of an approach, such as `nova (s)`, is no outcome of it.
+    let is_other = |column: &Column| is_attribute(&column.name) || is_spent_by_an_arm(&column.name);
     let outcomes: Vec<&Column> = look
         .summary
         .columns
         .iter()
         // Skip columns with totals of the columns beside them.
-        .filter(|column| column.is_outcomes() && !is_total(&column.name) && !is_around(column) && !is_ended(column))
+        .filter(|column| column.is_outcomes() && !is_total(&column.name) && !is_around(column) && !is_ended(column) && !is_other(column))
         .collect();
-    let numbers: Vec<&Column> =
-        look.summary.columns.iter().filter(|column| is_side(column) && !is_around(column) && !is_total(&column.name)).collect();
+    // Beside columns with words such as `passed`, a column with yes and no tells something else about the rows.
+    let (plain, unsure): (Vec<&Column>, Vec<&Column>) =
+        outcomes.iter().copied().partition(|column| column.values.keys().any(|text| is_plain(text)));
+    let outcomes = if plain.len() >= 2 && !unsure.is_empty() { plain } else { outcomes };
+    let numbers: Vec<&Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| is_side(column) && !is_around(column) && !is_total(&column.name) && !is_other(column))
+        .collect();
     let has_judge = outcomes.iter().any(|column| column.clarity(Role::Passed) >= 2)
         || look.summary.columns.iter().any(|column| {
             column.numbers().is_some() && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2 && outcomes.len() < 2
@@ -71,14 +91,23 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         );
         return Err(Question::new(text, "--wide approaches (or items, or suites), or --map MAP"));
     }
+    let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
+    let names = format!("{}{}", names.join(", "), if columns.len() > 4 { ", …" } else { "" });
     let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
-        let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
-        let more = if columns.len() > 4 { ", …" } else { "" };
-        let text = format!("{}{more} are side by side: approaches, items, or suites with rates?", names.join(", "));
-        return Err(Question::new(text, "--wide approaches (or items, or suites)"));
+        let (kinds, option) = if has_arms {
+            ("items, or suites with rates", "--wide suites (or items)")
+        } else {
+            ("approaches, items, or suites with rates", "--wide approaches (or items, or suites)")
+        };
+        return Err(Question::new(format!("{names} are side by side: {kinds}?"), option));
     };
+    let are_scores = |column: &&Column| column.numbers().is_none_or(|numbers| numbers.most <= 1.0 || numbers.has_percent);
+    if hints.wide.is_none() && are == WideAre::Approaches && !columns.iter().all(are_scores) {
+        let text = format!("the numbers of {names} may be scores, times or costs");
+        return Err(Question::new(text, "--wide approaches (which reads them as scores, more is better)"));
+    }
     let (name, value) = match are {
-        WideAre::Approaches => ("approach", if are_outcomes { "passed" } else { "score" }),
+        WideAre::Approaches | WideAre::Attempts => ("approach", if are_outcomes { "passed" } else { "score" }),
         WideAre::Items => ("item", if are_outcomes { "passed" } else { "score" }),
         WideAre::Suites => ("suite", "score"),
     };
@@ -111,7 +140,9 @@ fn is_side(column: &Column) -> bool {
         Role::Total,
         Role::StandardError,
     ];
-    let is_other = OTHER.iter().any(|role| column.clarity(*role) >= 2)
+    let is_other = better(&column.name) != Better::High
+        || is_about_others(&column.name)
+        || OTHER.iter().any(|role| column.clarity(*role) >= 2)
         || column.clarity(Role::Item) >= 2
         || words_of(&column.name).iter().any(|word| word == "rank");
     column.numbers().is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
@@ -137,11 +168,11 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
         }
         return None;
     }
-    if has_items {
-        return Some(WideAre::Approaches);
-    }
     if has_arms {
         return Some(WideAre::Items);
+    }
+    if has_items {
+        return Some(WideAre::Approaches);
     }
     // The rows are of unknown kind, but their labels and the columns' titles may tell.
     let row_labels: Vec<&str> = labels.first().map(|column| column.values.keys().map(String::as_str).collect()).unwrap_or_default();
@@ -157,38 +188,172 @@ fn orientation(columns: &[&Column], labels: &[&Column], has_arms: bool, has_item
     }
 }
 
-/// Finds columns such as `gpt4_passed` and `gpt4_cost`: a name and a measure.
+/// Words of columns that describe the item of a row: no approach has such a name.
+#[rustfmt::skip]
+const ATTRIBUTES: [&str; 70] = [
+    "public", "private", "hidden", "verified", "flaky", "hard", "easy", "difficulty", "level", "network", "internet", "delta", "diff", "difference", "gap", "change", "improvement", "params", "parameters", "param",
+    "size", "context", "window", "year", "released", "price", "votes", "rank", "rang", "weight", "weights", "length", "steps", "turns", "depth", "age", "priority", "deprecated", "license", "required",
+    "gpu", "reviewed", "annotated", "labeled", "valid", "low", "high", "ci", "std", "sd", "stderr", "ci_low", "ci_high", "offentlich", "schwer", "leicht", "einfach", "gepruft", "verifiziert", "gewicht",
+    "jahr", "differenz", "schwierigkeit", "kontext", "difficile", "facile", "verifie", "poids", "dificil", "verificado",
+];
+
+/// First words of a column about the item of a row: `is_public`, `needs_network`.
+#[rustfmt::skip]
+const ABOUT_ITEMS: [&str; 22] = [
+    "is", "has", "was", "are", "can", "needs", "need", "requires", "require", "uses", "used", "should", "must", "allows", "contains", "ist", "hat", "war", "braucht", "tiene", "necesita", "est",
+];
+
+/// Returns whether the column describes the item of a row or the size of a model, and is neither an approach nor a suite.
+fn is_attribute(name: &str) -> bool {
+    let words = words_of(name);
+    let is_small = |word: &String| word.len() == 1 || word.bytes().all(|byte| byte.is_ascii_digit());
+    let are_attributes = || words.iter().all(|word| is_small(word) || ATTRIBUTES.contains(&word.as_str()));
+    let has_attribute = words.iter().any(|word| ATTRIBUTES.contains(&word.as_str()));
+    (words.len() > 1 && ABOUT_ITEMS.contains(&words[0].as_str())) || (has_attribute && are_attributes())
+}
+
+const SEPARATORS: [char; 6] = ['_', ' ', '.', ':', '/', '-'];
+
+/// Returns whether a part of a title names something that is measured of each approach.
+fn is_measure(what: &str) -> bool {
+    const MEASURES: [Role; 8] =
+        [Role::Passed, Role::Failed, Role::Score, Role::Cost, Role::Duration, Role::InputTokens, Role::OutputTokens, Role::Answer];
+    super::words::roles_of(what).iter().any(|(role, clarity)| MEASURES.contains(role) && *clarity >= 2)
+}
+
+/// Returns whether a measure is a cost, a time or a number of tokens.
+fn is_spending(what: &str) -> bool {
+    const SPENT: [Role; 5] = [Role::Cost, Role::Duration, Role::InputTokens, Role::OutputTokens, Role::TotalTokens];
+    super::words::roles_of(what).iter().any(|(role, clarity)| SPENT.contains(role) && *clarity >= 2)
+}
+
+/// Returns whether a column has the costs or the times of one approach, such as `nova (s)`.
+pub(super) fn is_spent_by_an_arm(title: &str) -> bool {
+    parted(title).is_some_and(|(_, what)| is_spending(&what))
+}
+
+/// Parts a title into a name and a measure: `nova_cost_usd`, `time_nova`, `nova (s)`. Returns `None` if no part is a measure.
+fn parted(title: &str) -> Option<(String, String)> {
+    let title = title.trim();
+    if let Some((name, unit)) = title.strip_suffix([')', ']']).and_then(|rest| rest.rsplit_once(['(', '['])) {
+        let what = match (unit_in_name(unit), currency_in_name(unit)) {
+            (Some(_), _) => Some(format!("duration ({unit})")),
+            (_, Some(_)) => Some(format!("cost ({unit})")),
+            _ => None,
+        };
+        if let Some(what) = what.filter(|_| !name.trim().is_empty() && !is_measure(name.trim())) {
+            return Some((name.trim().to_owned(), what));
+        }
+    }
+    let places = || title.char_indices().filter(|(_, letter)| SEPARATORS.contains(letter)).map(|(place, _)| place);
+    let split = |place: usize| (title[..place].trim(), title[place + 1..].trim());
+    let is_name = |name: &str| !name.is_empty() && !words_of(name).iter().all(|word| is_beside_outcome(word));
+    let last = places().map(split).find(|(name, what)| is_measure(what) && is_name(name));
+    let first =
+        || places().map(split).filter(|(what, name)| is_measure(what) && is_name(name)).next_back().map(|(what, name)| (name, what));
+    last.or_else(first).map(|(name, what)| (name.to_owned(), what.to_owned()))
+}
+
+/// Finds columns such as `gpt4_passed` and `gpt4_cost`, or `correct_gpt4` and `time_gpt4`: a name and a measure.
 fn groups(look: &Look<'_>) -> Option<Unfolded> {
     let mut found: Vec<(String, BTreeMap<String, String>)> = Vec::new();
-    for column in &look.summary.columns {
-        let Some(place) = column.name.rfind(['_', ' ', '.', ':', '/', '-']) else { continue };
-        let (name, what) = (column.name[..place].trim(), column.name[place + 1..].trim());
-        // `cost_usd` is one measure of two words.
-        let (name, what) = match name.rfind(['_', ' ', '.', ':', '/', '-']) {
-            Some(earlier) if matches!(what, "usd" | "ms" | "s" | "seconds" | "tokens") => {
-                (name[..earlier].trim(), column.name[earlier + 1..].trim())
-            }
-            _ => (name, what),
+    for column in look.summary.columns.iter().filter(|column| !is_around(column)) {
+        let by_last = || {
+            let place = column.name.rfind(SEPARATORS)?;
+            Some((column.name[..place].trim().to_owned(), column.name[place + 1..].trim().to_owned()))
         };
+        let Some((name, what)) = parted(&column.name).or_else(by_last) else { continue };
         if name.is_empty() || what.is_empty() {
             continue;
         }
-        match found.iter_mut().find(|(known, _)| known == name) {
-            Some((_, cells)) => drop(cells.insert(what.to_owned(), column.name.clone())),
-            None => found.push((name.to_owned(), BTreeMap::from([(what.to_owned(), column.name.clone())]))),
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, cells)) => drop(cells.insert(what, column.name.clone())),
+            None => found.push((name, BTreeMap::from([(what, column.name.clone())]))),
         }
     }
-    let judge = found.iter().find_map(|(_, cells)| {
-        let is_judge = |what: &&String| super::words::roles_of(what).iter().any(|(role, clarity)| *role == Role::Passed && *clarity >= 2);
-        let (what, column) = cells.iter().find(|(what, _)| is_judge(what))?;
-        look.named(column).filter(|column| column.is_outcomes()).map(|_| what.clone())
-    })?;
-    found.retain(|(_, cells)| cells.contains_key(&judge));
+    // The column of an approach itself, beside its cost or its time.
+    for (name, cells) in &mut found {
+        if let Some(column) = look.named(name).filter(|column| column.is_outcomes() || column.numbers().is_some())
+            && cells.keys().any(|what| is_spending(what))
+        {
+            let what = if column.is_outcomes() { "passed" } else { "score" };
+            cells.entry(what.to_owned()).or_insert_with(|| column.name.clone());
+        }
+    }
+    let judge_by = |roles: &[Role], fits: &dyn Fn(&Column) -> bool| {
+        found.iter().find_map(|(_, cells)| {
+            let is_judge =
+                |what: &&String| super::words::roles_of(what).iter().any(|(role, clarity)| roles.contains(role) && *clarity >= 2);
+            let (what, column) = cells.iter().find(|(what, _)| is_judge(what))?;
+            look.named(column).filter(|column| fits(column)).map(|_| what.clone())
+        })
+    };
+    let passed = judge_by(&[Role::Passed, Role::Failed], &Column::is_outcomes);
+    let scored = || judge_by(&[Role::Score], &|column: &Column| column.numbers().is_some());
+    let (judge, is_sure) = match passed {
+        Some(passed) => (passed, true),
+        // Scores alone may be several scores of one approach.
+        None => (scored()?, false),
+    };
+    found.retain(|(_, cells)| cells.contains_key(&judge) && (is_sure || cells.len() > 1));
     if found.len() < 2 {
         return None;
     }
     let draft = WideDraft { name: "approach".to_owned(), value: judge, columns: Vec::new(), groups: found.clone() };
     Some(Unfolded { sample: unfolded(look, "approach", &found), draft, are: WideAre::Approaches })
+}
+
+/// Finds columns with repeats of the same approach: `run 1`, `run 2`, or `passed_1`, `passed_2`.
+fn repeats(look: &Look<'_>) -> Option<Unfolded> {
+    const COUNTERS: [&str; 18] = [
+        "run",
+        "seed",
+        "trial",
+        "attempt",
+        "repeat",
+        "repetition",
+        "rep",
+        "try",
+        "iteration",
+        "iter",
+        "epoch",
+        "replicate",
+        "lauf",
+        "durchlauf",
+        "versuch",
+        "essai",
+        "intento",
+        "poging",
+    ];
+    // `run1` and `run 1` are `run` and its number.
+    let counted = |column: &&Column| {
+        let name = column.name.trim();
+        let word = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let is_number = word.len() < name.len();
+        let word = words_of(word.trim_end_matches(SEPARATORS)).join("_");
+        is_number.then_some(word)
+    };
+    let names_outcomes = |word: &str| super::words::roles_of(word).iter().any(|(role, clarity)| *role == Role::Passed && *clarity == 3);
+    let is_repeat = |column: &&Column| {
+        !is_around(column)
+            && (column.is_outcomes() || column.numbers().is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 1.0))
+            && counted(column).is_some_and(|word| COUNTERS.contains(&word.as_str()) || (column.is_outcomes() && names_outcomes(&word)))
+    };
+    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_repeat).collect();
+    let (first, rest) = columns.split_first()?;
+    let are_alike = rest.iter().all(|column| counted(column) == counted(first) && column.is_outcomes() == first.is_outcomes());
+    let is_taken = look.summary.columns.iter().any(|column| column.clarity(Role::Attempt) >= 2 && !column.is_among(&columns));
+    if rest.is_empty() || !are_alike || is_taken {
+        return None;
+    }
+    let value = if first.is_outcomes() { "passed" } else { "score" };
+    let groups: Vec<(String, BTreeMap<String, String>)> = columns
+        .iter()
+        .enumerate()
+        .map(|(place, column)| ((place + 1).to_string(), BTreeMap::from([(value.to_owned(), column.name.clone())])))
+        .collect();
+    let draft = WideDraft { name: "attempt".to_owned(), value: value.to_owned(), columns: Vec::new(), groups: groups.clone() };
+    Some(Unfolded { sample: unfolded(look, "attempt", &groups), draft, are: WideAre::Attempts })
 }
 
 /// Returns the long table that the map will produce.
@@ -214,5 +379,12 @@ fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, Str
             rows.push(long);
         }
     }
-    Sample { layout: look.sample.layout.clone(), columns, rows, compound: std::collections::BTreeSet::new(), doubled: Vec::new() }
+    Sample {
+        layout: look.sample.layout.clone(),
+        columns,
+        rows,
+        compound: std::collections::BTreeSet::new(),
+        doubled: Vec::new(),
+        uncomputed: BTreeMap::new(),
+    }
 }

@@ -10,6 +10,8 @@ pub(super) enum Role {
     /// A text that is long enough to be a question.
     Question,
     Passed,
+    /// Whether the attempt failed: the opposite of `Passed`.
+    Failed,
     Score,
     /// A published share of a whole run.
     Rate,
@@ -51,7 +53,7 @@ const NAMES: [(Role, &[&str]); 26] = [
         Role::Model,
         &[
             "model", "model_name", "model_id", "model_name_or_path", "llm", "lm", "engine", "modell", "modele", "modelo", "modello", "checkpoint",
-            "deployment", "sprachmodell", "模型", "モデル", "модель",
+            "model_version", "deployment", "sprachmodell", "模型", "モデル", "модель",
         ],
     ),
     (
@@ -76,7 +78,7 @@ const NAMES: [(Role, &[&str]); 26] = [
             "challenge", "issue", "ticket", "item_id", "uid", "uuid", "puzzle", "query_id", "row_id", "record", "record_id", "aufgabe", "aufgaben_id",
             "frage", "fragen_id", "fragennummer", "fall", "testfall", "beispiel", "nummer", "ubung", "prufung", "szenario", "tache", "question", "exercice",
             "cas", "exemple", "numero", "identifiant", "tarea", "pregunta", "ejercicio", "caso", "problema", "compito", "domanda", "esercizio", "tarefa",
-            "pergunta", "questao", "exercicio", "taak", "vraag", "opgave", "zadanie", "pytanie", "题目", "问题", "任务", "問題", "задача", "вопрос", "prompt",
+            "pergunta", "questao", "exercicio", "taak", "vraag", "zadanie", "pytanie", "uppgift", "fraga", "oppgave", "opgave", "题目", "问题", "任务", "問題", "задача", "вопрос", "prompt",
             "input", "query",
         ],
     ),
@@ -89,15 +91,26 @@ const NAMES: [(Role, &[&str]); 26] = [
             "bestanden", "korrekt", "richtig", "erfolg", "erfolgreich", "gelost", "ergebnis", "urteil", "reussi", "reussite", "succes", "resultat", "juste",
             "correcto", "correcta", "aprobado", "exito", "resultado", "resuelto", "acierto", "superato", "corretto", "esito", "risultato", "risolto",
             "aprovado", "correto", "acerto", "sucesso", "geslaagd", "goed", "resultaat", "zaliczone", "poprawne", "wynik", "是否正确", "正确", "结果", "通过",
-            "正解", "合格", "結果", "верно", "правильно", "результат", "score", "reward",
+            "正解", "合格", "結果", "верно", "правильно", "результат", "score", "reward", "p_f", "correcte", "reponse_correcte", "godkand", "ratt", "bestatt",
+            "godkjent", "godkendt", "rigtig", "riktig",
+        ],
+    ),
+    (
+        Role::Failed,
+        &[
+            "failed", "fail", "failure", "is_failed", "is_failure", "did_fail", "has_failed", "wrong", "is_wrong", "incorrect", "is_incorrect", "unsolved",
+            "unresolved", "not_passed", "not_correct", "not_solved", "not_resolved", "nicht_bestanden", "nicht_gelost", "durchgefallen", "fehlgeschlagen",
+            "falsch", "echoue", "echec", "faux", "incorrecte", "fallido", "incorrecto", "incorrecta", "fallito", "sbagliato", "errato", "errado",
+            "incorreto", "reprovado", "gezakt", "niezaliczone", "underkand", "fel", "失败", "错误", "不正解", "不合格", "неверно",
         ],
     ),
     (
         Role::Score,
         &[
             "score", "points", "reward", "rating", "grade", "mark", "f1", "bleu", "rouge", "rouge_l", "similarity", "quality", "judge_score", "overall",
-            "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "loss", "perplexity", "wer", "cer", "mae", "rmse", "punktzahl", "punkte",
-            "note", "bewertung", "wertung", "puntuacion", "puntaje", "nota", "punteggio", "voto", "pontuacao", "cijfer", "ocena", "punkty", "得分", "分数",
+            "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "fluency", "safety", "toxicity", "harmfulness", "brier", "brier_score", "log_loss",
+            "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae", "mse", "rmse", "edit_distance", "punktzahl", "punkte",
+            "note", "schulnote", "bewertung", "wertung", "puntuacion", "puntaje", "nota", "punteggio", "voto", "pontuacao", "cijfer", "ocena", "punkty", "得分", "分数",
             "スコア", "оценка", "балл",
         ],
     ),
@@ -141,11 +154,11 @@ const NAMES: [(Role, &[&str]); 26] = [
     ),
     (Role::Seed, &["seed", "random_seed", "rng_seed", "startwert"]),
     (Role::Run, &["run_id", "run", "run_name", "job_id", "job", "experiment_id", "experiment", "session_id", "session", "batch", "lauf_id"]),
-    (Role::Cost, &["cost", "cost_usd", "price", "usd", "spend", "spent", "total_cost", "kosten", "preis", "cout", "prix", "costo", "coste", "precio", "custo", "koszt", "prezzo", "费用", "成本"]),
+    (Role::Cost, &["cost", "costs", "cost_usd", "usd", "spend", "spent", "total_cost", "kosten", "gesamtkosten", "cout", "costo", "coste", "custo", "koszt", "kostnad", "费用", "成本"]),
     (
         Role::Duration,
         &[
-            "duration", "duration_seconds", "latency", "seconds", "elapsed", "elapsed_time", "runtime", "run_time", "wall_time", "wall_clock", "time_taken",
+            "duration", "duration_seconds", "latency", "seconds", "elapsed", "elapsed_time", "time_elapsed", "runtime", "run_time", "wall_time", "wall_clock", "time_taken",
             "time", "response_time", "execution_time", "time_s", "time_ms", "dauer", "laufzeit", "zeit", "duree", "temps", "duracion", "tiempo", "latencia",
             "durata", "tempo", "duracao", "duur", "czas", "minutes", "minuten", "sekunden", "耗时", "时长",
         ],
@@ -161,7 +174,7 @@ const NAMES: [(Role, &[&str]); 26] = [
     (Role::TotalTokens, &["total_tokens", "tokens", "n_tokens", "token_count", "num_tokens", "tokens_total"]),
     (
         Role::Time,
-        &["timestamp", "date", "datetime", "started_at", "created_at", "finished_at", "completed_at", "ended_at", "start_time", "end_time", "time", "when", "run_date", "datum", "zeitpunkt", "zeitstempel", "fecha", "data", "日期", "时间", "дата"],
+        &["timestamp", "date", "datetime", "ts", "started_at", "created_at", "finished_at", "completed_at", "ended_at", "start_time", "end_time", "time", "when", "run_date", "datum", "zeitpunkt", "zeitstempel", "fecha", "data", "日期", "时间", "дата"],
     ),
     (
         Role::Category,
@@ -234,13 +247,64 @@ pub(super) fn own_name(column: &str) -> String {
 
 /// Units and small words that do not affect a column's role.
 #[rustfmt::skip]
-const BESIDE: [&str; 31] = [
-    "ms", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
+const BESIDE: [&str; 34] = [
+    "ms", "ns", "us", "milliseconds", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
     "avg", "mean", "per", "sekunden", "minuten", "prozent",
 ];
 
 /// Words that reverse a title: `not_passed`, `failed_tests`.
 const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
+
+/// Words beside a title for outcomes that do not make the column about something else.
+#[rustfmt::skip]
+const BESIDE_OUTCOME: [&str; 50] = [
+    "a", "an", "all", "my", "our", "has", "did", "test", "tests", "task", "tasks", "item", "items", "question", "questions", "run", "trial", "final", "total", "overall", "best", "across",
+    "judge", "auto", "automatic", "human", "llm", "model", "agent", "answer", "answers", "response", "output", "official", "strict", "hidden", "public", "private", "eval", "evaluation",
+    "benchmark", "primary", "main", "case", "n", "num", "reponse", "antwort", "aufgaben", "fragen",
+];
+
+/// Words beside a title for costs, times and tokens that do not make it another amount than what the attempt or the run took.
+#[rustfmt::skip]
+const BESIDE_AMOUNT: [&str; 40] = [
+    "total", "sum", "all", "overall", "run", "task", "item", "question", "test", "case", "sample", "trial", "attempt", "agent", "model", "llm", "api", "wall", "clock", "elapsed", "taken",
+    "duration", "time", "solve", "response", "answer", "generation", "inference", "execution", "processing", "completion", "request", "us", "dollars", "dollar", "gesamt", "aufgabe", "modell", "frage", "antwort",
+];
+
+/// Words that make a column about something else than the result, the cost or the time of its row: bounds, plans, comparisons, spreads.
+#[rustfmt::skip]
+const ABOUT_OTHERS: [&str; 58] = [
+    "baseline", "previous", "prev", "prior", "old", "expected", "target", "reference", "threshold", "goal", "limit", "limits", "budget", "max", "maximum", "min", "minimum", "cap", "quota", "allowed",
+    "timeout", "planned", "std", "stdev", "sd", "var", "variance", "low", "high", "lower", "upper", "delta", "diff", "difference", "gap", "change", "improvement", "vs", "random",
+    "chance", "weight", "weights", "median", "p50", "p90", "p95", "p99", "learning", "sampling", "dropout", "frame", "discount", "cumulative", "estimate", "saved", "remaining", "human_baseline",
+    "possible",
+];
+
+/// Returns whether the role needs all words of a title to be known: a `budget_usd` is no cost, and `attack_success` no pass.
+fn is_strict(role: Role) -> Option<&'static [&'static str]> {
+    match role {
+        Role::Passed | Role::Failed | Role::PassedCount | Role::FailedCount | Role::Total => Some(&BESIDE_OUTCOME),
+        Role::Cost | Role::Duration | Role::InputTokens | Role::OutputTokens | Role::TotalTokens => Some(&BESIDE_AMOUNT),
+        _ => None,
+    }
+}
+
+/// Returns whether a word may stand beside a title for outcomes without naming an approach: `public` in `passed_public`.
+pub(super) fn is_beside_outcome(word: &str) -> bool {
+    BESIDE_OUTCOME.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Writes `ä`, `ö` and `ü` that were written `ae`, `oe` and `ue` like the others: `begruendung` is `begrundung`.
+fn without_umlauts(word: &str) -> String {
+    word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+}
+
+/// Returns whether the title, or the place of the column in its document, is about something else than the row: `budget.cost_usd`.
+pub(super) fn is_about_others(column: &str) -> bool {
+    let words = words_of(column);
+    // At the end, `min` means minutes.
+    let is_unit = |place: usize| place > 0 && place + 1 == words.len() && words[place] == "min";
+    words.iter().enumerate().any(|(place, word)| ABOUT_OTHERS.contains(&word.as_str()) && !is_unit(place))
+}
 
 /// Returns the roles that the column's title suggests, with their clarity: 3 for the exact title, 2 with extra units, 1 for one of its
 /// words.
@@ -250,31 +314,39 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
         return Vec::new();
     }
     let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
+    let is_other = is_about_others(column);
     let whole = words.join("_");
     // For example, `Best score (across scorers)` is a score.
     let before = column.split('(').next().map(own_name).map_or_else(Vec::new, |name| words_of(&name));
     let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
     let bare = bare.join("_");
-    let clarity = |names: &[&str]| -> u8 {
-        if names.contains(&whole.as_str()) {
-            3
-        } else if names.contains(&bare.as_str()) {
-            2
-        } else {
-            // The last word is usually the noun.
-            u8::from(
-                words
-                    .iter()
-                    .rev()
-                    .take(1)
-                    .chain(words.first())
-                    .chain(before.last())
-                    .any(|word| word.len() > 1 && names.contains(&word.as_str())),
-            )
+    let (whole_german, bare_german) = (without_umlauts(&whole), without_umlauts(&bare));
+    let clarity = |role: Role, names: &[&str]| -> u8 {
+        if names.contains(&whole.as_str()) || names.contains(&whole_german.as_str()) {
+            return 3;
+        }
+        if names.contains(&bare.as_str()) || names.contains(&bare_german.as_str()) {
+            return 2;
+        }
+        let is_name = |word: &String| word.len() > 1 && names.contains(&word.as_str());
+        // The last word is usually the noun.
+        let has_noun = words.last().is_some_and(is_name) || before.last().is_some_and(is_name);
+        let is_known = |beside: &[&str], word: &String| {
+            let word = word.as_str();
+            names.contains(&word) || beside.contains(&word) || BESIDE.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match is_strict(role) {
+            Some(beside) => u8::from((has_noun || words.first().is_some_and(is_name)) && words.iter().all(|word| is_known(beside, word))),
+            // A rate or a score has its name before the noun: `win rate`, `judge score`.
+            None if matches!(role, Role::Rate | Role::Score) => u8::from(has_noun),
+            None => u8::from(has_noun || words.first().is_some_and(is_name)),
         }
     };
-    let is_kept = |role: Role| !is_opposite || !matches!(role, Role::Passed | Role::PassedCount | Role::Rate | Role::Score);
-    NAMES.iter().map(|(role, names)| (*role, clarity(names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
+    let is_figure = |role: Role| is_strict(role).is_some() || matches!(role, Role::Rate | Role::Score);
+    let is_kept = |role: Role| {
+        (!is_opposite || !matches!(role, Role::Passed | Role::PassedCount)) && (!is_other || !is_figure(role) || role == Role::FailedCount)
+    };
+    NAMES.iter().map(|(role, names)| (*role, clarity(*role, names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
 }
 
 /// Benchmarks that are common as columns of a table.
@@ -313,16 +385,30 @@ pub(super) fn is_numbered(name: &str) -> bool {
     letters.len() < name.len() && !is_model(name)
 }
 
-/// Names of rows and columns with totals of the others.
+/// Names of rows and columns with totals of the others. An item may have one of the last names, too.
 #[rustfmt::skip]
-const TOTALS: [&str; 36] = [
-    "total", "totals", "grand total", "subtotal", "sum", "sums", "average", "avg", "mean", "overall", "all", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittel", "mittelwert", "durchschnitt",
-    "schnitt", "zwischensumme", "quote", "pass rate", "rate", "accuracy", "score", "moyenne", "somme", "ensemble", "promedio", "media", "suma", "totale", "gemiddelde", "totaal", "razem", "总计",
+const TOTALS: [&str; 28] = [
+    "total", "totals", "grand total", "subtotal", "average", "avg", "overall", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittelwert", "durchschnitt", "schnitt", "zwischensumme",
+    "pass rate", "moyenne", "somme", "promedio", "totale", "gemiddelde", "totaal", "razem", "总计", "ø", "∅", "σ", "summa",
 ];
+const MAYBE_TOTALS: [&str; 13] =
+    ["sum", "sums", "mean", "all", "mittel", "quote", "rate", "accuracy", "score", "ensemble", "media", "suma", "mittelw."];
+
+fn total_word(text: &str) -> String {
+    let text = text.trim();
+    let bare = text.trim_start_matches(['Ø', '∅', 'Σ']).trim_end_matches([':', '%']).trim();
+    if bare.is_empty() { text.to_lowercase() } else { bare.to_lowercase() }
+}
 
 pub(super) fn is_total(text: &str) -> bool {
-    let text = text.trim().trim_start_matches(['Ø', '∅', 'Σ']).trim_end_matches([':', '%']).trim().to_lowercase();
-    text.is_empty() || TOTALS.contains(&text.as_str())
+    let word = total_word(text);
+    is_only_total(text) || MAYBE_TOTALS.contains(&word.as_str())
+}
+
+/// Returns whether the text names a total, and hardly ever an item.
+pub(super) fn is_only_total(text: &str) -> bool {
+    let word = total_word(text);
+    word.is_empty() || matches!(word.as_str(), "%") || TOTALS.contains(&word.as_str())
 }
 
 #[cfg(test)]
@@ -348,7 +434,60 @@ mod tests {
             assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
         }
         assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
+        for (name, role, clarity) in [
+            ("begruendung", Role::Reason, 3),
+            ("tests passed", Role::PassedCount, 1),
+            ("total_cost_usd", Role::Cost, 2),
+            ("model_cost ($)", Role::Cost, 1),
+            ("Percent correct", Role::Rate, 2),
+            ("judge_score", Role::Score, 3),
+            ("Hallucination rate", Role::Rate, 1),
+            ("wall_time_s", Role::Duration, 2),
+        ] {
+            assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
+        }
         assert!(roles_of("zork").is_empty() && roles_of("not_passed").is_empty());
+    }
+
+    #[test]
+    fn what_is_about_something_else_is_no_result_cost_or_time() {
+        let figures = [Role::Passed, Role::Score, Role::Rate, Role::Cost, Role::Duration, Role::InputTokens];
+        for name in [
+            "attack_success",
+            "resolved_yes",
+            "previous_result",
+            "expected_pass",
+            "max_points",
+            "score_std",
+            "accuracy CI low",
+            "budget_usd",
+            "cost_limit_usd",
+            "max_cost_usd",
+            "human_cost_usd",
+            "baseline_cost_usd",
+            "expected_cost_usd",
+            "saved_usd",
+            "revenue_usd",
+            "bounty_usd",
+            "price_usd",
+            "credit_usd",
+            "cumulative_cost_usd",
+            "cost (m$)",
+            "cost_micro_usd",
+            "cost_musd",
+            "timeout_seconds",
+            "time_limit_s",
+            "human_minutes",
+            "baseline_seconds",
+            "budget.cost_usd",
+            "time_to_first_token_ms",
+            "tokens_per_second",
+            "learning_rate",
+            "Percent using correct edit format",
+        ] {
+            let roles = roles_of(name);
+            assert!(roles.iter().all(|(role, _)| !figures.contains(role)), "{name}: {roles:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! Whether more of a column's values is better, by its title.
+
+use super::words::{own_name, words_of};
+
+/// The better end of a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    High,
+    Low,
+    /// Either is plausible: a German `Note` is best at 1, a French one at 20.
+    Unclear,
+}
+
+/// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/import/tables.md` lists
+/// them.
+#[rustfmt::skip]
+const LOWER: [&str; 98] = [
+    "error", "errors", "fail", "fails", "failed", "failure", "failures", "wrong", "incorrect", "mistake", "mistakes", "unsolved", "unresolved", "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae",
+    "mse", "rmse", "mape", "brier", "ece", "eer", "fpr", "fnr", "fid", "distance", "divergence", "regret", "surprisal", "deviation", "hallucination", "hallucinations", "hallucinated", "toxicity",
+    "toxic", "harm", "harmful", "harmfulness", "bias", "biased", "unsafe", "attack", "attacks", "asr", "jailbreak", "jailbreaks", "jailbroken", "violation", "violations", "violated", "leak", "leaked", "leakage", "bug",
+    "bugs", "crash", "crashes", "crashed", "defect", "defects", "regression", "regressions", "broken", "invalid", "timeouts", "timed", "missed", "latency", "exit", "returncode", "rank", "rang", "platz", "fehler",
+    "fehlerquote", "fehlerrate", "fehlgeschlagen", "falsch", "durchgefallen", "halluzination", "halluzinationen", "verlust", "erreur", "erreurs", "echec", "echecs", "echoue", "errores", "fallos", "fallido", "errori", "errore",
+    "fallito", "erro",
+];
+
+/// Words that are good in one evaluation and bad in another.
+#[rustfmt::skip]
+const UNCLEAR: [&str; 17] = [
+    "note", "schulnote", "refusal", "refusals", "refused", "refuse", "flagged", "flag", "detected", "detection", "found", "blocked", "length", "abstained", "abstention", "warning", "warnings",
+];
+
+/// Words that turn a bad word into a good one, as in `error-free` or `no_errors`.
+const TURNED: [&str; 12] = ["no", "not", "non", "free", "without", "ohne", "kein", "keine", "sans", "sin", "senza", "reduction"];
+
+/// Returns the better end of a column's scale. A title without a telling word is of something good.
+pub(super) fn better(column: &str) -> Better {
+    let words = words_of(&own_name(column));
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    match (has(&LOWER), has(&UNCLEAR), has(&TURNED)) {
+        (_, true, _) | (true, _, true) => Better::Unclear,
+        (true, false, false) => Better::Low,
+        (false, false, _) => Better::High,
+    }
+}
+
+/// Returns whether the column has the exit codes of programs: 0 is a pass, anything else a fail.
+pub(super) fn is_exit_code(column: &str) -> bool {
+    let words = words_of(&own_name(column)).join("_");
+    ["exit_code", "exitcode", "exit", "return_code", "returncode", "exit_status", "rc"].contains(&words.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_say_which_end_is_better() {
+        for (title, expected) in [
+            ("Error rate (%)", Better::Low),
+            ("Hallucination rate", Better::Low),
+            ("attack_success", Better::Low),
+            ("WER", Better::Low),
+            ("Fehlerquote", Better::Low),
+            ("metrics.toxicity", Better::Low),
+            ("Note", Better::Unclear),
+            ("Refusal rate", Better::Unclear),
+            ("error_free", Better::Unclear),
+            ("accuracy", Better::High),
+            ("win rate", Better::High),
+        ] {
+            assert_eq!(better(title), expected, "{title}");
+        }
+        assert!(is_exit_code("exit_code") && !is_exit_code("code"));
+    }
+}
