@@ -695,9 +695,6 @@ pub(super) struct Table {
     /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,
-    /// Column of the suite
-    #[arg(long, value_name = "COLUMN")]
-    pub suite: Option<String>,
     /// Column of the outcome: passed or failed
     #[arg(long, value_name = "COLUMN")]
     pub passed: Option<String>,

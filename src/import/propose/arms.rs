@@ -22,10 +22,14 @@ impl<'l> Arms<'l> {
         let is_name = |column: &Column| {
             is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
         };
+        // There may be more models than approaches, if the title says what they are.
+        let is_titled_model = |column: &Column| is_free(column) && column.kind == Kind::Text && column.clarity(Role::Model) >= 2;
         let model = match look.hinted(look.hints.model.as_ref(), "--model COLUMN")? {
             Some(column) => Some(column),
             None => look
-                .best(Role::Model, 1, |column| is_name(column) || (is_free(column) && column.values.keys().all(|text| is_model(text))))
+                .best(Role::Model, 1, |column| {
+                    is_name(column) || is_titled_model(column) || (is_free(column) && column.values.keys().all(|text| is_model(text)))
+                })
                 .first()
                 .copied(),
         };

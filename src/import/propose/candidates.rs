@@ -4,8 +4,10 @@ use crate::domain::shell_word;
 
 use super::arms::Arms;
 use super::look::{Look, Question, names};
-use super::summary::{Column, Kind};
-use super::words::Role;
+use super::polarity::{Better, better};
+use super::summary::{Column, Kind, Yes};
+use super::wide::is_spent_by_an_arm;
+use super::words::{Role, is_about_others};
 
 /// Maximum number of columns that are offered, and of values that are shown of each.
 const MOST_OFFERED: usize = 5;
@@ -18,6 +20,7 @@ pub(super) fn candidates(look: &Look<'_>) -> Vec<Question> {
             .into_iter()
             .chain([Role::Duration, Role::InputTokens, Role::OutputTokens, Role::TotalTokens, Role::Time])
             .any(|role| column.clarity(role) >= 2);
+        let is_other = is_other || is_about_others(&column.name) || is_spent_by_an_arm(&column.name);
         !is_other && !column.name.is_empty() && (column.values.len() > 1 || column.is_outcomes())
     };
     let free: Vec<&Column> = look.summary.columns.iter().filter(is_free).collect();
@@ -47,11 +50,13 @@ fn in_words(look: &Look<'_>, column: &Column) -> Question {
     let mut words: Vec<String> = column.values.iter().map(|(word, count)| format!("`{word}` in {count}")).collect();
     words.extend((look.rows.len() > column.filled).then(|| format!("nothing in {}", look.rows.len() - column.filled)));
     let text = format!("no column is known to have outcomes; `{}` has {} of {} rows", column.name, words.join(", "), look.rows.len());
-    Question::new(text, format!("--passed {}", shell_word(&column.name)))
+    let as_fail = if column.is_outcomes() && column.yes() == Yes::Failed { " (reads yes as a fail)" } else { "" };
+    Question::new(text, format!("--passed {}{as_fail}", shell_word(&column.name)))
 }
 
 fn in_numbers(column: &Column) -> Question {
     let range = column.numbers().map_or_else(String::new, |numbers| format!(" from {} to {}", numbers.least, numbers.most));
     let text = format!("no column is known to have outcomes; `{}` has numbers{range}", column.name);
-    Question::new(text, format!("--score {}", shell_word(&column.name)))
+    let end = if better(&column.name) == Better::Low { "down" } else { "up" };
+    Question::new(text, format!("--score {} --direction {end}", shell_word(&column.name)))
 }

@@ -52,6 +52,7 @@ mod tests {
                 rows: cells.iter().map(row).collect(),
                 compound: std::collections::BTreeSet::new(),
                 doubled: Vec::new(),
+                uncomputed: std::collections::BTreeMap::new(),
             };
             let (filled, _) = filled_down(&sample);
             filled.rows.iter().map(|row| row[0].clone().unwrap_or_default()).collect::<Vec<_>>().join("")

@@ -5,12 +5,11 @@ use crate::domain::{ItemStatus, shell_word};
 use super::draft::list;
 use super::ended::{is_ended, says_no_more_than_ended, unless};
 use super::look::{Look, Question, names, text};
-use super::polarity::{Better, better, is_exit_code};
+use super::polarity::is_exit_code;
 use super::statuses::status;
 use super::summary::{Column, Kind, Yes};
 use super::verdict::{is_of_pair, is_plain, verdict};
-use super::wide::is_spent_by_an_arm;
-use super::words::{Role, is_about_others, own_name, words_of};
+use super::words::{Role, own_name, words_of};
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
 const LONGEST_ANSWER: usize = 40;
@@ -219,58 +218,6 @@ fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Col
     }
     let text = format!("`{}` and `{}` may each be the score, and they differ", first.name, second.name);
     Err(Question::new(text, format!("--score {} (or another one; the others are kept beside it)", shell_word(&first.name))))
-}
-
-/// Returns the question for a table in which no column is known to have outcomes, with the columns that may have.
-pub(super) fn no_outcome(look: &Look<'_>, arms: &[&Column]) -> Question {
-    const OTHERS: [Role; 11] = [
-        Role::Item,
-        Role::Category,
-        Role::Total,
-        Role::Cost,
-        Role::Duration,
-        Role::InputTokens,
-        Role::OutputTokens,
-        Role::TotalTokens,
-        Role::Attempt,
-        Role::Seed,
-        Role::Time,
-    ];
-    let may_be = |column: &&Column| {
-        !column.name.is_empty()
-            && !column.name.starts_with("$.")
-            && !column.is_among(arms)
-            && OTHERS.iter().all(|role| column.clarity(*role) < 2)
-            && !is_about_others(&column.name)
-            && !is_spent_by_an_arm(&column.name)
-    };
-    let free: Vec<&Column> = look.summary.columns.iter().filter(may_be).collect();
-    let shown = |columns: &[&Column]| columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ");
-    let outcomes: Vec<&Column> = free.iter().copied().filter(|column| column.is_outcomes()).take(3).collect();
-    if let Some(first) = outcomes.first() {
-        let as_fail = if first.yes() == Yes::Failed { " (reads yes as a fail)" } else { "" };
-        let text = format!("no column is known to have outcomes; {} may have", shown(&outcomes));
-        return Question::new(text, format!("--passed {}{as_fail}", shell_word(&first.name)));
-    }
-    let words = free.iter().find(|column| column.clarity(Role::Passed) >= 2 && column.kind == Kind::Text && column.values.len() <= 12);
-    if let Some(column) = words
-        && let Some(word) = column.values.keys().next()
-    {
-        let text = format!("the words of `{}` are neither passed nor failed by themselves", column.name);
-        return Question::new(
-            text,
-            format!("--passed {} --value {}=pass (and so on for each word)", shell_word(&column.name), shell_word(word)),
-        );
-    }
-    let numbers: Vec<&Column> = free.iter().copied().filter(|column| column.numbers().is_some()).take(3).collect();
-    match numbers.first() {
-        Some(first) => {
-            let text = format!("no column is known to have outcomes; {} may have scores", shown(&numbers));
-            let end = if better(&first.name) == Better::Low { "down" } else { "up" };
-            Question::new(text, format!("--score {} --direction {end}", shell_word(&first.name)))
-        }
-        None => Question::new("no column has outcomes", "--passed COLUMN or --score COLUMN"),
-    }
 }
 
 /// Returns whether most of a column's words are known outcomes, besides a few unknown ones.

@@ -5,7 +5,7 @@ use crate::domain::shell_word;
 use super::arms::{Arms, MOST_APPROACHES};
 use super::candidates::candidates;
 use super::draft::{Draft, constant, list, quoted};
-use super::judged::{Judged, judged, no_outcome};
+use super::judged::{Judged, judged};
 use super::look::{Look, Question, names};
 use super::measures::{measures, texts};
 use super::summary::{Column, Kind};
@@ -31,6 +31,10 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
             arms.approach.extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
             used.extend(&arms.approach);
             item.retain(|column| !column.is_among(&arms.approach));
+        }
+        if look.has_repeated_titles && arms.names().is_empty() {
+            let text = "the titles are repeated, and no column names an approach or a model: each part may be another one";
+            return Err(vec![Question::new(text, "--approach COLUMN (after writing the name of each part into a column)")]);
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;

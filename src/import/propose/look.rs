@@ -15,7 +15,6 @@ pub struct Hints {
     pub approach: Option<String>,
     pub model: Option<String>,
     pub item: Option<String>,
-    pub suite: Option<String>,
     pub passed: Option<String>,
     pub score: Option<String>,
     pub attempt: Option<String>,
@@ -85,6 +84,8 @@ pub(super) struct Look<'a> {
     pub summary: Summary,
     /// The column and the values that mark rows of totals.
     pub skip: Option<(String, Vec<String>)>,
+    /// Some rows repeat the titles, as where several tables were put together.
+    pub has_repeated_titles: bool,
     pub notes: Vec<String>,
 }
 
@@ -95,6 +96,7 @@ impl<'a> Look<'a> {
         let (titles, all): (Vec<_>, Vec<_>) = sample.rows.iter().enumerate().partition(is_title);
         let titles: Vec<Row<'_>> = titles.into_iter().map(|(_, row)| row).collect();
         let all: Vec<Row<'_>> = all.into_iter().map(|(_, row)| row).collect();
+        let has_repeated_titles = titles.iter().any(|row| repeats_titles(sample, row));
         let marks = |rows: &[Row<'_>], place: usize| -> Option<BTreeSet<String>> { rows.iter().map(|row| row[place].clone()).collect() };
         let whole = summarise(sample, &all, given);
         for place in 0..sample.columns.len().min(4) {
@@ -122,7 +124,7 @@ impl<'a> Look<'a> {
                 let shown = values.iter().cloned().collect::<Vec<_>>().join(", ");
                 let notes = vec![format!("rows named {shown} add up others and are passed over")];
                 let skip = Some((sample.columns[place].clone(), values.into_iter().chain(title_marks).collect()));
-                return Self { sample, hints, rows, summary, skip, notes };
+                return Self { sample, hints, rows, summary, skip, has_repeated_titles, notes };
             }
         }
         let mark_of = |place: usize| {
@@ -134,11 +136,11 @@ impl<'a> Look<'a> {
         if titles.is_empty() || skip.is_some() {
             let notes =
                 if titles.is_empty() { Vec::new() } else { vec!["rows that repeat the titles or give units are passed over".to_owned()] };
-            return Self { sample, hints, rows: all, summary: whole, skip, notes };
+            return Self { sample, hints, rows: all, summary: whole, skip, has_repeated_titles, notes };
         }
         let all: Vec<Row<'_>> = sample.rows.iter().collect();
         let whole = summarise(sample, &all, given);
-        Self { sample, hints, rows: all, summary: whole, skip: None, notes: Vec::new() }
+        Self { sample, hints, rows: all, summary: whole, skip: None, has_repeated_titles, notes: Vec::new() }
     }
 
     pub fn named(&self, name: &str) -> Option<&Column> {

@@ -25,10 +25,9 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     }
     let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
     let items = look.best(Role::Item, 2, may_be_item);
-    // With a suite, a unique number names its row, because an arm has few runs.
+    // A unique number names its row if an arm has few rows: they are its runs.
     let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
-    let has_few_parts = look.rows.len() <= look.counts(&arms.names()).len() + look.rows.len() / 10;
-    let names_rows = |column: &Column| (arms.suite.is_some() || has_few_parts) && is_id(column) && column.values.len() == look.rows.len();
+    let names_rows = |column: &Column| is_id(column) && column.values.len() == look.rows.len();
     let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
     let dated: Vec<&Column> = columns
         .iter()
@@ -326,12 +325,14 @@ fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
 /// Asks if each row has the figures of a part of a run, such as a subject: parts have no sum or mean that the table gives.
 pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Question> {
     let names = arms.names();
-    let is_free = |column: &&Column| column.kind == Kind::Text && !column.is_among(&arms.columns());
+    let is_free = |column: &&Column| column.kind == Kind::Text && !column.is_among(&arms.columns()) && column.clarity(Role::Item) < 2;
+    let has_words = |column: &Column| column.values.keys().any(|text| text.parse::<f64>().is_err());
+    let is_judged = !look.best(Role::Passed, 2, |column| column.is_outcomes() && has_words(column)).is_empty();
     let has_size =
         !look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)).is_empty();
     let is_share = |column: &Column| column.numbers().is_some_and(|numbers| !numbers.are_whole);
     let has_figures = counts(look).is_some() || (has_size && !look.best(Role::Rate, 2, is_share).is_empty());
-    if names.is_empty() || !has_figures || look.hints.item.is_some() || look.is_unique(&arms.columns()) {
+    if names.is_empty() || !has_figures || is_judged || look.hints.item.is_some() || look.is_unique(&arms.columns()) {
         return Ok(());
     }
     let parts_rows = |column: &&Column| look.is_unique(&arms.columns().into_iter().chain([*column]).collect::<Vec<_>>());

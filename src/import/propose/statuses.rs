@@ -5,7 +5,7 @@ use crate::domain::{ItemStatus, shell_word};
 use super::draft::quoted;
 use super::look::{Look, Question};
 use super::summary::{Column, Yes};
-use super::verdict::is_nothing;
+use super::verdict::{is_nothing, verdict};
 
 /// Word for an empty cell on the command line.
 const BLANK: &str = "blank";

@@ -245,6 +245,7 @@ pub(super) fn centre(text: &str) -> Option<&str> {
 fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>) -> Option<&'static str> {
     /// The years from 2000 to 2099, in seconds since 1970.
     const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
+    const DAY: &str = "%Y%m%d";
     let is_between = |parts: f64| SECONDS.contains(&(numbers.least / parts)) && SECONDS.contains(&(numbers.most / parts));
     if is_between(1.0) {
         return Some("unix");
@@ -252,7 +253,6 @@ fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>) -> Option<&
     if is_between(1000.0) {
         return Some("unix_ms");
     }
-    const DAY: &str = "%Y%m%d";
     values.keys().all(|text| text.len() == 8 && moment_by(text, DAY).is_some()).then_some(DAY)
 }
 

@@ -249,8 +249,7 @@ fn parted(title: &str) -> Option<(String, String)> {
     let split = |place: usize| (title[..place].trim(), title[place + 1..].trim());
     let is_name = |name: &str| !name.is_empty() && !words_of(name).iter().all(|word| is_beside_outcome(word));
     let last = places().map(split).find(|(name, what)| is_measure(what) && is_name(name));
-    let first =
-        || places().map(split).filter(|(what, name)| is_measure(what) && is_name(name)).next_back().map(|(what, name)| (name, what));
+    let first = || places().map(split).rfind(|(what, name)| is_measure(what) && is_name(name)).map(|(what, name)| (name, what));
     last.or_else(first).map(|(name, what)| (name.to_owned(), what.to_owned()))
 }
 

@@ -38,7 +38,7 @@ pub(super) enum Role {
 
 /// Titles in lower case without accents, with their words joined by `_`.
 #[rustfmt::skip]
-const NAMES: [(Role, &[&str]); 26] = [
+const NAMES: [(Role, &[&str]); 27] = [
     (
         Role::Approach,
         &[
@@ -293,6 +293,9 @@ pub(super) fn is_beside_outcome(word: &str) -> bool {
     BESIDE_OUTCOME.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Words of a rate that are also those of a single outcome.
+const PASSES: [&str; 6] = ["resolved", "solved", "passed", "correct", "success", "pass"];
+
 /// Writes `ä`, `ö` and `ü` that were written `ae`, `oe` and `ue` like the others: `begruendung` is `begrundung`.
 fn without_umlauts(word: &str) -> String {
     word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
@@ -338,6 +341,10 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
         match is_strict(role) {
             Some(beside) => u8::from((has_noun || words.first().is_some_and(is_name)) && words.iter().all(|word| is_known(beside, word))),
             // A rate or a score has its name before the noun: `win rate`, `judge score`.
+            // `passed` is a rate only in a title that says no more.
+            None if role == Role::Rate && words.last().is_some_and(|word| PASSES.contains(&word.as_str())) => {
+                u8::from(words.iter().all(|word| is_known(&BESIDE_OUTCOME, word)))
+            }
             None if matches!(role, Role::Rate | Role::Score) => u8::from(has_noun),
             None => u8::from(has_noun || words.first().is_some_and(is_name)),
         }
@@ -436,7 +443,7 @@ mod tests {
         assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
         for (name, role, clarity) in [
             ("begruendung", Role::Reason, 3),
-            ("tests passed", Role::PassedCount, 1),
+            ("tests passed", Role::PassedCount, 3),
             ("total_cost_usd", Role::Cost, 2),
             ("model_cost ($)", Role::Cost, 1),
             ("Percent correct", Role::Rate, 2),
@@ -446,7 +453,8 @@ mod tests {
         ] {
             assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
         }
-        assert!(roles_of("zork").is_empty() && roles_of("not_passed").is_empty());
+        assert!(roles_of("zork").is_empty());
+        assert_eq!(roles_of("not_passed"), [(Role::Failed, 3)]);
     }
 
     #[test]
