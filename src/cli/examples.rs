@@ -71,7 +71,7 @@ const EXAMPLES: [(&str, [Example; 2]); 21] = [
     ]),
     ("sql", [
         ("evalreport sql 'SELECT suite, approach, pass_rate FROM arms'", "the board as a table"),
-        ("evalreport sql \"SELECT item, count(*) AS failed FROM items WHERE status = 'fail' GROUP BY item\" --format csv", "failures"),
+        ("evalreport sql 'SELECT item, count(*) FROM items GROUP BY item' --format csv", "how many outcomes each item has"),
     ]),
     ("export", [
         ("evalreport export bundle main.bundle", "every record, for import or as a baseline"),

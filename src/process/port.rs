@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Stop;
 use super::system::Reach;
 
 /// The sole use of a port among all processes of this program in this machine's network, until it is dropped.
@@ -28,13 +27,13 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 impl PortTurn {
     /// Waits until no other run uses the port. Calls `waiting` once if it has to wait. Returns `None` if stopped meanwhile.
-    pub fn wait(port: u16, stop: &Stop, waiting: impl FnOnce()) -> Option<Self> {
+    pub fn wait(port: u16, is_stopped: impl Fn() -> bool, waiting: impl FnOnce()) -> Option<Self> {
         let mut waiting = Some(waiting);
         loop {
             if let Some(held) = turns::take(port) {
                 return Some(Self { held });
             }
-            if stop.is_stopped() {
+            if is_stopped() {
                 return None;
             }
             if let Some(waiting) = waiting.take() {
@@ -202,9 +201,9 @@ mod tests {
     fn one_at_a_time_uses_a_port() {
         // No server listens on port 1 here: only the turn is taken.
         let stop = Stop::new();
-        let first = PortTurn::wait(1, &stop, || ()).expect("free");
-        assert!(PortTurn::wait(2, &stop, || ()).is_some(), "another port");
-        let waiting = std::thread::spawn(|| PortTurn::wait(1, &Stop::new(), || ()).is_some());
+        let first = PortTurn::wait(1, || false, || ()).expect("free");
+        assert!(PortTurn::wait(2, || false, || ()).is_some(), "another port");
+        let waiting = std::thread::spawn(|| PortTurn::wait(1, || false, || ()).is_some());
         std::thread::sleep(Duration::from_millis(120));
         assert!(!waiting.is_finished());
         drop(first);

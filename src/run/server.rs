@@ -71,7 +71,7 @@ pub fn turn(server: Option<&suite::Server>, place: &Place, stop: &Stop, waiting:
     match (server, place) {
         (Some(server), Place::Shared) if !is_free_choice(server) => {
             let port = literal_port(server);
-            PortTurn::wait(port, stop, || waiting(port)).map(Some)
+            PortTurn::wait(port, || stop.is_stopped(), || waiting(port)).map(Some)
         }
         (_, Place::Shared | Place::Own(_)) => Some(None),
     }

@@ -190,7 +190,7 @@ fn yaml_and_csv_are_named_with_what_to_do() {
         assert!(said.stdout.contains("promptfoo export eval ID -o results.json"), "{}", said.stdout);
     }
     project.file("other.csv", "a [1] b,c\n[x],2\n");
-    assert!(project.run(["import", "other.csv"]).refusal().contains("no column is known to have outcomes"));
+    assert!(project.run(["import", "other.csv"]).refusal().contains("no column has outcomes"));
 }
 
 #[test]
