@@ -11,6 +11,8 @@ use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
 use super::stored::{Read, Relation, StoredRuns};
 
+const OUTCOME: &str = "outcome";
+
 /// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first
 /// id.
 pub(super) fn settle(
@@ -27,7 +29,8 @@ pub(super) fn settle(
         match stored.relation(&run, &held, &records, read) {
             Relation::Same => {}
             Relation::Less { stored, found } => report.notes.push(format!(
-                "the store has more outcomes of the run {} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
+                "the store has more {} of the run {} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
+                if unit_of(&run) == OUTCOME { "outcomes" } else { "messages" },
                 named(&run)
             )),
             Relation::Other { file } => report.notes.push(format!(
@@ -42,7 +45,7 @@ pub(super) fn settle(
             }
             Relation::Changed { stands, stored: before, found } => {
                 let by = new_id(&run.id, &held, stored);
-                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: before, found });
+                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: before, found, unit: unit_of(&run) });
                 ids.insert(run.id, by);
             }
         }
@@ -58,6 +61,12 @@ pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
             provenance.replaces = Some(replaced.run.clone());
         }
     }
+}
+
+/// Returns what the content of a run is counted in: messages of a session, or outcomes.
+fn unit_of(run: &Run) -> &'static str {
+    let is_session = run.provenance.as_ref().is_some_and(|provenance| provenance.messages.is_some());
+    if is_session { "message" } else { OUTCOME }
 }
 
 fn named(run: &Run) -> String {

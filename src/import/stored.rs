@@ -1,17 +1,16 @@
 //! Runs of the store that importers meet, and how a source's content relates to them.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{ImportedContent, Run, RunId};
+use crate::domain::{ImportedContent, MessageKeys, Run, RunId};
 use crate::results::{Store, StoreError};
 
 use super::held::{Held, Records};
-
-/// Tag with the sessions in which a run was made: ids separated by spaces or commas.
-const SESSION_TAG: &str = "session";
+use super::join::parts_of;
+use super::session_figures::{ID_TAG, sessions_of};
 
 /// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +24,11 @@ pub struct StoredRuns {
     is_anew: bool,
     records: RefCell<Records>,
     /// Runs by the id of a session in which they were made.
-    sessions: BTreeMap<String, RunId>,
+    named: BTreeMap<String, RunId>,
+    /// Runs that are a session, by their first id.
+    sessions: BTreeMap<RunId, Run>,
+    /// First ids of the runs that count messages, by the message.
+    counted: HashMap<u64, RunId>,
 }
 
 /// Time of a run without a name of its own.
@@ -148,11 +151,11 @@ impl StoredRuns {
     /// Adds a run. `stands` means that no tombstone hides it.
     pub fn add(&mut self, run: &Run, stands: bool) {
         self.ids.insert(run.id.clone());
-        if let Some(named) = run.tags.get(SESSION_TAG).filter(|_| stands) {
-            let sessions = named.split([',', ' ']).filter(|session| !session.is_empty());
-            self.sessions.extend(sessions.map(|session| (session.to_owned(), run.id.clone())));
+        if stands {
+            self.named.extend(sessions_of(run).map(|session| (session.to_owned(), run.id.clone())));
         }
-        if let Some(from) = &run.provenance {
+        // Of a joined run, the parts have sources.
+        if let Some(from) = run.provenance.as_ref().filter(|from| from.joined.is_empty()) {
             let first = from.first.as_ref().unwrap_or(&run.id);
             let version = Version {
                 id: run.id.clone(),
@@ -168,12 +171,32 @@ impl StoredRuns {
                 stands,
             };
             self.versions.entry(first.clone()).or_default().push(version);
+            if stands && run.tags.contains_key(ID_TAG) {
+                self.counted.extend(from.messages.iter().flat_map(MessageKeys::iter).map(|message| (message, first.clone())));
+                self.sessions.insert(first.clone(), run.clone());
+            }
         }
     }
 
     /// Returns a run that names this session as one in which it was made.
     pub(super) fn run_of_session(&self, session: &str) -> Option<&RunId> {
-        self.sessions.get(session)
+        self.named.get(session)
+    }
+
+    /// Returns the session that counts the message, and its run.
+    pub(super) fn session_with(&self, message: u64) -> Option<(&str, &RunId)> {
+        let run = self.sessions.get(self.counted.get(&message)?)?;
+        Some((run.tags.get(ID_TAG)?, &run.id))
+    }
+
+    /// Returns the current run of a session by its first id.
+    pub(super) fn session(&self, first: &RunId) -> Option<&Run> {
+        self.sessions.get(first)
+    }
+
+    /// Returns whether there are runs that are sessions or name them.
+    pub fn has_sessions(&self) -> bool {
+        !self.sessions.is_empty() || !self.named.is_empty()
     }
 
     /// Adds the id of a run whose content is not compared.
@@ -265,8 +288,10 @@ impl StoredRuns {
 impl<'r> FromIterator<(&'r Run, bool)> for StoredRuns {
     fn from_iter<I: IntoIterator<Item = (&'r Run, bool)>>(runs: I) -> Self {
         let mut stored = Self { keeps_places: true, ..Self::default() };
+        let runs: Vec<(&Run, bool)> = runs.into_iter().collect();
+        let parts = parts_of(runs.iter().copied());
         for (run, stands) in runs {
-            stored.add(run, stands);
+            stored.add(run, stands || parts.contains(&run.id));
         }
         stored
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signer};
+use crate::domain::{Foreign, Git, ItemDetails, JoinedPart, Provenance, Resources, Run, Signer};
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
@@ -83,9 +83,25 @@ impl Foreign for Run {
             visit("stated.name", &mut figure.name);
         }
         scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
-        if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url, content: _, first: _, place: _, replaces: _ }) =
-            provenance
+        if let Some(Provenance {
+            importer,
+            file,
+            sha256: _,
+            map,
+            map_sha256: _,
+            url,
+            content: _,
+            first: _,
+            place: _,
+            replaces: _,
+            messages: _,
+            joined,
+        }) = provenance
         {
+            for JoinedPart { run: _, importer, file, sha256: _ } in joined {
+                visit("provenance.joined.importer", importer);
+                visit("provenance.joined.file", file);
+            }
             for (field, text) in
                 [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())]
             {
