@@ -101,7 +101,7 @@ impl Output {
         measured.repeated = self.repeated();
         measured.cost = result.and_then(find_cost).map(Cost::reported).unwrap_or_default();
         measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| messages.turns());
-        measured.tools = messages.tools().cloned();
+        measured.tools = messages.tools();
         measured.model = self.model();
         let version = self.messages.iter().find_map(|message| message.get("claude_code_version")?.as_str());
         measured.served.version = version.map(str::to_owned);

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::document::nearest_hint;
-use crate::domain::{Filter, PriceTable, Problem, RunId, Signer, StatedFigure, Unit, visible};
+use crate::domain::{Filter, PriceTable, Problem, Run, RunId, Signer, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, ReplacedRun, SourceOutcome,
-    SourceReport, Standing, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded, table_files,
+    SourceReport, Standing, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, join_sessions, superseded,
+    table_files,
 };
 use crate::render::format;
 use crate::results::{AllowedSigners, Retraction, is_bundle};
-use crate::warehouse::HiddenBy;
+use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::arguments::{Format, Import, ImportAs};
 use super::assignments::assignments;
@@ -54,6 +55,10 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     if mode == Mode::Store && !matches!(reading, Reading::Bundle(_)) {
         retract_replaced(settings, &report, &existing)?;
     }
+    let is_new = report.sources.iter().any(|source| !source.runs_new.is_empty());
+    if mode == Mode::Store && !matches!(reading, Reading::Bundle(_)) && is_new && existing.has_sessions() {
+        join(settings)?;
+    }
     if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) && !existing.ids().is_empty() {
         retract_superseded(settings, &report)?;
     }
@@ -88,6 +93,11 @@ fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
     let warehouse = settings.open()?;
     // A stored run that is overlooked would be imported a second time.
     output::refuse_unread("the list of what is imported already", warehouse.problems())?;
+    Ok(standing_of(&warehouse).collect())
+}
+
+/// Returns each run of the store with whether it counts.
+fn standing_of(warehouse: &Warehouse) -> impl Iterator<Item = (&Run, Standing)> {
     let counted = warehouse.runs().iter().map(|row| (row.run.as_ref(), Standing::Counts));
     let hidden = warehouse.hidden().iter().map(|hidden| {
         let standing = match hidden.by {
@@ -98,7 +108,7 @@ fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
         };
         (hidden.run.as_ref(), standing)
     });
-    Ok(counted.chain(hidden).collect())
+    counted.chain(hidden)
 }
 
 /// Retracts runs whose sources have changed, including those that an interrupted import left behind.
@@ -110,6 +120,24 @@ fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredR
             &run,
             format!("replaced by `{by}`, the same run read again: its source holds something else now, or is read otherwise"),
         )?;
+    }
+    Ok(())
+}
+
+/// Joins runs with the sessions in which they were made.
+fn join(settings: &Settings) -> Result<(), Failure> {
+    let warehouse = settings.open()?;
+    let joined = join_sessions(&settings.store(), &standing_of(&warehouse).collect::<Vec<_>>())?;
+    for note in joined.notes {
+        output::say(settings, &format!("note: {note}"));
+    }
+    for (run, reason) in joined.retracted {
+        retract(settings, &run, reason)?;
+    }
+    for run in joined.restored {
+        output::say(settings, &format!("note: run `{run}` counts again: it is joined with no session any more"));
+        let selector = Filter { ids: vec![run.to_string()], ..Filter::default() };
+        Retraction { selector, reason: String::new(), time: clock::now(), undo: true }.append(&settings.store())?;
     }
     Ok(())
 }
@@ -287,16 +315,16 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
         let sum = |of: fn(&SourceReport) -> u64| report.sources.iter().map(of).sum::<u64>();
         let new: usize = report.sources.iter().map(|source| source.runs_new.len()).sum();
         text.push_str(&format!(
-            "{} in all: {} read, {} accepted, {} refused; {} new, {} checked: {} agree with {}, {} do not\n",
+            "{} in all: {} read, {} accepted, {} refused; {} new, {} checked: {} with {}, {}\n",
             output::count(report.sources.len(), "file"),
             words.rows(sum(|source| source.rows_read)),
             format::integer(sum(|source| source.rows_accepted)),
             format::integer(sum(SourceReport::rows_refused)),
             runs(new),
             words.figures(sum(|source| source.stated.checked)),
-            format::integer(sum(|source| source.stated.agree)),
+            agree(sum(|source| source.stated.agree)),
             words.grounds,
-            format::integer(sum(|source| source.stated.disagreements.len() as u64)),
+            do_not(sum(|source| source.stated.disagreements.len() as u64)),
         ));
         let named: BTreeSet<&RunId> =
             report.sources.iter().flat_map(|source| &source.stated.disagreements).map(|one| &one.run.id).collect();
@@ -436,9 +464,9 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     if !source.runs_repeated.is_empty() {
         line(format!("  {} repeated: in the store or in an earlier file already, kept as they were", runs(source.runs_repeated.len())));
     }
-    for ReplacedRun { run, by, stored, found } in &source.runs_replaced {
+    for ReplacedRun { run, by, stored, found, unit } in &source.runs_replaced {
         let before = stored.map_or_else(String::new, |stored| format!(", {} before", format::integer(stored)));
-        line(format!("  run {run} is replaced by {by}: {}{before}", outcomes(*found)));
+        line(format!("  run {run} is replaced by {by}: {}{before}", format::count(*found, unit)));
     }
     for lacking in &source.columns_lacking {
         let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
@@ -451,11 +479,11 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     let stated = &source.stated;
     if stated.checked > 0 {
         line(format!(
-            "  {} checked against {}: {} agree, {} do not",
+            "  {} checked against {}: {}, {}",
             words.figures(stated.checked),
             words.grounds,
-            format::integer(stated.agree),
-            stated.disagreements.len()
+            agree(stated.agree),
+            do_not(stated.disagreements.len() as u64)
         ));
     }
     if stated.unchecked > 0 {
@@ -470,6 +498,14 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             figure(one.recomputed, one.unit)
         ));
     }
+}
+
+fn agree(count: u64) -> String {
+    format!("{} {}", format::integer(count), if count == 1 { "agrees" } else { "agree" })
+}
+
+fn do_not(count: u64) -> String {
+    format!("{} {}", format::integer(count), if count == 1 { "does not" } else { "do not" })
 }
 
 fn outcomes(count: u64) -> String {

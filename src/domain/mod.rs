@@ -1,6 +1,7 @@
 //! The vocabulary of all layers, as plain data. No I/O, no clock, no randomness.
 
 mod carried;
+mod counted;
 mod details;
 mod evaluator;
 mod exclusion;
@@ -8,6 +9,7 @@ mod filter;
 mod hex;
 mod item;
 mod item_kind;
+mod message_keys;
 mod metric;
 mod model_name;
 mod moment;
@@ -27,6 +29,7 @@ mod usage;
 mod verification;
 
 pub use carried::{Carried, Signer};
+pub use counted::{count, grouped, integer};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
@@ -34,6 +37,7 @@ pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemOutcome};
 pub use item_kind::ItemKind;
+pub use message_keys::MessageKeys;
 pub use metric::{
     BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
     parse_amount, score_label,
@@ -46,7 +50,7 @@ pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use resources::{Repeated, Resources};
-pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use run::{Git, ImportedContent, ItemsDigest, JoinedPart, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};

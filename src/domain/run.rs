@@ -6,7 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Carried, CostSource, Direction, ItemKind, Resources, RunStatus, Unit, Usage};
+use super::{Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage};
 
 /// A run's id: a UUID for our own and imported runs, or any file-name-safe text in a hand-written result file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -93,13 +93,31 @@ pub struct Provenance {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub replaces: Option<RunId>,
+    /// The messages of a session that the run counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub messages: Option<MessageKeys>,
+    /// The runs that were joined into this one: the run with the outcomes, then the sessions in which it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<JoinedPart>,
+}
+
+/// A run that was joined with others into one, and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct JoinedPart {
+    #[schemars(with = "String")]
+    pub run: RunId,
+    pub importer: String,
+    pub file: String,
+    pub sha256: String,
 }
 
 /// What a source held of a run when it was imported: tells one that grew or was changed from a copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ImportedContent {
+    /// Outcomes, or messages of a session.
     pub outcomes: u64,
-    /// Of the outcomes in any order, or, where there are none, of the figures; lower-case hex.
+    /// Of the outcomes in any order, or, where there are none, of the messages or the figures; lower-case hex.
     pub sum: String,
 }
 

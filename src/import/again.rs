@@ -9,7 +9,8 @@ use crate::results::{SealedReader, SealedWriter, Store, StoreError};
 use super::held::Held;
 use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
-use super::stored::{Read, Relation, Standing, StoredRuns};
+use super::standing::Standing;
+use super::stored::{Read, Relation, StoredRuns};
 
 /// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first
 /// id.
@@ -28,12 +29,13 @@ pub(super) fn settle(
         let mut again = |of: RunId, before: Option<u64>| {
             let by = new_id(&run.id, &held, stored);
             ids.insert(run.id.clone(), by.clone());
-            ReplacedRun { run: of, by, stored: before, found: held.content.outcomes }
+            ReplacedRun { run: of, by, stored: before, found: held.content.outcomes, unit: unit_of(&run) }
         };
         match stored.relation(&run, &held, &records, read) {
             Relation::Same => {}
             Relation::Less { stored, found } => report.notes.push(format!(
-                "the store has more outcomes of the run {name} than the file ({stored}, here {found}): it is kept as it is; --again replaces it"
+                "the store has more {}s of the run {name} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
+                unit_of(&run)
             )),
             Relation::Other { file } => report
                 .notes
@@ -73,6 +75,12 @@ pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
             provenance.replaces = Some(replaced.run.clone());
         }
     }
+}
+
+/// Returns what the content of a run is counted in: messages of a session, or outcomes.
+fn unit_of(run: &Run) -> &'static str {
+    let is_session = run.provenance.as_ref().is_some_and(|provenance| provenance.messages.is_some());
+    if is_session { "message" } else { "outcome" }
 }
 
 /// Returns the run's names, as the store and its pages have them.

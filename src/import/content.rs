@@ -23,10 +23,13 @@ impl ContentSum {
         self.sum = add_digest(self.sum, &digest);
     }
 
-    /// Returns the run's content. For a run without outcomes, the sum covers its figures, which are all that can change.
+    /// Returns the run's content: its outcomes, else a session's messages, else its figures, which are all that can change.
     pub fn of(&self, run: &Run) -> ImportedContent {
+        let messages = run.provenance.as_ref().and_then(|provenance| provenance.messages.as_ref()).filter(|_| self.outcomes == 0);
         let sum = if self.outcomes > 0 {
             format!("{:032x}", self.sum)
+        } else if let Some(messages) = messages {
+            hex(&digest(&[String::from(messages.clone()).as_bytes()], true)[..16])
         } else {
             let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
             let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
@@ -35,7 +38,7 @@ impl ContentSum {
                 scores.chain(stated).chain([format!("{:?}", [run.shared_tests_passed, run.shared_tests_total])]).chain(counted).collect();
             hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
         };
-        ImportedContent { outcomes: self.outcomes, sum }
+        ImportedContent { outcomes: messages.map_or(self.outcomes, |messages| messages.len() as u64), sum }
     }
 }
 

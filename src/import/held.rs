@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Problems, Run, RunId, RunStatus};
 use crate::results::{
@@ -92,15 +92,59 @@ impl Records {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
+        self.look(store)?;
+        let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
+        let held: Vec<Vec<(RunId, Held)>> = pairs.into_iter().map(|pair| held_in(pair, ids)).collect::<Result<_, StoreError>>()?;
+        Ok(held.into_iter().flatten().collect())
+    }
+
+    /// Returns the record of a run, or `None` if no pair of the store has it.
+    pub fn run(&mut self, store: &Store, id: &RunId) -> Result<Option<Run>, StoreError> {
+        self.look(store)?;
+        let Some(pair) = self.pair_of.get(id) else { return Ok(None) };
+        Ok(runs_of(pair)?.into_iter().find(|run| run.id == *id))
+    }
+
+    /// Passes the outcomes of a run with their details to `each`.
+    pub fn outcomes(
+        &mut self,
+        store: &Store,
+        id: &RunId,
+        mut each: impl FnMut(ItemOutcome, ItemDetails) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.look(store)?;
+        let Some(pair) = self.pair_of.get(id) else { return Ok(()) };
+        let mut told = Ok(());
+        if let Some(path) = &pair.items {
+            for_each_outcome(path, |line, outcome| {
+                if told.is_ok() && outcome.run == *id {
+                    told = each(outcome, details_of(line));
+                }
+            })?;
+        }
+        told
+    }
+
+    fn look(&mut self, store: &Store) -> Result<(), StoreError> {
         for pair in scan(store).sealed {
             if self.known.insert(pair.runs.clone()) {
                 self.pair_of.extend(runs_of(&pair)?.into_iter().map(|run| (run.id, pair.clone())));
             }
         }
-        let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
-        let held: Vec<Vec<(RunId, Held)>> = pairs.into_iter().map(|pair| held_in(pair, ids)).collect::<Result<_, StoreError>>()?;
-        Ok(held.into_iter().flatten().collect())
+        Ok(())
     }
+}
+
+fn for_each_outcome(path: &Path, mut each: impl FnMut(&[u8], ItemOutcome)) -> Result<(), StoreError> {
+    let cannot = |error| StoreError::Io { action: "cannot read", path: path.to_owned(), source: error };
+    let items = SealedReader::items(path).map_err(cannot)?;
+    for_each_line(BufReader::new(items), |_, line| {
+        let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
+        if let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) {
+            each(line, outcome);
+        }
+    })
+    .map_err(cannot)
 }
 
 /// Reads the runs of a pair. Skips damaged ones, which opening the store reported: no source can replace them.
@@ -116,16 +160,11 @@ fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)
     let runs: Vec<Run> = runs_of(pair)?.into_iter().filter(|run| ids.contains(&run.id)).collect();
     let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
     if let Some(path) = &pair.items {
-        let cannot = |error| StoreError::Io { action: "cannot read", path: path.clone(), source: error };
-        let items = SealedReader::items(path).map_err(cannot)?;
-        for_each_line(BufReader::new(items), |_, line| {
-            let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
-            let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) else { return };
+        for_each_outcome(path, |line, outcome| {
             if let Some(sums) = sums.get_mut(&outcome.run) {
                 sums.add(&outcome, &details_of(line));
             }
-        })
-        .map_err(cannot)?;
+        })?;
     }
     Ok(runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect())
 }

@@ -133,9 +133,11 @@ pub struct Refusal {
 pub struct ReplacedRun {
     pub run: RunId,
     pub by: RunId,
-    /// Number of outcomes before, if known, and now.
+    /// Number of outcomes or messages before, if known, and now.
     pub stored: Option<u64>,
     pub found: u64,
+    /// What the two numbers count: `outcome` or `message`.
+    pub unit: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

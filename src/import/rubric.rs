@@ -24,7 +24,8 @@ use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::{Moment, Read, Standing, StoredRuns, Unnamed};
+use super::standing::Standing;
+use super::stored::{Moment, Read, StoredRuns, Unnamed};
 use super::table::{Examined, Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.

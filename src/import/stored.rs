@@ -1,17 +1,17 @@
 //! Runs of the store that importers meet, and how a source's content relates to them.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{ImportedContent, Run, RunId};
+use crate::domain::{ImportedContent, MessageKeys, Run, RunId};
 use crate::results::{Store, StoreError};
 
 use super::held::{Held, Records};
-
-/// Tag with the sessions in which a run was made: ids separated by spaces or commas.
-const SESSION_TAG: &str = "session";
+use super::join::parts_of;
+use super::session_figures::{ID_TAG, sessions_of};
+use super::standing::Standing;
 
 /// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
@@ -25,17 +25,11 @@ pub struct StoredRuns {
     is_anew: bool,
     records: RefCell<Records>,
     /// Runs by the id of a session in which they were made.
-    sessions: BTreeMap<String, RunId>,
-}
-
-/// Whether a stored run counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    Counts,
-    /// A tombstone names the run, for this reason.
-    Retracted(String),
-    /// A tombstone of a suite, an arm or another selection hides the run, for this reason.
-    Covered(String),
+    named: BTreeMap<String, RunId>,
+    /// Runs that are a session, by their first id.
+    sessions: BTreeMap<RunId, Run>,
+    /// First ids of the runs that count messages, by the message.
+    counted: HashMap<u64, RunId>,
 }
 
 /// Time of a run without a name of its own.
@@ -187,11 +181,11 @@ impl StoredRuns {
     /// Adds a run.
     pub fn add(&mut self, run: &Run, standing: Standing) {
         self.ids.insert(run.id.clone());
-        if let Some(named) = run.tags.get(SESSION_TAG).filter(|_| standing == Standing::Counts) {
-            let sessions = named.split([',', ' ']).filter(|session| !session.is_empty());
-            self.sessions.extend(sessions.map(|session| (session.to_owned(), run.id.clone())));
+        if standing == Standing::Counts {
+            self.named.extend(sessions_of(run).map(|session| (session.to_owned(), run.id.clone())));
         }
-        if let Some(from) = &run.provenance {
+        // Of a joined run, the parts have sources.
+        if let Some(from) = run.provenance.as_ref().filter(|from| from.joined.is_empty()) {
             let first = from.first.as_ref().unwrap_or(&run.id);
             let version = Version {
                 id: run.id.clone(),
@@ -209,13 +203,36 @@ impl StoredRuns {
                 counts: counts(run),
                 standing,
             };
+            let stands = version.stands();
             self.versions.entry(first.clone()).or_default().push(version);
+            // Only an interrupted import leaves a version beside the one that replaces it.
+            let is_replaced = self.sessions.get(first).is_some_and(|known| replaces(known) == Some(&run.id));
+            if stands && !is_replaced && run.tags.contains_key(ID_TAG) {
+                self.counted.extend(from.messages.iter().flat_map(MessageKeys::iter).map(|message| (message, first.clone())));
+                self.sessions.insert(first.clone(), run.clone());
+            }
         }
     }
 
     /// Returns a run that names this session as one in which it was made.
     pub(super) fn run_of_session(&self, session: &str) -> Option<&RunId> {
-        self.sessions.get(session)
+        self.named.get(session)
+    }
+
+    /// Returns the session that counts the message, and its run.
+    pub(super) fn session_with(&self, message: u64) -> Option<(&str, &RunId)> {
+        let run = self.sessions.get(self.counted.get(&message)?)?;
+        Some((run.tags.get(ID_TAG)?, &run.id))
+    }
+
+    /// Returns the current run of a session by its first id.
+    pub(super) fn session(&self, first: &RunId) -> Option<&Run> {
+        self.sessions.get(first)
+    }
+
+    /// Returns whether there are runs that are sessions or name them.
+    pub fn has_sessions(&self) -> bool {
+        !self.sessions.is_empty() || !self.named.is_empty()
     }
 
     /// Adds the id of a run whose content is not compared.
@@ -387,11 +404,17 @@ pub(super) struct Unnamed<'a> {
 impl<'r> FromIterator<(&'r Run, Standing)> for StoredRuns {
     fn from_iter<I: IntoIterator<Item = (&'r Run, Standing)>>(runs: I) -> Self {
         let mut stored = Self { keeps_places: true, ..Self::default() };
+        let runs: Vec<(&Run, Standing)> = runs.into_iter().collect();
+        let mut parts = parts_of(runs.iter().map(|(run, standing)| (*run, standing)));
         for (run, standing) in runs {
-            stored.add(run, standing);
+            stored.add(run, parts.remove(&run.id).unwrap_or(standing));
         }
         stored
     }
+}
+
+fn replaces(run: &Run) -> Option<&RunId> {
+    run.provenance.as_ref()?.replaces.as_ref()
 }
 
 fn counts(run: &Run) -> Counts {

@@ -16,7 +16,8 @@ use super::map::{ItemFields, Map};
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Part, Source, hex_digest};
-use super::stored::{Moment, Read, Standing, StoredRuns, Unnamed};
+use super::standing::Standing;
+use super::stored::{Moment, Read, StoredRuns, Unnamed};
 
 const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.

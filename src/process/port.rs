@@ -200,7 +200,6 @@ mod tests {
     #[test]
     fn one_at_a_time_uses_a_port() {
         // No server listens on port 1 here: only the turn is taken.
-        let stop = Stop::new();
         let first = PortTurn::wait(1, || false, || ()).expect("free");
         assert!(PortTurn::wait(2, || false, || ()).is_some(), "another port");
         let waiting = std::thread::spawn(|| PortTurn::wait(1, || false, || ()).is_some());

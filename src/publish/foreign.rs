@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, ItemOutcome, Provenance, Resources, Run, Signer};
+use crate::domain::{Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, Resources, Run, Signer};
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
@@ -103,8 +103,14 @@ impl Foreign for Run {
             origin: _,
             version: _,
             replaces: _,
+            messages: _,
+            joined,
         }) = provenance
         {
+            for JoinedPart { run: _, importer, file, sha256: _ } in joined {
+                visit("provenance.joined.importer", importer);
+                visit("provenance.joined.file", file);
+            }
             for (field, text) in
                 [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())]
             {

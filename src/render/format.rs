@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::domain::Unit;
+use crate::domain::{Unit, grouped};
+pub use crate::domain::{count, integer};
 use crate::views::{Estimate, Interval};
 
 /// The typographic minus: as wide as the plus, and distinct from a dash or an option.
@@ -126,27 +127,6 @@ pub fn fixed(value: f64, decimals: usize) -> String {
         shown.push_str(fraction);
     }
     shown
-}
-
-fn grouped(digits: &str) -> String {
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
-/// Formats a whole number with grouped thousands: `245,000`.
-pub fn integer(number: u64) -> String {
-    grouped(&number.to_string())
-}
-
-/// Formats a count with its noun: `1 run`, `2 runs`.
-pub fn count(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", integer(number), if number == 1 { "" } else { "s" })
 }
 
 /// Formats dollars with two decimals from ten cents up, and three significant digits below: `$14.41`, `$0.0324`.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Request;
-use super::usage::{as_amount, find_usage};
+use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::Usage;
 
 /// The messages of one session, without repetitions.
@@ -17,7 +17,7 @@ pub struct Messages {
     /// In order of first appearance.
     all: Vec<Message>,
     by_id: BTreeMap<String, Vec<usize>>,
-    tools: BTreeMap<String, u64>,
+    /// The ids of tool calls.
     calls: BTreeSet<String>,
     lines: u64,
 }
@@ -25,6 +25,7 @@ pub struct Messages {
 /// One message from the model.
 #[derive(Clone, Debug, Default)]
 pub struct Message {
+    id: Option<String>,
     request_id: Option<String>,
     pub request: Request,
     /// The message's cost, which older versions report.
@@ -32,6 +33,10 @@ pub struct Message {
     /// Whether the message was requested at the price of the fast mode.
     pub is_fast: bool,
     is_side_chain: bool,
+    /// Tool calls in the message's blocks.
+    called: BTreeMap<String, u64>,
+    /// Requests to the service's own tools, as the usage counts them.
+    served: BTreeMap<String, u64>,
 }
 
 /// Returns whether the line is a message from the model, or a part of one.
@@ -47,18 +52,41 @@ impl Message {
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let message = &line["message"];
         let usage = find_usage(&message["usage"]);
+        let counted = |(name, count): (&String, &Value)| {
+            let count = as_count(count).filter(|count| *count > 0)?;
+            Some((name.strip_suffix("_requests")?.to_owned(), count))
+        };
         Self {
+            id: text(&message["id"]),
             request_id: text(&line["requestId"]),
             // Messages that the program writes itself, such as errors, have a model name in angle brackets.
             request: Request {
                 model: text(&message["model"]).filter(|name| !name.starts_with('<')),
                 usage,
+                long_writes: message.pointer("/usage/cache_creation/ephemeral_1h_input_tokens").and_then(as_count).unwrap_or(0),
                 time: text(&line["timestamp"]),
             },
             usd: line.get("costUSD").and_then(as_amount),
             is_fast: message["usage"]["speed"] == "fast",
             is_side_chain: line["isSidechain"] == true,
+            called: BTreeMap::new(),
+            served: message["usage"]["server_tool_use"].as_object().into_iter().flatten().filter_map(counted).collect(),
         }
+    }
+
+    /// Returns the message's id and the request's, which identify it in every session. `None` if the message has no id.
+    pub fn identity(&self) -> Option<[&str; 2]> {
+        Some([self.id.as_deref()?, self.request_id.as_deref().unwrap_or_default()])
+    }
+
+    /// Returns the message's tool calls by name. Of the service's own tools, some requests are not in the message's blocks.
+    pub fn tools(&self) -> BTreeMap<String, u64> {
+        let mut tools = self.called.clone();
+        for (name, requests) in &self.served {
+            let called = tools.entry(name.clone()).or_default();
+            *called = (*called).max(*requests);
+        }
+        tools
     }
 
     /// Returns whether two messages with the same id are the same: they answer the same request, or a side chain repeats one from outside.
@@ -80,34 +108,37 @@ impl Messages {
             return;
         }
         self.lines += 1;
-        self.take_calls(line);
-        let message = Message::of(line);
-        let Some(id) = line["message"]["id"].as_str() else {
+        let place = self.place_of(Message::of(line));
+        let blocks = line["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+        // Tools of the program, of an MCP server and of the service: `tool_use`, `mcp_tool_use`, `server_tool_use`.
+        for block in blocks.iter().filter(|block| block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_use"))) {
+            let is_new = block["id"].as_str().is_none_or(|id| self.calls.insert(id.to_owned()));
+            if is_new && let Some(name) = block["name"].as_str() {
+                *self.all[place].called.entry(name.to_owned()).or_insert(0) += 1;
+            }
+        }
+    }
+
+    /// Adds the message or a part of it, and returns its place.
+    fn place_of(&mut self, message: Message) -> usize {
+        let Some(id) = &message.id else {
             self.all.push(message);
-            return;
+            return self.all.len() - 1;
         };
-        let places = self.by_id.entry(id.to_owned()).or_default();
+        let places = self.by_id.entry(id.clone()).or_default();
         match places.iter().copied().find(|place| self.all[*place].is_same(&message)) {
             Some(place) => {
                 let known = &mut self.all[place];
                 // Among equal copies, the last counts.
                 if message.tells() >= known.tells() {
-                    *known = message;
+                    *known = Message { called: std::mem::take(&mut known.called), ..message };
                 }
+                place
             }
             None => {
                 places.push(self.all.len());
                 self.all.push(message);
-            }
-        }
-    }
-
-    fn take_calls(&mut self, line: &Value) {
-        let blocks = line["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
-        for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
-            let is_new = block["id"].as_str().is_none_or(|id| self.calls.insert(id.to_owned()));
-            if is_new && let Some(name) = block["name"].as_str() {
-                *self.tools.entry(name.to_owned()).or_insert(0) += 1;
+                self.all.len() - 1
             }
         }
     }
@@ -132,8 +163,14 @@ impl Messages {
     }
 
     /// Returns tool calls by name, or `None` if there are no messages.
-    pub fn tools(&self) -> Option<&BTreeMap<String, u64>> {
-        (self.lines > 0).then_some(&self.tools)
+    pub fn tools(&self) -> Option<BTreeMap<String, u64>> {
+        (self.lines > 0).then(|| {
+            let mut tools = BTreeMap::new();
+            for (name, calls) in self.all.iter().flat_map(Message::tools) {
+                *tools.entry(name).or_insert(0) += calls;
+            }
+            tools
+        })
     }
 }
 
@@ -179,6 +216,21 @@ mod tests {
         let user = json!({"type": "user", "message": {"role": "assistant", "usage": {"input_tokens": 9}}});
         let found = counted(&[nameless.clone(), nameless, user]);
         assert_eq!((found.usage().total(), found.turns(), found.all().len()), (Some(4), None, 2));
+    }
+
+    #[test]
+    fn tools_of_the_service_are_tools() {
+        let block = |kind: &str, name: &str| json!({"type": kind, "id": name, "name": name, "input": {}});
+        let message = |blocks: Value| {
+            json!({"type": "assistant", "message": {"id": "m", "content": blocks,
+                "usage": {"input_tokens": 1, "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 0}}}})
+        };
+        let found = counted(&[
+            message(json!([block("server_tool_use", "web_search")])),
+            message(json!([block("mcp_tool_use", "lookup"), block("tool_use", "Bash"), block("text", "x")])),
+        ]);
+        let expected = [("Bash", 1), ("lookup", 1), ("web_search", 3)].map(|(name, calls)| (name.to_owned(), calls));
+        assert_eq!(found.tools(), Some(BTreeMap::from(expected)));
     }
 
     #[test]

@@ -17,12 +17,18 @@ const CALLS: [&str; 5] = ["command_execution", "file_change", "mcp_tool_call", "
 pub struct Thread {
     usage: Option<Usage>,
     /// The last total that the session reported.
-    pub told: Option<Told>,
+    told: Option<Told>,
+    /// Totals before the session began to sum up anew.
+    earlier: Option<Told>,
+    /// The part of the first total that came before the first request counted here: of a session that this one continues.
+    inherited: Option<Told>,
     requests: Vec<Request>,
     models: Vec<String>,
     /// The ids of messages and calls.
     steps: BTreeSet<String>,
     calls: BTreeMap<String, String>,
+    /// The ids of calls that were not asked for.
+    new_calls: BTreeSet<String>,
     pub version: Option<String>,
     pub repeated: Option<Repeated>,
     /// The number of the last announced retry, and its reason. `None` once the service has answered.
@@ -36,6 +42,29 @@ pub struct Thread {
 pub struct Told {
     pub usage: Usage,
     pub total: Option<u64>,
+}
+
+impl Told {
+    fn of(total: &Value) -> Self {
+        Self { usage: usage(total), total: total.get("total_tokens").and_then(as_count) }
+    }
+
+    fn plus(self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        let total = self.total.zip(other.total).map(|(total, other)| total.saturating_add(other));
+        Self { usage: self.usage.plus(&other.usage), total }
+    }
+
+    fn minus(self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        let total = self.total.map(|total| total.saturating_sub(other.total.or(other.usage.total()).unwrap_or(0)));
+        Self { usage: minus(&self.usage, &other.usage), total }
+    }
+
+    /// Returns whether the session began to sum up anew after `before`.
+    fn is_anew(&self, before: &Self) -> bool {
+        self.usage.input_total() < before.usage.input_total() || self.usage.output < before.usage.output
+    }
 }
 
 impl Thread {
@@ -99,10 +128,13 @@ impl Thread {
             "turn_context" | "session_configured" => self.answers(text(event, "model")),
             "session_meta" => self.version = text(event, "cli_version").map(str::to_owned),
             "token_count" => self.count(&event["info"], line),
-            "function_call" | "custom_tool_call" | "local_shell_call" => {
+            _ if kind.ends_with("_call") => {
                 self.tells_tools = true;
                 let id = text(event, "call_id").map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
-                self.calls.insert(id, text(event, "name").unwrap_or("shell").to_owned());
+                if !self.calls.contains_key(&id) {
+                    self.new_calls.insert(id.clone());
+                }
+                self.calls.insert(id, text(event, "name").unwrap_or_else(|| called(kind)).to_owned());
             }
             _ => {}
         }
@@ -120,21 +152,49 @@ impl Thread {
     fn count(&mut self, info: &Value, line: &Value) {
         self.answers(text(info, "model"));
         let before = self.told;
-        let (total, last) = (info.get("total_token_usage"), info.get("last_token_usage").map(usage));
-        let told = total.map(|total| Told { usage: usage(total), total: total.get("total_tokens").and_then(as_count) });
+        let [told, last] = ["total_token_usage", "last_token_usage"].map(|name| info.get(name).map(Told::of));
         if told.is_some() && told == before {
             return;
         }
-        let added = told.map(|told| minus(&told.usage, &before.map(|before| before.usage).unwrap_or_default()));
-        let Some(part) = last.or(added) else { return };
+        let since = before.filter(|before| !told.is_some_and(|told| told.is_anew(before)));
+        let Some(part) = last.or_else(|| Some(told?.minus(since))) else { return };
+        if self.requests.is_empty() {
+            self.inherited = told.map(|told| told.minus(Some(part)));
+        } else if since.is_none() {
+            self.earlier = before.map(|before| before.plus(self.earlier)).or(self.earlier);
+        }
+        let part = part.usage;
         self.told = told.or(before);
         self.usage = Some(self.usage.unwrap_or_default().plus(&part));
         let time = text(line, "timestamp").map(str::to_owned);
-        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time });
+        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time, long_writes: 0 });
+    }
+
+    /// Takes a line of the session that this one continues: its model and total hold, and nothing of it counts here.
+    pub fn inherit(&mut self, line: &Value) {
+        let mut other = Self { told: self.told, models: std::mem::take(&mut self.models), ..Self::default() };
+        other.take(line);
+        (self.told, self.models) = (other.told, other.models);
     }
 
     pub fn usage(&self) -> Option<Usage> {
         self.usage
+    }
+
+    /// Returns the session's total as it reports it, and as counted here, both with the part that it inherited.
+    pub fn totals(&self) -> Option<[Told; 2]> {
+        let counted = self.usage.unwrap_or_default();
+        let counted = Told { usage: counted, total: counted.total() };
+        Some([self.told?.plus(self.earlier), counted.plus(self.inherited)])
+    }
+
+    /// Returns the tool calls by name since it was last asked.
+    pub fn new_calls(&mut self) -> BTreeMap<String, u64> {
+        let mut tools = BTreeMap::new();
+        for id in std::mem::take(&mut self.new_calls) {
+            *tools.entry(self.calls[&id].clone()).or_insert(0) += 1;
+        }
+        tools
     }
 
     /// Returns the usage of each request, if reported.
@@ -186,6 +246,14 @@ pub fn event(line: &Value) -> (&str, &Value) {
         Some(outer) => outer,
     };
     (kind, event)
+}
+
+/// Returns the name of a call that has none, from its type.
+fn called(kind: &str) -> &str {
+    match kind.trim_end_matches("_call") {
+        "local_shell" | "function" | "custom_tool" => "shell",
+        name => name,
+    }
 }
 
 /// Returns whether an error only announces another try to reach the service.
@@ -259,7 +327,37 @@ mod tests {
     #[test]
     fn a_sum_that_begins_again_loses_nothing() {
         assert_eq!(output_of(&[count(Some(8), Some(8)), count(Some(2), Some(2))]), Some(10));
+        let sums = [50, 80, 10, 30].map(|sum| count(Some(sum), None));
+        assert_eq!(output_of(&sums), Some(110), "sums alone");
+        let mut thread = Thread::default();
+        sums.iter().for_each(|line| thread.take(line));
+        let totals = thread.totals().expect("totals").map(|told| (told.usage.output, told.total));
+        assert_eq!(totals, [(Some(110), Some(1210)); 2]);
         let nothing = json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});
         assert_eq!(output_of(&[nothing]), None);
+    }
+
+    #[test]
+    fn what_another_session_counted_is_inherited() {
+        let mut thread = Thread::default();
+        thread.inherit(&count(Some(50), Some(50)));
+        assert_eq!((thread.usage(), thread.requests().len()), (None, 0));
+        thread.take(&count(Some(80), None));
+        assert_eq!(thread.usage().and_then(|usage| usage.output), Some(30));
+        assert_eq!(thread.totals().expect("totals").map(|told| told.total), [Some(880); 2]);
+        let mut segment = Thread::default();
+        segment.take(&count(Some(80), Some(30)));
+        assert_eq!(segment.totals().expect("totals").map(|told| told.total), [Some(880); 2], "the file before was not read");
+    }
+
+    #[test]
+    fn searches_are_tools() {
+        let mut thread = Thread::default();
+        let line = |event: Value| json!({"type": "response_item", "payload": event});
+        thread.take(&line(json!({"type": "web_search_call", "status": "completed", "action": {"type": "search"}})));
+        thread.take(&line(json!({"type": "local_shell_call", "call_id": "c"})));
+        thread.take(&line(json!({"type": "function_call", "call_id": "d", "name": "apply_patch"})));
+        let expected = [("apply_patch", 1), ("shell", 1), ("web_search", 1)].map(|(name, calls)| (name.to_owned(), calls));
+        assert_eq!(thread.tools(), Some(BTreeMap::from(expected)));
     }
 }

@@ -18,6 +18,8 @@ pub struct Request {
     /// The model's name as the agent reports it, if at all.
     pub model: Option<String>,
     pub usage: Usage,
+    /// Of the tokens written to the cache, those that it keeps for an hour.
+    pub long_writes: u64,
     /// The time as written in the transcript.
     pub time: Option<String>,
 }

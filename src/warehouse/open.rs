@@ -276,18 +276,21 @@ impl Warehouse {
         self.hidden.sort_by(|left, right| order(&left.run, &right.run));
     }
 
-    /// Hides runs that a counted run replaces, so that no run counts twice, whichever tombstones were taken back.
+    /// Hides runs that a counted run replaces or was joined from, so that no run counts twice, whichever tombstones were taken back.
     fn hide_replaced(&mut self) {
-        let replacing = |row: &RunRow| Some((row.run.provenance.as_ref()?.replaces.clone()?, row.run.id.clone()));
-        let replaced: HashMap<RunId, RunId> = self.runs.iter().filter_map(replacing).collect();
+        let mut replaced: HashMap<RunId, String> = HashMap::new();
+        for (by, from) in self.runs.iter().filter_map(|row| Some((&row.run.id, row.run.provenance.as_ref()?))) {
+            replaced.extend(from.joined.iter().map(|part| (part.run.clone(), format!("joined into `{by}`"))));
+            let replaces = from.replaces.clone();
+            replaced.extend(replaces.map(|run| (run, format!("replaced by `{by}`, the same run imported again"))));
+        }
         if replaced.is_empty() {
             return;
         }
         for row in std::mem::take(&mut self.runs) {
             match replaced.get(&row.run.id) {
-                Some(by) => {
-                    let reason = format!("replaced by `{by}`, the same run imported again");
-                    self.hidden.push(Hidden { run: row.run, reason, by: HiddenBy::Replacement });
+                Some(reason) => {
+                    self.hidden.push(Hidden { run: row.run, reason: reason.clone(), by: HiddenBy::Replacement });
                 }
                 None => self.runs.push(row),
             }

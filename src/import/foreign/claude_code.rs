@@ -2,31 +2,36 @@
 //!
 //! All files of one session are one run. They record a person's work, not an evaluation, so the run has no outcomes.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::domain::ItemKind;
+use crate::domain::{ItemKind, count};
 use crate::transcript::{Messages, Request, speaks};
 
+use super::super::report::SourceReport;
 use super::super::rows::Stop;
 use super::claim::Claim;
-use super::format::Facts;
+use super::format::{Facts, ForeignFormat};
 use super::importer::Format;
 use super::json::read_lines_to_cut;
 use super::peek::{Content, Peek};
-use super::session::Session;
+use super::session::{Said, Session, file_name, key};
 use super::sink::Sink;
 use super::source::{ForeignSource, stem};
-use super::times::Span;
 
 /// Number of lines searched for a message. A session may begin with other lines.
 const MOST_LINES_LOOKED_AT: usize = 50;
 /// Folder of delegated tasks, below a folder named by the session's id.
 const SUBAGENTS: &str = "subagents";
 
+const NAME: &str = "claude-code";
+
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "claude-code", title: "Claude Code", kind: ItemKind::Task, reads_names: true, version: 1 }, claim, read)
+    Format::new(Facts { name: NAME, title: "Claude Code", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read)
+        .with_arrangement(arrange)
         .with_prices();
 
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -62,12 +67,6 @@ fn session_of(line: &Value) -> Option<&str> {
     ["sessionId", "session_id"].iter().find_map(|key| line.get(key)?.as_str()).filter(|id| !id.is_empty())
 }
 
-/// Returns an id if it can be part of a path. A file's content is never used as a path unchecked.
-fn file_name(id: &str) -> Option<&str> {
-    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) && !id.starts_with('.');
-    (is_plain && id.len() <= 200).then_some(id)
-}
-
 /// Returns whether a line is a person's prompt, not a tool's answer.
 fn is_prompt(line: &Value) -> bool {
     if line["type"] != "user" || line["isMeta"] == true || line["isSidechain"] == true {
@@ -81,21 +80,22 @@ fn is_prompt(line: &Value) -> bool {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut session =
-        Session { id: stem(&source.name, ".jsonl").to_owned(), agent: "Claude Code", span: Span::default(), ..Session::default() };
+    let mut session = Session { id: stem(&source.name, ".jsonl").to_owned(), agent: "Claude Code", ..Session::default() };
     let mut messages = Messages::default();
-    let mut named = None;
-    let mut refused = Vec::new();
+    let (mut named, mut prompts, mut refused) = (None, BTreeSet::new(), Vec::new());
     for file in &source.files {
         read_lines_to_cut(file.open()?, &file.shown, &mut |number, line: Result<Value, _>| {
             match line {
                 Ok(line) => {
                     named = named.take().or_else(|| session_of(&line).map(str::to_owned));
                     session.span.take(&line["timestamp"], &Value::Null);
-                    session.prompts += u64::from(is_prompt(&line));
                     let text = |key: &str| line.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
                     session.version = text("version").or(session.version.take());
                     session.folder = session.folder.take().or_else(|| text("cwd"));
+                    let prompt = text("uuid").map(|uuid| key(&[NAME, "prompt", &uuid]));
+                    if is_prompt(&line) && prompt.is_none_or(|key| prompts.insert(key)) {
+                        session.said.push(Said { key: prompt, time: text("timestamp"), prompts: 1, ..Said::default() });
+                    }
                     messages.take(&line);
                 }
                 Err(why) => {
@@ -109,22 +109,48 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if let Some(named) = named {
         session.id = named;
     }
-    let all = messages.all();
-    session.usd = all.iter().map(|message| message.usd).sum::<Option<f64>>().filter(|_| !all.is_empty());
-    session.has_other_prices = all.iter().any(|message| message.is_fast);
-    // Messages of the program itself name no model and take no tokens.
-    let took = |request: &&Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
-    session.requests = all.iter().map(|message| &message.request).filter(took).cloned().collect();
-    session.tools = messages.tools().cloned();
-    let repeated = messages.lines() - all.len() as u64;
+    for (number, message) in messages.all().iter().enumerate() {
+        // A message without an id repeats nothing, but is known again in the same session.
+        let key = match message.identity() {
+            Some([id, request]) => key(&[NAME, id, request]),
+            None => key(&[NAME, "session", &session.id, &number.to_string()]),
+        };
+        // Messages of the program itself name no model and take no tokens.
+        let took = |request: &&Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
+        session.said.push(Said {
+            key: Some(key),
+            time: message.request.time.clone(),
+            request: Some(&message.request).filter(took).cloned(),
+            usd: message.usd,
+            has_other_price: message.is_fast,
+            tools: message.tools(),
+            prompts: 0,
+        });
+    }
+    let repeated = messages.lines() - messages.all().len() as u64;
     if repeated > 0 {
-        sink.quirk(&format!("{repeated} lines repeat a message, which is counted once"));
+        sink.quirk(&format!("passed over {} with a message that counts already", count(repeated, "line")));
     }
     for (place, why) in refused {
         sink.refuse(&place, why);
     }
     session.tell(sink);
     Ok(())
+}
+
+/// Puts shorter sessions before longer ones: a session that goes on in another file is repeated there, and its messages belong to it.
+fn arrange(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+    let places: Vec<usize> = (0..sources.len()).filter(|place| sources[*place].format == own).collect();
+    let bytes = |place: &usize| {
+        let lengths = sources[*place].files.iter().filter_map(|file| fs::metadata(&file.path).ok());
+        lengths.map(|metadata| metadata.len()).sum::<u64>()
+    };
+    let mut ordered: Vec<(u64, usize)> = places.iter().map(|place| (bytes(place), *place)).collect();
+    ordered.sort_unstable();
+    let mut from: BTreeMap<usize, usize> = places.into_iter().zip(ordered.into_iter().map(|(_, place)| place)).collect();
+    let mut taken: Vec<Option<ForeignSource>> = std::mem::take(sources).into_iter().map(Some).collect();
+    sources.extend((0..taken.len()).filter_map(|place| taken[from.remove(&place).unwrap_or(place)].take()));
+    Vec::new()
 }
 
 #[cfg(test)]
@@ -141,13 +167,5 @@ mod tests {
         assert!(!is_prompt(&user(json!([{"type": "tool_result", "content": "ok"}]))));
         assert!(!is_prompt(&json!({"type": "user", "isMeta": true, "message": {"content": "x"}})));
         assert!(!is_prompt(&json!({"type": "assistant", "message": {"content": "x"}})));
-    }
-
-    #[test]
-    fn an_id_is_no_path() {
-        assert_eq!(
-            (file_name("73cc9f9a-2775"), file_name("../x"), file_name("a/b"), file_name(".x")),
-            (Some("73cc9f9a-2775"), None, None, None)
-        );
     }
 }

@@ -26,7 +26,7 @@ use super::source::{ForeignFile, ForeignSource};
 use super::times::Span;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 2 }, claim, read);
+    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
 
 const PAGE: &str = "data";
 const SUITE: &str = "langfuse";

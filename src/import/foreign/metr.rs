@@ -23,7 +23,7 @@ use super::source::ForeignSource;
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
+    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";
@@ -105,7 +105,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         agent.fill(run, sink);
         if damaged > 0 {
             let record = sink.run(run);
-            record.tags.insert("truncated".to_owned(), format!("{damaged} lines of the file cannot be read"));
+            record.tags.insert("truncated".to_owned(), format!("{} of the file cannot be read", crate::domain::count(damaged, "line")));
         } else {
             agent.state(run, sink);
         }

@@ -68,7 +68,8 @@ use super::origin::Origins;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Read, Standing, StoredRuns};
+use super::standing::Standing;
+use super::stored::{Read, StoredRuns};
 use super::table::Mode;
 
 pub use destination::Destination;

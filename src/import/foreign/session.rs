@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
+use serde_json::Value;
 
-use crate::domain::{CostSource, RunStatus, Unit, Usage};
+use crate::domain::{CostSource, MessageKeys, RunId, RunStatus, Unit, Usage, count};
 use crate::transcript::Request;
 
+use super::super::session_figures::{ID_TAG, MOST_TAG_CHARS, SessionFigures};
+use super::super::source::digest;
 use super::sink::{Handle, Sink, clip};
 use super::times::{Span, moment};
 
-/// Tag with the session's id. Only runs that are a session have it, not runs that were made in a session.
-const ID_TAG: &str = "session_id";
 /// Suite of sessions whose folder is unknown.
 const NO_PROJECT: &str = "sessions";
-const MOST_TAG_CHARS: usize = 500;
 
-/// Facts from a session file.
+/// Facts from a session's files.
 #[derive(Default)]
 pub(super) struct Session {
     /// Its own id, or a replacement for it.
@@ -26,17 +26,37 @@ pub(super) struct Session {
     pub version: Option<String>,
     /// The folder in which the agent worked.
     pub folder: Option<String>,
-    pub requests: Vec<Request>,
-    pub tools: Option<BTreeMap<String, u64>>,
-    /// Number of prompts by people.
-    pub prompts: u64,
+    pub said: Vec<Said>,
     pub span: Span,
     /// Number of unreadable lines.
     pub damaged: u64,
-    /// Published cost of all requests.
+}
+
+/// A message of a person or the model, with the tool calls in it. Each counts once, in one session.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Key of the message in all sessions. `None` if nothing identifies it.
+    pub key: Option<u64>,
+    pub time: Option<String>,
+    pub request: Option<Request>,
+    /// Published cost of the request.
     pub usd: Option<f64>,
-    /// The requests were billed at other prices than the table's.
-    pub has_other_prices: bool,
+    /// The request was billed at other prices than the table's.
+    pub has_other_price: bool,
+    pub tools: BTreeMap<String, u64>,
+    /// Number of prompts by people.
+    pub prompts: u64,
+}
+
+/// Returns the key of a message that these parts identify in all sessions.
+pub(super) fn key(parts: &[&str]) -> u64 {
+    MessageKeys::key(&digest(&parts.iter().map(|part| part.as_bytes()).collect::<Vec<_>>(), true))
+}
+
+/// Returns an id if it can be part of a path. A file's content is never used as a path unchecked.
+pub(super) fn file_name(id: &str) -> Option<&str> {
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) && !id.starts_with('.');
+    (is_plain && !id.is_empty() && id.len() <= 200).then_some(id)
 }
 
 /// Returns the last part of a folder's path, of any operating system.
@@ -45,61 +65,116 @@ fn last_part(folder: &str) -> Option<&str> {
 }
 
 impl Session {
-    /// Passes the run to the sink. Returns `None` if the store has it, or has a run that names the session.
-    pub fn tell(&self, sink: &mut Sink<'_>) -> Option<Handle> {
-        let suite = self.folder.as_deref().and_then(last_part).unwrap_or(NO_PROJECT);
-        let by_model = self.by_model();
-        // The model that wrote most; other models assist it.
-        let model = by_model.iter().max_by_key(|(_, (usage, _))| usage.output).map_or("", |(model, _)| model.as_str());
-        let names = [suite, self.agent, model];
-        if sink.names_session(&self.id, names) {
+    /// Passes the run to the sink. Returns `None` if the store has it, or if other sessions count all of its messages.
+    pub fn tell(mut self, sink: &mut Sink<'_>) -> Option<Handle> {
+        let suite = self.folder.as_deref().and_then(last_part).unwrap_or(NO_PROJECT).to_owned();
+        let others = self.leave_repeats(sink);
+        if let Some(other) = others.filter(|_| self.said.is_empty()) {
+            sink.keep(other, &self.id, [&suite, self.agent, ""]);
             return None;
         }
-        let run = sink.begin_run(&[&self.id], names)?;
-        self.requests.iter().for_each(|_| sink.record());
-        let priced = if self.has_other_prices { None } else { price(&self.requests, sink) };
-        if self.has_other_prices {
-            sink.quirk("requests at other prices than those of the table have no cost unless the file says it");
+        let mut keys: MessageKeys = self.said.iter().filter_map(|said| said.key).collect();
+        let stored = sink.stored_session(&self.id);
+        let grown = stored.filter(|stored| {
+            let known = stored.provenance.as_ref().and_then(|provenance| provenance.messages.as_ref());
+            let Some(known) = known.filter(|known| known.iter().any(|key| !keys.contains(key))) else { return false };
+            let is_known = |said: &Said| said.key.is_some_and(|key| known.contains(key));
+            let (shares, adds) = (self.said.iter().any(is_known), keys.iter().any(|key| !known.contains(key)));
+            if adds {
+                // What has no key may be among the stored messages if others are.
+                self.said.retain(|said| if said.key.is_some() { !is_known(said) } else { !shares });
+                if shares {
+                    self.span = self.span_of_said();
+                }
+                keys.extend(known.iter());
+            }
+            adds
+        });
+        let published: Vec<Option<f64>> = self.said.iter().filter(|said| said.request.is_some()).map(|said| said.usd).collect();
+        let published = if published.is_empty() { None } else { published.into_iter().sum::<Option<f64>>() };
+        let mut figures = self.figures(sink);
+        let priced = figures.usd.map(|(usd, _)| usd);
+        figures.usd = published.map(|usd| (usd, CostSource::Reported)).or(figures.usd);
+        if let Some(stored) = grown {
+            figures = figures.plus(SessionFigures::of(stored));
         }
-        let usage = self.requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage));
+        let model = figures.model().to_owned();
+        sink.note_named(&self.id);
+        let run = sink.begin_run(&[&self.id], [&suite, self.agent, &model])?;
+        self.said.iter().filter(|said| said.request.is_some()).for_each(|_| sink.record());
         let record = sink.run(run);
-        self.span.tell(record);
-        record.usage = Some(usage).filter(|usage| *usage != Usage::default());
-        record.total_calls = Some(self.prompts).filter(|prompts| *prompts > 0);
-        record.turns = Some(self.requests.len() as u64).filter(|turns| *turns > 0);
-        record.agent = Some(self.version.as_ref().map_or_else(|| self.agent.to_owned(), |version| format!("{} {version}", self.agent)));
-        record.reported_model = (!by_model.is_empty()).then(|| by_model.keys().cloned().collect::<Vec<_>>().join(" + "));
-        (record.cost_usd, record.cost_source) = match (self.usd, priced) {
-            (Some(usd), _) => (Some(usd), CostSource::Reported),
-            (None, Some(usd)) => (Some(usd), CostSource::Priced),
-            (None, None) => (None, CostSource::Unknown),
-        };
+        figures.fill(record);
+        self.span.mark(record);
+        if let Some(stored) = grown {
+            (record.status, record.error) = (stored.status, stored.error.clone());
+        }
         if self.damaged > 0 {
             record.status = RunStatus::Failed;
-            record.error = Some(format!("{} lines of the session cannot be read", self.damaged));
+            record.error = Some(format!("{} of the session cannot be read", count(self.damaged, "line")));
         }
         record.tags.insert(ID_TAG.to_owned(), clip(&self.id, MOST_TAG_CHARS).into_owned());
-        let calls =
-            self.tools.as_ref().filter(|tools| !tools.is_empty()).map(|tools| listed(tools.iter().map(|(tool, n)| format!("{tool} {n}"))));
-        let models = (by_model.len() > 1).then(|| listed(by_model.iter().map(|(model, (usage, requests))| part(model, usage, *requests))));
-        for (tag, text) in [("tools", calls), ("models", models)] {
-            record.tags.extend(text.map(|text| (tag.to_owned(), text)));
-        }
-        if let Some(usd) = self.usd {
+        record.provenance.get_or_insert_default().messages = Some(keys).filter(|keys| !keys.is_empty());
+        if let Some(usd) = published {
             sink.stated(run, "cost_usd", usd, Unit::Usd, priced, None);
         }
         Some(run)
     }
 
-    /// Returns each model's tokens and number of requests.
-    fn by_model(&self) -> BTreeMap<String, (Usage, u64)> {
+    /// Leaves out messages that other sessions count, and says so. Returns the run that counts most of them.
+    fn leave_repeats(&mut self, sink: &mut Sink<'_>) -> Option<RunId> {
+        let mut others: BTreeMap<(String, RunId), u64> = BTreeMap::new();
+        self.said.retain(|said| {
+            let other = said.key.and_then(|key| sink.session_with(key)).filter(|(session, _)| *session != self.id);
+            if let Some((session, run)) = other {
+                *others.entry((session.to_owned(), run.clone())).or_default() += 1;
+            }
+            other.is_none()
+        });
+        if !others.is_empty() {
+            self.span = self.span_of_said();
+        }
+        for ((session, run), repeats) in &others {
+            sink.quirk(&format!("left {} to session `{session}`: counted in run `{run}`", count(*repeats, "message")));
+        }
+        others.into_iter().max_by_key(|(_, repeats)| *repeats).map(|((_, run), _)| run)
+    }
+
+    fn span_of_said(&self) -> Span {
+        let mut span = Span::default();
+        for time in self.said.iter().filter_map(|said| said.time.clone()) {
+            span.take(&time.into(), &Value::Null);
+        }
+        span
+    }
+
+    /// Returns the figures of the messages, with the cost by the price table.
+    fn figures(&self, sink: &mut Sink<'_>) -> SessionFigures {
+        let requests: Vec<Request> = self.said.iter().filter_map(|said| said.request.clone()).collect();
+        let has_other_prices = self.said.iter().any(|said| said.has_other_price);
+        if has_other_prices {
+            sink.quirk("requests at other prices than those of the table have no cost unless the file says it");
+        }
+        let usd = if has_other_prices { None } else { price(&requests, sink) };
         let mut by_model: BTreeMap<String, (Usage, u64)> = BTreeMap::new();
-        for request in &self.requests {
+        for request in &requests {
             let Some(model) = &request.model else { continue };
             let (usage, requests) = by_model.entry(model.clone()).or_default();
             (*usage, *requests) = (usage.plus(&request.usage), *requests + 1);
         }
-        by_model
+        let mut tools: BTreeMap<String, u64> = BTreeMap::new();
+        for (tool, calls) in self.said.iter().flat_map(|said| &said.tools) {
+            *tools.entry(tool.clone()).or_default() += calls;
+        }
+        SessionFigures {
+            usage: requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage)),
+            by_model,
+            tools,
+            requests: requests.len() as u64,
+            prompts: self.said.iter().map(|said| said.prompts).sum(),
+            usd: usd.map(|usd| (usd, CostSource::Priced)),
+            span: self.span.ends(),
+            agent: Some(self.version.as_ref().map_or_else(|| self.agent.to_owned(), |version| format!("{} {version}", self.agent))),
+        }
     }
 }
 
@@ -113,7 +188,11 @@ pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     let (mut sum, mut unknown) = (Some(0.0), BTreeSet::new());
     for request in requests.iter().filter(|request| request.usage.total().is_some_and(|tokens| tokens > 0)) {
         let day = day_of(request).or(last);
-        let usd = request.model.as_deref().zip(day).and_then(|(model, day)| sink.prices().usd(day, &[model], &request.usage, Some(1)));
+        let usd = request
+            .model
+            .as_deref()
+            .zip(day)
+            .and_then(|(model, day)| sink.prices().usd_by_lifetime(day, &[model], &request.usage, request.long_writes, Some(1)));
         if usd.is_none() {
             unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
         }
@@ -126,25 +205,15 @@ pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     sum
 }
 
-fn listed(parts: impl Iterator<Item = String>) -> String {
-    clip(&parts.collect::<Vec<_>>().join(", "), MOST_TAG_CHARS).into_owned()
-}
-
-fn part(model: &str, usage: &Usage, requests: u64) -> String {
-    let of = |name: &str, tokens: Option<u64>| tokens.map(|tokens| format!("{name} {tokens}"));
-    let parts = [
-        of("input", usage.input),
-        of("cache read", usage.cache_read),
-        of("cache write", usage.cache_write),
-        of("output", usage.output),
-        Some(format!("requests {requests}")),
-    ];
-    format!("{model} ({})", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_is_no_path() {
+        let names = ["73cc9f9a-2775", "../x", "a/b", ".x", ""].map(file_name);
+        assert_eq!(names, [Some("73cc9f9a-2775"), None, None, None, None]);
+    }
 
     #[test]
     fn a_project_is_the_last_part_of_its_folder() {

@@ -171,12 +171,6 @@ impl<'a> Sink<'a> {
             let own = own.trim();
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
         };
-        let mut parts = identity.to_vec();
-        // Other names make it another run. Otherwise a run imported under wrong names could not be corrected.
-        let names: Vec<String> = self.names.parts().iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
-        if !self.names.is_empty() {
-            parts.extend(names.iter().map(String::as_str));
-        }
         // Models without a name are not one model: each is its source's own.
         let unknown = (self.names.model.is_none() && model.trim().is_empty()).then(|| {
             if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
@@ -189,7 +183,7 @@ impl<'a> Sink<'a> {
         let own =
             [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
-        let mut first = Store::imported_run_id(self.format.name(), &parts);
+        let mut first = self.first_id(identity);
         if let Some(moment) = unnamed
             && !self.begun.contains(&first)
         {
@@ -266,6 +260,17 @@ impl<'a> Sink<'a> {
         self.runs[handle.0].keeps_totals = true;
     }
 
+    /// Returns the id under which a run with this identity is first imported.
+    fn first_id(&self, identity: &[&str]) -> RunId {
+        let mut parts = identity.to_vec();
+        // Other names make it another run. Otherwise a run imported under wrong names could not be corrected.
+        let names: Vec<String> = self.names.parts().iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        if !self.names.is_empty() {
+            parts.extend(names.iter().map(String::as_str));
+        }
+        Store::imported_run_id(self.format.name(), &parts)
+    }
+
     fn note_repeated(&mut self, run: ImportedRun) {
         self.last_repeated = Some(run.clone());
         if !self.repeated.iter().any(|known| known.id == run.id) {
@@ -273,22 +278,28 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Returns whether a run of the store says that it was made in this session. Then the session gets no second run.
-    pub fn names_session(&mut self, session: &str, [suite, approach, model]: [&str; 3]) -> bool {
-        let Some(id) = self.taken.run_of_session(session).cloned() else { return false };
-        self.quirk(&format!("run `{id}` of the store names this session: no second run is added"));
-        let named = [suite, approach, model].map(str::to_owned);
-        let [suite, approach, model] = named;
-        self.note_repeated(ImportedRun {
-            id,
-            suite,
-            approach,
-            model,
-            identity: Some(session.to_owned()),
-            file: self.file.to_owned(),
-            line: None,
-        });
-        true
+    /// Notes that a run of the store was made in this session. The two are joined when the import ends.
+    pub fn note_named(&mut self, session: &str) {
+        if let Some(id) = self.taken.run_of_session(session).cloned() {
+            self.quirk(&format!("run `{id}` of the store names this session"));
+        }
+    }
+
+    /// Returns the session that counts the message, and its run.
+    pub fn session_with(&self, message: u64) -> Option<(&'a str, &'a RunId)> {
+        self.taken.session_with(message)
+    }
+
+    /// Returns the stored run of a session, which grows if the source has further messages. Returns `None` if sources are read anew.
+    pub fn stored_session(&self, session: &str) -> Option<&'a Run> {
+        self.taken.session(&self.first_id(&[session])).filter(|_| !self.taken.is_anew())
+    }
+
+    /// Keeps the run that counts all messages of a session. The session gets no run of its own.
+    pub fn keep(&mut self, id: RunId, session: &str, names: [&str; 3]) {
+        let [suite, approach, model] = names.map(str::to_owned);
+        let identity = Some(session.to_owned());
+        self.note_repeated(ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None });
     }
 
     /// Returns the prices of tokens from the configuration.
@@ -523,8 +534,10 @@ impl<'a> Sink<'a> {
                 state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
             let content = Some(state.content.of(&state.run));
+            let messages = state.run.provenance.take().and_then(|own| own.messages);
             let place = self.read.place.map(str::to_owned);
-            state.run.provenance = Some(Provenance { content, first: state.first, place, origin: state.origin, ..provenance.clone() });
+            state.run.provenance =
+                Some(Provenance { content, first: state.first, place, origin: state.origin, messages, ..provenance.clone() });
             stated.check(&state.run.stated, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
             outcomes += state.spent.outcomes;

@@ -44,11 +44,21 @@ impl Span {
         self.lacks_zone |= other.lacks_zone;
     }
 
+    /// Returns the first and the last time.
+    pub fn ends(self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        self.first.zip(self.last)
+    }
+
     /// Sets the run's end and duration.
     pub fn tell(self, run: &mut Run) {
-        let (Some(first), Some(last)) = (self.first, self.last) else { return };
+        let Some((first, last)) = self.ends() else { return };
         run.timestamp = Some(last);
         run.duration_seconds = Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0);
+        self.mark(run);
+    }
+
+    /// Marks the run if its times have no zone.
+    pub fn mark(self, run: &mut Run) {
         if self.lacks_zone {
             run.tags.insert("zone".to_owned(), "unknown".to_owned());
         }

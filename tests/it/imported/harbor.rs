@@ -8,10 +8,7 @@ use super::{Imported, copy, cut};
 fn a_reward_passes_whatever_the_exception() {
     let imported = Imported::fixture("harbor/reward-and-exception");
     // In the order in which trials began, not in that of their names.
-    assert_eq!(
-        imported.statuses(),
-        ["alpha 1 limit", "alpha 2 pass", "beta 1 pass", "beta 2 infra", "gamma 1 fail", "gamma 2 error"]
-    );
+    assert_eq!(imported.statuses(), ["alpha 1 limit", "alpha 2 pass", "beta 1 pass", "beta 2 infra", "gamma 1 fail", "gamma 2 error"]);
     assert!(imported.has_quirk("trials with a reward and an exception"));
     // By Harbor's own rules: what has no reward counts as 0 in its mean and in pass@2.
     assert_eq!(imported.stated(), (4, 4, 0));

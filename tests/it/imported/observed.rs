@@ -48,7 +48,7 @@ fn tokens_are_those_of_the_requests_and_the_cache_is_among_them() {
 #[test]
 fn a_span_that_is_exported_again_counts_once() {
     let imported = Imported::fixture("opentelemetry/collector/traces.jsonl");
-    assert!(imported.has_quirk("1 spans or events are there again, and count once"));
+    assert!(imported.has_quirk("spans and events that repeat others, and count once: 1"));
     assert_eq!(of_model(&imported, "gpt-5.2")["output_tokens"], json!(130));
 }
 

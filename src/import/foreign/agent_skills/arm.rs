@@ -219,7 +219,10 @@ impl Arm {
         let declared = count(&metadata.runs_per_configuration);
         if let Some(declared) = declared {
             if declared != u64::from(most) {
-                sink.quirk(&format!("the workspace states {declared} runs of each eval for each configuration, and holds {most}"));
+                sink.quirk(&format!(
+                    "the workspace states {} of each eval for each configuration, and holds {most}",
+                    crate::domain::count(declared, "run")
+                ));
             }
             sink.stated(run, "runs_per_configuration", declared as f64, Unit::Count, Some(f64::from(most)), None);
         }

@@ -70,7 +70,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "holds no span of a model, an agent or a tool").into());
     }
     if traces.repeated > 0 {
-        sink.quirk(&format!("{} spans or events are there again, and count once", traces.repeated));
+        sink.quirk(&format!("spans and events that repeat others, and count once: {}", traces.repeated));
     }
     traces.judge(sink);
     traces.tell(sink)

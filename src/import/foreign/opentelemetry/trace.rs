@@ -103,7 +103,8 @@ impl Trace {
             self.agent = if parent.is_none() { agent.or(self.agent.take()) } else { self.agent.take().or(agent) };
         }
         let usage = usage_of(attributes);
-        let request = || Request { model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]), usage, time: None };
+        let request =
+            || Request { model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]), usage, ..Request::default() };
         if MODEL_OPERATIONS.contains(&operation.as_str()) || (operation.is_empty() && usage != Usage::default()) {
             self.requests.push(request());
         } else if usage != Usage::default() {

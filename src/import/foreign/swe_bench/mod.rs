@@ -21,7 +21,7 @@ use super::source::ForeignSource;
 use instance::dated;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 4 }, claim, read);
+    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 5 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
