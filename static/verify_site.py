@@ -99,12 +99,9 @@ def t_mean(values, confidence=CONFIDENCE):
     return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
 def median_ends(values, confidence=CONFIDENCE):
     """The interval of a median between the j-th smallest and the j-th largest value; nothing for too few values."""
-    n, below, ends = len(values), 0.0, None
-    for left_out in range(n // 2):
-        below += math.comb(n, left_out) / 2 ** n
-        if 1 - 2 * below < confidence: break
-        ends = (sorted(values)[left_out], sorted(values)[n - 1 - left_out])
-    return ends
+    n, misses = len(values), itertools.accumulate(2 * math.comb(len(values), j) / 2 ** len(values) for j in range(len(values) // 2))
+    found = [j for j, miss in enumerate(misses) if 1 - miss >= confidence]
+    return (sorted(values)[found[-1]], sorted(values)[n - 1 - found[-1]]) if found else None
 def clustered(values, clusters, confidence=CONFIDENCE):
     mean, sums = math.fsum(values) / len(values), defaultdict(float)
     for value, cluster in zip(values, clusters):
@@ -332,8 +329,7 @@ class Site:
         mean, interval, _ = t_mean(values)
         self.check("mean", place, stated["mean"], mean)
         self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
-        if metric["unit"] == "seconds":
-            interval = median_ends(values)
+        interval = median_ends(values) if metric["unit"] == "seconds" else interval
         low, high = {"rate": (0.0, 1.0), "amount": (0.0, math.inf), "count": (0.0, math.inf)}.get(metric["kind"], (-math.inf, math.inf))
         self.check_ends("interval of a mean", place, stated.get("interval"), interval, low, high)
     def pair(self, place, metric, pair, one, other, confidence, without):

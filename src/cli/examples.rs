@@ -30,7 +30,7 @@ const EXAMPLES: [(&str, [Example; 2]); 21] = [
         ("evalreport show --suite hello --approach sketch --items failed", "the failures of an approach"),
     ]),
     ("judge", [
-        ("evalreport judge --suite hello --dry-run", "which runs would be judged"),
+        ("evalreport judge --suite hello --judge longest-choice --dry-run", "which runs would be judged"),
         ("evalreport judge last --judge longest-choice --votes 3", "the newest run again, by three votes"),
     ]),
     ("compare", [

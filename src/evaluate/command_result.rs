@@ -183,8 +183,11 @@ impl Ground<'_> {
             let is_named = named.contains(name) || named.iter().any(|word| self.place(word) == path);
             // After `cd`, a missing file may be one that the approach had to make.
             let is_of_suite = path.is_file() || !words(declared).any(|word| matches!(word, "cd" | "pushd"));
-            let is_theirs = is_named && is_of_suite && !path.starts_with(self.workspace) && (is_unstarted || complaint.is_of_shell());
-            return is_theirs.then(|| format!("`{}` of the suite cannot be started: {}", visible(name), complaint.what));
+            // Only shells complain about a file to `source` with another exit code. Others may say so of files that they had to leave alone.
+            let is_sourced = complaint.is_of_shell() && !path.exists() && words(declared).any(|word| matches!(word, "source" | "."));
+            let is_theirs = is_named && is_of_suite && !path.starts_with(self.workspace) && (is_unstarted || is_sourced);
+            return (is_theirs && is_unrunnable(&path))
+                .then(|| format!("`{}` of the suite cannot be started: {}", visible(name), complaint.what));
         }
         let is_certain = complaint.is_of_shell() || complaint.is_of_starter() || (is_unstarted && complaint.is_not_found());
         let could_be_made = self.is_after_setup && !is_tool(name);
@@ -194,6 +197,26 @@ impl Ground<'_> {
 
     fn lacks(&self, program: &str) -> bool {
         self.path.is_none_or(|path| !std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
+    }
+}
+
+/// Returns whether a file cannot be started: it is not there or not executable, or its interpreter is missing.
+fn is_unrunnable(path: &Path) -> bool {
+    let Ok(metadata) = fs::metadata(path) else { return true };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if metadata.permissions().mode() & 0o111 == 0 {
+            return true;
+        }
+    }
+    let text = if metadata.len() <= MOST_SCRIPT_BYTES { files::read(path).unwrap_or_default() } else { Vec::new() };
+    let text = String::from_utf8_lossy(&text);
+    let first = text.lines().next().unwrap_or_default();
+    match first.strip_prefix("#!") {
+        Some(interpreter) => interpreter.split_whitespace().next().is_none_or(|program| !Path::new(program).exists()),
+        // A program for another machine.
+        None => true,
     }
 }
 

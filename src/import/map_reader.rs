@@ -121,7 +121,7 @@ impl<'s> MapReader<'s> {
         let decimal = top.one_of("decimal", &[("point", Decimal::Point), ("comma", Decimal::Comma)]);
         let missing = top.texts("missing").iter().map(|text| text.trim().to_lowercase()).collect();
         let (skip, wide) = (self.skip(&mut top), self.wide(&mut top));
-        let fill = top.texts("fill").iter().map(|column| self.slot(column, "fill", Need::Optional)).collect();
+        let filled = top.texts("fill").iter().map(|column| self.slot(column, "fill", Need::Optional)).collect();
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
             url = source.text("url");
@@ -151,7 +151,7 @@ impl<'s> MapReader<'s> {
         top.finish();
         let made = |(slot, column): (usize, &MapColumn)| PathPart::of_column(&column.name).map(|part| (slot, part));
         let path = self.columns.iter().enumerate().filter_map(made).collect();
-        let shape = Shape { skip, wide, fill, path };
+        let shape = Shape { skip, wide, fill: filled, path };
         Some(Map {
             name: name?,
             file: file.to_owned(),

@@ -211,6 +211,7 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         _ => ends.high < 0.0,
     };
     let doubt = doubt.or_else(|| looked.bounds.filter(|ends| !bounds_hold(*ends)).map(|_| Obstacle::MissingOutcomes));
+    let is_fixed = support == Support::Fixed;
     let decided = stats::decide(&stats::Question {
         comparable: true,
         n_a: 1,
@@ -221,7 +222,7 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         alpha,
         margin: looked.margin,
         higher_is_better: looked.higher_is_better,
-        deterministic: support == Support::Fixed,
+        deterministic: is_fixed,
     });
     let is_unsure = || looked.margin.zip(looked.bounds).is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin);
     let open = |reason| Verdict::NotEnoughEvidence { reason };
@@ -230,13 +231,14 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         stats::Verdict::AWins => Verdict::AWins,
         stats::Verdict::BWins => Verdict::BWins,
         stats::Verdict::DeterministicDifference => Verdict::DeterministicDifference { ahead },
-        stats::Verdict::Tie => Verdict::Tie,
+        stats::Verdict::Tie if is_fixed => Verdict::Tie,
         stats::Verdict::Equivalent if obstacle.or(doubt).is_some() || is_unsure() => {
             open(obstacle.or(doubt).or(Some(Obstacle::MissingOutcomes)))
         }
         stats::Verdict::Equivalent => Verdict::Equivalent,
         // A disagreeing total matters only if the typical value would have decided.
-        stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => {
+        // Equal figures of runs that vary are no tie.
+        stats::Verdict::Tie | stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => {
             open(obstacle.or(doubt.filter(|doubt| *doubt != Obstacle::TotalDisagrees)))
         }
     }

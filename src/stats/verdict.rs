@@ -8,7 +8,7 @@ use super::Interval;
 pub enum Verdict {
     AWins,
     BWins,
-    /// No run of either arm varied, and the arms are exactly equal. Equal figures of runs that vary are no tie.
+    /// The shown data are exactly equal. Lack of significance is no tie.
     Tie,
     /// The difference is smaller than a margin declared in advance.
     Equivalent,
@@ -47,10 +47,11 @@ pub fn decide(question: &Question) -> Verdict {
     let Some(difference) = question.difference.filter(|_| question.n_a > 0 && question.n_b > 0) else {
         return Verdict::NoData;
     };
+    let without_winner = if difference == 0.0 { Verdict::Tie } else { Verdict::NotEnoughEvidence };
     if question.deterministic {
         return if difference == 0.0 { Verdict::Tie } else { Verdict::DeterministicDifference };
     }
-    let Some(p) = question.p_adjusted else { return Verdict::NotEnoughEvidence };
+    let Some(p) = question.p_adjusted else { return without_winner };
     let significant = p < question.alpha;
     let clear = match question.interval {
         // Only an exact test was possible, so it decides alone.
@@ -63,7 +64,7 @@ pub fn decide(question: &Question) -> Verdict {
         }
     };
     match (significant && clear, (difference > 0.0) == question.higher_is_better) {
-        (false, _) => Verdict::NotEnoughEvidence,
+        (false, _) => without_winner,
         (true, true) => Verdict::AWins,
         (true, false) => Verdict::BWins,
     }
@@ -100,18 +101,18 @@ mod tests {
             (Question { deterministic: true, ..clear }, Verdict::DeterministicDifference),
             (Question { deterministic: true, difference: Some(0.0), ..clear }, Verdict::Tie),
             (Question { p_adjusted: None, ..clear }, Verdict::NotEnoughEvidence),
-            (Question { p_adjusted: None, difference: Some(0.0), ..clear }, Verdict::NotEnoughEvidence),
+            (Question { p_adjusted: None, difference: Some(0.0), ..clear }, Verdict::Tie),
             (exact, Verdict::AWins),
             (Question { higher_is_better: false, ..exact }, Verdict::BWins),
             (Question { p_adjusted: Some(0.05), ..exact }, Verdict::NotEnoughEvidence),
-            (Question { difference: Some(0.0), p_adjusted: Some(1.0), ..exact }, Verdict::NotEnoughEvidence),
+            (Question { difference: Some(0.0), p_adjusted: Some(1.0), ..exact }, Verdict::Tie),
             (Question { margin: Some(0.3), ..clear }, Verdict::Equivalent),
             (Question { margin: Some(0.238), ..clear }, Verdict::AWins),
             (clear, Verdict::AWins),
             (Question { higher_is_better: false, ..clear }, Verdict::BWins),
             (Question { p_adjusted: Some(0.06), ..clear }, Verdict::NotEnoughEvidence),
             (touching, Verdict::NotEnoughEvidence),
-            (Question { difference: Some(0.0), ..touching }, Verdict::NotEnoughEvidence),
+            (Question { difference: Some(0.0), ..touching }, Verdict::Tie),
         ] {
             assert_eq!(decide(&question), verdict, "{question:?}");
         }

@@ -281,8 +281,8 @@ impl Warehouse {
         let mut replaced: HashMap<RunId, String> = HashMap::new();
         for (by, from) in self.runs.iter().filter_map(|row| Some((&row.run.id, row.run.provenance.as_ref()?))) {
             replaced.extend(from.joined.iter().map(|part| (part.run.clone(), format!("joined into `{by}`"))));
-            let replaces = from.replaces.clone();
-            replaced.extend(replaces.map(|run| (run, format!("replaced by `{by}`, the same run imported again"))));
+            let earlier = from.replaces.clone();
+            replaced.extend(earlier.map(|run| (run, format!("replaced by `{by}`, the same run imported again"))));
         }
         if replaced.is_empty() {
             return;

@@ -24,7 +24,7 @@ fn a_folder_is_walked_and_what_is_no_result_is_counted() {
     let project = project();
     let dry = project.run(["import", "logs", "--dry-run"]);
     assert!(dry.answer().contains("1 file of simple-evals, not supported yet: read its rows"), "{}", dry.stdout);
-    assert!(dry.stdout.contains("1 file has an unknown format"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("1 file of no format that is recognised"), "{}", dry.stdout);
     assert!(dry.stdout.contains("simple.json (simple-evals)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
     assert!(!project.path("results").exists());
     let report = project.run(["import", "logs", "--format", "json"]).json();

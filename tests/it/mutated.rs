@@ -52,6 +52,7 @@ parsers! {
     kotef "kotef",
     ralph "ralph",
     metr "metr",
+    export "export",
     hal "hal",
     deepeval "deepeval",
     langfuse "langfuse",

@@ -161,8 +161,8 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
             });
             ("leads", format!("{}{figure}", short(&words::arm_name(&entry.arm))))
         }
-        (None, Some(_)) => ("open", "not enough evidence".to_owned()),
-        (None, None) => ("open", "nothing to compare".to_owned()),
+        (None, evidence) if evidence.is_some() || board.entries.len() > 1 => ("open", "not enough evidence".to_owned()),
+        (None, _) => ("open", "nothing to compare".to_owned()),
     };
     let label = Text::from(short(label));
     let said = Text::from(said);

@@ -173,7 +173,7 @@ fn own_tests_are_counted_apart() {
 
 #[test]
 fn errors_of_tests_are_not_passed() {
-    let suite = "tests: {shared: ['true', 'kill -9 $$', 'no-such-program-here', 'true']}\n";
+    let suite = "tests: {shared: ['true', 'kill -9 $$', '\"$EVAL_WORKSPACE/not-made\"', 'true']}\n";
     let ran = Code::new(suite, "").run();
     ran.shared(2, 4);
     let statuses: Vec<&str> = ran.items("shared_tests").iter().map(|item| item.1).collect();

@@ -97,7 +97,7 @@ fn a_folder_without_git_is_verified_without_a_baseline() {
     let arguments = ["verify", "plain", "--scratch", &scratch, "--goal", GOAL, "--profile", "strict", "--format", "json"];
     let verified = project.run_in(arguments, &[("PATH", &path)]).json();
     assert_eq!((&verified["terminalStatus"], &verified["baseline"]), (&"done_success".into(), &serde_json::Value::Null));
-    assert!(verified["reasons"].to_string().contains("this is no git checkout"), "{verified:#}");
+    assert!(verified["reasons"].to_string().contains("not a git checkout"), "{verified:#}");
     let refused = project.run_in(["verify", "plain", "--goal", "g", "--base", "HEAD"], &[]);
     assert!(refused.refusal().contains("is not in a git repository, so there is no revision `HEAD`"), "{}", refused.stderr);
 }
