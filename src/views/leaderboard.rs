@@ -234,11 +234,9 @@ fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
     cell.estimate.clone().or_else(|| cell.figure.as_ref().map(of_figure))
 }
 
-/// Sets the rank of each arm that has a figure and was measured. A lone arm has no rank.
+/// Sets the rank of each arm that has a figure. A lone arm has no rank.
 fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Option<BoardEvidence> {
-    // The figure of an arm that only crashed is no measurement.
-    let has_crashed = |arm: usize| answer.group.arms[arm].counted.iter().all(|row| row.run.measured_nothing());
-    let ranked: Vec<usize> = (0..entries.len()).filter(|arm| entries[*arm].primary.is_some() && !has_crashed(*arm)).collect();
+    let ranked: Vec<usize> = (0..entries.len()).filter(|arm| entries[*arm].primary.is_some()).collect();
     if ranked.len() < 2 {
         return None;
     }

@@ -55,18 +55,10 @@ fn an_agent_that_crashes_on_every_question_has_not_been_measured() {
     let pages = project.files("site/runs");
     let page = project.read(pages.iter().find(|path| path.ends_with("index.html")).expect("the run has a page"));
     assert!(page.contains(error) && page.contains("Reasons for failures"), "{page}");
-    // Who is alone is not first, and neither is who crashed beside another.
-    project.file(
-        "evalreport.yaml",
-        project.read("evalreport.yaml").replace("tasks:", &format!("{}tasks:", script("good", "echo '<answer>one</answer>'"))),
-    );
+    // Who is alone is not first.
     let board = project.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"][0]["entries"][0].get("standing"), None);
     assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown()[0]["Rank"], "–");
-    assert_eq!(project.run(["run", "quiz", "--agent", "good"]).code, 0);
-    let board = project.run(["leaderboard", "--format", "json"]).json();
-    let ranked: Vec<bool> = (0..2).map(|place| board["suites"][0]["entries"][place].get("standing").is_some()).collect();
-    assert_eq!(ranked, [false, false], "{board}");
     let shown = project.run(["show", header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("Why items did not pass"), "{}", shown.stdout);
 }
