@@ -32,7 +32,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     });
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     // In CSV the list of runs is one table.
-    let has_table = !unfinished.is_empty() && !(arguments.runs && settings.format == Format::Csv);
+    let has_table = !(unfinished.is_empty() || arguments.runs && settings.format == Format::Csv);
     if warehouse.unfinished() > 0 && !has_table {
         notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
     }

@@ -42,6 +42,7 @@ struct Line {
 /// An outcome, with the keys of `items.jsonl` and `passed` as a short form of `status`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the keys are those of `items.jsonl`")]
 struct Item {
     item: String,
     kind: Option<ItemKind>,

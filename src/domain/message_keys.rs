@@ -49,7 +49,10 @@ impl FromIterator<u64> for MessageKeys {
 
 impl From<MessageKeys> for String {
     fn from(keys: MessageKeys) -> Self {
-        keys.iter().map(|key| format!("{key:0DIGITS$x}")).collect()
+        keys.iter().fold(String::new(), |mut text, key| {
+            text.push_str(&format!("{key:0DIGITS$x}"));
+            text
+        })
     }
 }
 

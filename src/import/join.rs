@@ -56,7 +56,8 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         |(run, standing): &&(&Run, Standing)| parts(run).is_empty() && *kept.get(&run.id).unwrap_or(standing) == Standing::Counts;
     let current: Vec<&Run> = runs.iter().filter(is_current).map(|(run, _)| *run).collect();
     let replaced: BTreeSet<&RunId> = current.iter().filter_map(|run| replaces(run)).collect();
-    let (mut sessions, mut bases): (BTreeMap<&str, Vec<&Run>>, BTreeMap<&str, Vec<&Run>>) = Default::default();
+    let mut sessions: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
+    let mut bases: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     for run in current.iter().copied().filter(|run| !replaced.contains(&run.id)) {
         if let Some(session) = id_of_session(run) {
             sessions.entry(session).or_default().push(run);

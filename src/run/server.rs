@@ -67,6 +67,7 @@ impl Place {
 
 /// Waits until no other run on this machine has a server on the same fixed port of the shared network, and calls `waiting` with the port if
 /// it has to wait. Takes no turn if the port is freely chosen or the network is private. Returns `None` if stopped meanwhile.
+#[expect(clippy::option_option, reason = "stopped, no turn needed, or the turn")]
 pub fn turn(server: Option<&suite::Server>, place: &Place, stop: &Stop, waiting: impl FnOnce(u16)) -> Option<Option<PortTurn>> {
     match (server, place) {
         (Some(server), Place::Shared) if !is_free_choice(server) => {

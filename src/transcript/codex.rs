@@ -330,7 +330,9 @@ mod tests {
         let sums = [50, 80, 10, 30].map(|sum| count(Some(sum), None));
         assert_eq!(output_of(&sums), Some(110), "sums alone");
         let mut thread = Thread::default();
-        sums.iter().for_each(|line| thread.take(line));
+        for line in &sums {
+            thread.take(line);
+        }
         let totals = thread.totals().expect("totals").map(|told| (told.usage.output, told.total));
         assert_eq!(totals, [(Some(110), Some(1210)); 2]);
         let nothing = json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});

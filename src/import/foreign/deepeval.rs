@@ -171,7 +171,7 @@ impl Counted {
             return Ok(());
         };
         let question = filled(&case.input).or_else(|| filled(&case.scenario));
-        let id = self.item(name, &question);
+        let id = self.item(name, question.as_ref());
         let (status, reason) = self.judge(case);
         let attempt = self.attempts.entry(id.clone()).or_default();
         *attempt += 1;
@@ -228,10 +228,10 @@ impl Counted {
     }
 
     /// Returns the item of a test case: its name, with a number if the name stands for several questions.
-    fn item(&mut self, name: String, question: &Option<String>) -> String {
+    fn item(&mut self, name: String, question: Option<&String>) -> String {
         let asked = self.asked.entry(name.clone()).or_default();
-        let place = asked.iter().position(|known| known == question).unwrap_or_else(|| {
-            asked.push(question.clone());
+        let place = asked.iter().position(|known| known.as_ref() == question).unwrap_or_else(|| {
+            asked.push(question.cloned());
             asked.len() - 1
         });
         if place == 0 { name } else { format!("{name} ({})", place + 1) }

@@ -45,7 +45,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     let is_page = is_score(&page) || ["id", "projectId", "dataType", "source"].iter().all(|key| peek.has(&format!("{page}{key}")));
     let is_ours = peek.content == Content::Json && (is_page || ["", "[]."].iter().any(|below| is_score(below)));
     let folder = peek.path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
-    is_ours.then(|| if is_page { Claim::PartOf(folder) } else { Claim::Alone })
+    is_ours.then_some(if is_page { Claim::PartOf(folder) } else { Claim::Alone })
 }
 
 #[derive(Default, Deserialize)]

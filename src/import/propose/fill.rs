@@ -55,7 +55,7 @@ mod tests {
                 uncomputed: std::collections::BTreeMap::new(),
             };
             let (filled, _) = filled_down(&sample);
-            filled.rows.iter().map(|row| row[0].clone().unwrap_or_default()).collect::<Vec<_>>().join("")
+            filled.rows.iter().map(|row| row[0].clone().unwrap_or_default()).collect::<String>()
         };
         assert_eq!(filled(&["a", "", "b", "", ""]), "aabbb");
         for other in [["a", "b", "", "b"], ["", "a", "", "b"], ["a", "", "b", "c"], ["a", "", "", "b"]] {

@@ -149,8 +149,8 @@ impl<'a> Look<'a> {
 
     /// Returns the column named by a command line option, or `None` without the option.
     pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
-        let Some(name) = name else { return Ok(None) };
         const SHOWN: usize = 20;
+        let Some(name) = name else { return Ok(None) };
         let named: Vec<String> =
             self.summary.columns.iter().filter(|column| !column.name.is_empty()).map(|column| format!("`{}`", column.name)).collect();
         let more = if named.len() > SHOWN { ", …" } else { "" };
