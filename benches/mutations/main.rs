@@ -26,6 +26,9 @@ pub mod junit;
 #[path = "../../src/results/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod results;
+#[path = "../../src/stats/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library that imports do not use")]
+pub mod stats;
 #[path = "../../src/transcript/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod transcript;

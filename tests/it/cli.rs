@@ -222,7 +222,7 @@ fn a_reader_that_goes_away_is_no_error() {
     for number in 0..200 {
         project.file(&format!("results/r{number}.json"), r#"{"suite":"s","approach":"a"}"#);
     }
-    let script = format!("'{}' list --runs --format json; echo $? >&2", BINARY);
+    let script = format!("'{BINARY}' list --runs --format json; echo $? >&2");
     let output = project.output(std::process::Command::new("sh").args(["-c", &format!("({script}) | true")]));
     assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
 }

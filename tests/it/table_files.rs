@@ -46,7 +46,8 @@ fn refused_rows_are_said_each_time_and_refused_when_strict() {
     }
     // A word that is new after the examined rows.
     let project = Project::new();
-    let rows: String = (0..20_400).map(|row| format!("nova,t{row},{}\n", if row % 3 == 0 { "yes" } else { "no" })).collect();
+    let rows: String =
+        (0..20_400).flat_map(|row| [format!("nova,t{row},"), if row % 3 == 0 { "yes\n" } else { "no\n" }.to_owned()]).collect();
     project.file("long.csv", format!("model,task,passed\n{rows}nova,u1,Passed\nnova,u2,Passed\n"));
     let said = board(&project, &["long.csv"]);
     assert!(said.stderr.contains("2 of 20,402 rows refused"), "{}", said.stderr);
@@ -222,7 +223,7 @@ fn questions_name_the_columns_and_commands_to_paste() {
 #[test]
 fn names_of_runs_are_attempts() {
     let project = Project::new();
-    let row = |model: &str, run: u32, task: u32| format!("{model},run-{run},t{task},{}\n", u32::from((run + task) % 2 == 0));
+    let row = |model: &str, run: u32, task: u32| format!("{model},run-{run},t{task},{}\n", u32::from((run + task).is_multiple_of(2)));
     let rows: String = (0..2).flat_map(|run| (0..4).map(move |task| row("nova", run, task) + &row("lyra", run, task))).collect();
     project.file("t.csv", format!("model,run,task,passed\n{rows}"));
     for (store, more) in [("one", vec![]), ("two", vec!["--attempt", "run"])] {

@@ -139,7 +139,8 @@ fn two_processes_take_turns_at_a_port() {
     });
     std::fs::remove_dir_all(&other).expect("ours");
     for store in ["results", "others"] {
-        let is_header = |path: &String| path.ends_with(".json") && path.matches('/').count() == 1;
+        let is_header =
+            |path: &String| std::path::Path::new(path).extension().is_some_and(|ending| ending == "json") && path.matches('/').count() == 1;
         for path in code.project.files(store).into_iter().filter(is_header) {
             let header: Value = serde_json::from_str(&code.project.read(&path)).expect("JSON");
             let passed = u64::from(header["approach"] == "page");

@@ -121,7 +121,7 @@ fn lists_and_lines_hold_the_same_scores() {
 }
 
 /// A score of version 3 of the API.
-fn score_3(id: u64, data_type: &str, value: Value, subject: Value) -> Value {
+fn score_3(id: u64, data_type: &str, value: &Value, subject: &Value) -> Value {
     json!({"id": format!("s{id}"), "projectId": "p", "name": "solved", "value": value, "dataType": data_type, "source": "API",
         "timestamp": "2026-03-01T10:00:00Z", "environment": "default", "createdAt": "2026-03-01T10:00:00Z",
         "updatedAt": "2026-03-01T10:00:00Z", "subject": subject})
@@ -132,7 +132,7 @@ fn pages_of_scores_are_one_source_and_a_repeated_score_is_one() {
     let project = Project::new();
     let trace = |number: u64| json!({"kind": "trace", "id": format!("t{number}")});
     let page = |from: u64, to: u64| {
-        let scores: Vec<Value> = (from..to).map(|number| score_3(number, "BOOLEAN", json!(number % 3 == 0), trace(number))).collect();
+        let scores: Vec<Value> = (from..to).map(|number| score_3(number, "BOOLEAN", &json!(number % 3 == 0), &trace(number))).collect();
         json!({"data": scores, "meta": {"limit": 100, "cursor": "c"}}).to_string()
     };
     // The second page begins with the last score of the first.
@@ -141,7 +141,7 @@ fn pages_of_scores_are_one_source_and_a_repeated_score_is_one() {
     assert_eq!(imported.sql("select count(*), sum(case when status = 'pass' then 1 else 0 end) from items"), ["150 50"]);
     assert!(imported.has_quirk("a score that is there several times"));
     // Without the field group `subject`, nobody can say what was scored.
-    let mut bare = score_3(1, "BOOLEAN", json!(true), Value::Null);
+    let mut bare = score_3(1, "BOOLEAN", &json!(true), &Value::Null);
     bare.as_object_mut().expect("an object").remove("subject");
     project.file("bare/1.json", json!({"data": [bare], "meta": {"limit": 100}}).to_string());
     let output = project.run(["import", "bare"]);

@@ -168,7 +168,7 @@ fn prompt(session: &str, uuid: &str, minute: u64) -> Value {
 }
 
 fn lines(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 /// Session `one`, and session `two`, which repeats all of it and goes on.
