@@ -215,7 +215,7 @@ class Scenario:
     # How one goes on after the command failed; itself again unless said otherwise.
     again: list = None
     # What it says when there is nothing left to do.
-    over: str = "no batch is unfinished"
+    over: str = "no unfinished batch"
     # Its standard output is an answer, which must be the same each time.
     answers: bool = True
     # It starts programs of others, which want descriptors and room too.
@@ -283,7 +283,7 @@ SCENARIOS = [
     exports("eee", "out"),
     exports("bundle", "out.bundle"),
     Scenario("retract", ["retract", "quiz-1", "--reason", "wrong"], over="is retracted"),
-    Scenario("retract --undo", ["retract", "quiz-1", "--undo"], retracted, over="no standing tombstone"),
+    Scenario("retract --undo", ["retract", "quiz-1", "--undo"], retracted, over="no retraction has this selector"),
     Scenario("gate", ["gate", "quiz", "--baseline", "quiz-1", "--junit", "gate.xml"], writes=["gate.xml"]),
     Scenario("gate, bundle", ["gate", "--baseline", "all.bundle"], with_bundle),
     Scenario("history", ["history", "--format", "json"], warns=True),
