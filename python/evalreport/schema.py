@@ -436,7 +436,7 @@ class Comparability(_Comparability, total=False):
 
 
 class FlippedItems(TypedDict):
-    """Items that only one arm passed, sorted."""
+    """Items that only one arm passed, or on which it has the higher rate, sorted."""
 
     only_first: List[str]
     only_second: List[str]
@@ -461,16 +461,21 @@ class ListedItems(TypedDict):
 
 class _Flips(TypedDict):
     shared: int
+    # Items that both passed; by rate, items with equal rates above one half.
     both_passed: int
+    # Items that only the first arm passed; by rate, items on which it has the higher rate.
     only_first: int
     only_second: int
+    # Items that neither passed; by rate, items with equal rates of at most one half.
     neither: int
 
 
 class Flips(_Flips, total=False):
-    """Pass and fail counts of two arms on shared items. An arm passes an item if more than half of its outcomes at
-    the item passed, over all attempts and evaluators."""
+    """Counts of two arms on shared items. If an item has several outcomes of an arm, the counts compare pass rates
+    by item: see `by_rate`."""
 
+    # Whether an item has several outcomes of an arm, so that the counts compare the arms' pass rates on each item.
+    by_rate: bool
     # Names of the items, if requested.
     items: Optional[FlippedItems]
     # The first items of each of the four outcomes. Only on the pages of a site.
@@ -498,8 +503,8 @@ class _Side(TypedDict):
 
 
 class Side(_Side, total=False):
-    """One arm's attempt at an item: the first attempt with the arm's majority outcome. Texts are cut to a bounded
-    length."""
+    """One arm's attempt at an item: the first that passed of the better arm, the first that did not of the other.
+    Texts are cut to a bounded length."""
 
     # The answer that was read from the reply.
     answer: Optional[str]
