@@ -86,7 +86,8 @@ if [ ${#chosen[@]} -eq 0 ]; then
 fi
 newest=${chosen[${#chosen[@]} - 1]}
 
-if ! environment "$newest" "$kept/tools" 'maturin>=1.9,<2' mypy pyright; then
+# Pyright comes with a Node of its own if there is none, which it fetches when it first starts.
+if ! environment "$newest" "$kept/tools" 'maturin>=1.9,<2' mypy pyright || ! timeout 120 "$kept/tools/bin/pyright" --version >/dev/null; then
   echo 'maturin, mypy and pyright cannot be had here: the package is not tested'
   exit 0
 fi
