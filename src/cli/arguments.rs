@@ -100,6 +100,8 @@ pub(super) enum Command {
     Compare(Compare),
     /// Rank arms on each suite
     Leaderboard(Leaderboard),
+    /// Say how much of a board's order is established
+    Audit(Audit),
     /// Show trends, change points and flaky items by day
     History(History),
     /// Fail CI if new runs regress against a baseline
@@ -153,6 +155,7 @@ impl Command {
             Self::Judge(_) => "judge",
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
+            Self::Audit(_) => "audit",
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
@@ -554,6 +557,18 @@ pub(super) struct Leaderboard {
     pub resample: bool,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Audit {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// A table of scores from -1 to 1: a row for each system, named in the first column, and a column for each item; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Vec<PathBuf>,
     #[command(flatten)]
     pub selection: Selection,
 }

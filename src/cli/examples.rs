@@ -4,7 +4,7 @@
 type Example = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const EXAMPLES: [(&str, [Example; 2]); 21] = [
+const EXAMPLES: [(&str, [Example; 2]); 22] = [
     ("init", [
         ("evalreport init my-evals", "a project that works at once, in a new folder"),
         ("evalreport init nightly && cd nightly && evalreport list", "the same, and a look at it"),
@@ -40,6 +40,10 @@ const EXAMPLES: [(&str, [Example; 2]); 21] = [
     ("leaderboard", [
         ("evalreport leaderboard", "a board for each suite"),
         ("evalreport leaderboard answers.csv", "a board of a table, without importing it"),
+    ]),
+    ("audit", [
+        ("evalreport audit hello", "how much of a suite's order is established"),
+        ("evalreport audit --matrix board.csv --format json", "a published board of systems by items"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

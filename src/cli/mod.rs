@@ -3,6 +3,7 @@
 mod arguments;
 mod arms;
 mod assignments;
+mod audit;
 mod baseline;
 mod bounds;
 mod build;
@@ -136,6 +137,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Retract(retract) => retract::run(&settings, &retract),
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
+        Command::Audit(audit) => audit::run(&settings, &audit),
         Command::Judge(judge) => judge::run(&settings, &judge),
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),

@@ -43,6 +43,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::Retract(_)
         | Command::Compare(_)
         | Command::Leaderboard(_)
+        | Command::Audit(_)
         | Command::Judge(_)
         | Command::History(_)
         | Command::Sql(_)

@@ -9,6 +9,7 @@
 mod answer;
 mod apart;
 mod arm;
+mod audit;
 mod baseline;
 mod cell;
 mod comparability;
@@ -49,6 +50,7 @@ mod verdict;
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, batch_of};
+pub use audit::{Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order, StandardCard, audit};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};

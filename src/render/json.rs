@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
-    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, VersionChange,
+    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
+    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -21,6 +21,15 @@ pub struct Versioned<T> {
     pub schema: String,
     #[serde(flatten)]
     pub answer: T,
+}
+
+/// Answer of `audit`.
+#[derive(Serialize, JsonSchema)]
+pub struct AuditAnswer {
+    pub audits: Vec<Audit>,
+    /// Boards without an order to audit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<UnauditedBoard>,
 }
 
 /// Answer of `compare`.
@@ -164,6 +173,7 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("agreement", schema::<AgreementAnswer>()),
+        ("audit", schema::<AuditAnswer>()),
         ("compare", schema::<CompareAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),

@@ -1,6 +1,7 @@
 //! Turns views into bytes. All outputs take formatted numbers from [`mod@format`] and sentences from [`words`].
 
 mod answer;
+pub mod audit;
 pub mod board;
 pub mod cell;
 pub mod chart;

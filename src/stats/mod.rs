@@ -11,22 +11,28 @@ mod counts;
 mod detectable;
 mod discrimination;
 mod distribution;
+mod drift;
 mod effect;
 mod exact;
 mod gate;
 mod gate_odds;
 mod gate_process;
 mod interval;
+mod item_groups;
 mod letters;
 mod max_t;
 mod mean;
+mod partial_order;
 mod posterior;
 mod power;
 mod proportion;
 mod proportion_difference;
 mod quantile;
+mod rank_sets;
 mod ranking;
 mod ratio;
+mod score_matrix;
+mod separation;
 mod sequential;
 mod two_way;
 mod undefined;
@@ -46,15 +52,18 @@ pub use detectable::{
 };
 pub use discrimination::{correlation, correlation_by_chance};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};
 pub use interval::Interval;
+pub use item_groups::{Reweighting, group_rank_ranges, order_core, reweighting};
 pub use letters::letters;
 pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
+pub use partial_order::{PartialOrder, order_bits};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
@@ -63,11 +72,14 @@ pub use power::{
 pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};
 pub use proportion_difference::{Pairs, effective_difference, effective_paired_difference, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
+pub use rank_sets::{Multiplier, RankSets, rank_sets};
 pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};
 pub use ratio::{
     ItemRatios, LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_items, log_ratio_paired, log_ratio_welch, ratio_of_means,
     ratio_of_means_paired, relative_change,
 };
+pub use score_matrix::ScoreMatrix;
+pub use separation::{Minority, Separation, Splitting, discordance, median_kappa, minority, separation, splitting};
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use two_way::{ItemsByRuns, TwoWay, one_way, two_way};
 pub use undefined::Undefined;

@@ -7,6 +7,7 @@ mod against;
 mod agreement;
 mod arm_colours;
 mod arm_page;
+mod audit;
 mod categories;
 mod chart;
 mod compare;
@@ -46,6 +47,7 @@ pub use agreement::{
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival, WeakCluster};
+pub use audit::{UnauditedBoard, audit_suites, audited};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
@@ -88,11 +90,11 @@ pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.
 pub use crate::inference::{
-    Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, ClusterSpread,
-    Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
-    Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money,
-    Needed, NightsEvidence, Obstacle, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role,
-    Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of,
-    grade, held_groups, suite_groups,
+    Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, Baseline, Because, Beyond, Bill,
+    BoardEvidence, Cell, ChangedItem, Check, ClusterSpread, Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail,
+    Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable,
+    MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place,
+    Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
+    StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{GateOdds, Interval, RankRange, Ruling, Summary};
+pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

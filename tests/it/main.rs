@@ -8,6 +8,7 @@ mod agents;
 mod amounts;
 mod any_pair;
 mod architecture;
+mod audit;
 mod bounds;
 mod broken;
 mod browser;

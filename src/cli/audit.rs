@@ -1,0 +1,68 @@
+//! `audit`: says how much of a board's order is established.
+
+use std::path::Path;
+
+use crate::domain::{Problems, visible};
+use crate::import::{ForeignMatrix, read_matrix};
+use crate::render::audit::tables;
+use crate::render::json::AuditAnswer;
+use crate::views::{Audit, AuditedBoard, UnauditedBoard, audit_suites, audited};
+
+use super::arguments;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, foreign, output, policy, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Failure> {
+    let mut matrices = Vec::new();
+    for path in &arguments.matrix {
+        matrices.push((path.as_path(), read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?));
+    }
+    let mut found: Vec<_> = matrices.into_iter().map(|(path, matrix)| audited(&board_of(path, matrix))).collect();
+    if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
+        found.extend(of_suites(settings, arguments)?);
+    }
+    let (mut audits, mut without) = (Vec::new(), Vec::new());
+    for board in found {
+        match board {
+            Ok(audit) => audits.push(audit),
+            Err(board) => without.push(board),
+        }
+    }
+    for board in &without {
+        output::say(settings, &format!("note: {} has no audit: {}", visible(&board.board), board.reason));
+    }
+    if audits.is_empty() {
+        return Err(nothing(&without));
+    }
+    let tables: Vec<_> = audits.iter().flat_map(tables).collect();
+    output::answer(settings, "audit", &tables, || AuditAnswer { audits, without })?;
+    Ok(exit_code::DONE)
+}
+
+fn of_suites(settings: &Settings, arguments: &arguments::Audit) -> Result<Vec<Result<Audit, UnauditedBoard>>, Failure> {
+    let mut filter = arguments.selection.filter()?;
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+    let settings = &foreign::with_paths(settings, &paths)?;
+    filter.suites.extend(suites);
+    let policy = policy::policy(settings, &arguments::Judging::default())?;
+    let mut warehouse = settings.open()?;
+    selection::check(&warehouse, &filter)?;
+    let found = audit_suites(&warehouse, &filter, &policy);
+    settings.keep(&mut warehouse)?;
+    Ok(found)
+}
+
+fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    AuditedBoard { name, systems: matrix.systems, items: matrix.items, scores: matrix.scores, clusters: None, sha256: Some(matrix.sha256) }
+}
+
+fn nothing(without: &[UnauditedBoard]) -> Failure {
+    let failure = Failure::new("no board has an order to audit");
+    if without.is_empty() {
+        failure.with_hint("`evalreport list` shows the suites; --matrix FILE reads a table of systems by items")
+    } else {
+        failure.with_hint("an audit needs two arms with results on the same items, and two items")
+    }
+}
