@@ -98,7 +98,7 @@ fn differences(document: &str) -> Vec<String> {
     let mut differences = Vec::new();
     let mut written = Vec::new();
     for block in blocks(&text) {
-        let (Some(Mark::Shown(name)) | Some(Mark::Run(name))) = &block.mark else { continue };
+        let Some(Mark::Shown(name) | Mark::Run(name)) = &block.mark else { continue };
         let place = places.entry(name.clone()).or_insert_with(|| Place::new(name));
         let at = format!("{document}:{}, in `{name}`", block.first + 1);
         if let Some(Mark::Run(_)) = block.mark {
@@ -194,7 +194,7 @@ fn faults(text: &str) -> Vec<String> {
             Some(Mark::Shown(_)) if block.language != "console" => fault("only what a console shows can be shown"),
             Some(Mark::Run(_)) if !is_commands => fault("nothing in it can be run"),
             Some(Mark::NotRun(reason)) if is_commands && reason.split_whitespace().count() < 3 => {
-                fault("give the reason why it is not run")
+                fault("give the reason why it is not run");
             }
             None if is_commands => fault("commands that no test runs; name the place where they are run, or why they are not"),
             _ => {}
@@ -260,6 +260,34 @@ fn marks_that_are_wrong_are_found() {
     ] {
         assert_eq!(found(wrong), 1, "{wrong}");
     }
+}
+
+/// The program travels alone: its messages name pages by the command that shows them, and the page exists.
+#[test]
+fn messages_name_topics_and_no_files_of_the_repository() {
+    let place = Place::new("empty");
+    let mut topics = 0;
+    for entry in walkdir::WalkDir::new(Path::new(ROOT).join("src")).sort_by_file_name() {
+        let path = entry.expect("the sources can be read").into_path();
+        let is_test = |name: &str| ["tests.rs", "documented.rs", "fixtures.rs"].contains(&name);
+        if !path.is_file() || path.file_name().is_some_and(|name| is_test(&name.to_string_lossy())) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//") && !line.contains("include_str!")) {
+            let is_file = line.split("docs/").skip(1).any(|rest| rest.split_whitespace().next().is_some_and(|path| path.contains(".md")));
+            assert!(!is_file, "{}: {line}", path.display());
+            for topic in line.split("`evalreport help ").skip(1).filter_map(|rest| rest.split('`').next()) {
+                if topic.chars().all(|letter| letter.is_ascii_lowercase() || "/-".contains(letter)) {
+                    let got = place.run(&format!("evalreport help {topic}"));
+                    assert_eq!(got.code, 0, "{}: {line}\n{}", path.display(), got.stdout);
+                    topics += 1;
+                }
+            }
+        }
+    }
+    assert!(topics >= 5, "{topics}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Place {
     /// Writes what `init` writes, and goes there.
     fn begin(&mut self) {
         self.must("evalreport init my-evals");
-        self.folder = "my-evals".to_owned();
+        "my-evals".clone_into(&mut self.folder);
     }
 
     fn fill(&mut self, name: &str) {
@@ -120,7 +120,7 @@ impl Place {
                 self.project.file("results/quiz-1/items.jsonl", cut).file("results/cut.json", "{\"id\": \"c");
             }
             // Four attempts at each of four questions by two approaches.
-            "attempts" => attempts(&self.project, "results", ["a", "b"], &[]),
+            "attempts" | "published" => attempts(&self.project, "results", ["a", "b"], &[]),
             // The smallest result of the page about formats, with its items.
             "by-hand" => {
                 let written = blocks(&read("docs/formats.md")).into_iter().filter(|block| block.language == "json").take(2);
@@ -144,8 +144,6 @@ impl Place {
                 let talk = json!({"item": "q1", "entry": {"role": "user", "content": "Write to ann@acme.dev, password=hunter2-and-more"}});
                 self.project.items("r1", &[question("q1", 1, "fail")]).file("results/r1/transcript.jsonl", format!("{talk}\n"));
             }
-            // A store to publish.
-            "published" => attempts(&self.project, "results", ["a", "b"], &[]),
             // What the tutorials begin with.
             "answers" | "npx" => self.answers(),
             "prompts" => self.program("claude", PROMPTED),

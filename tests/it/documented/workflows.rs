@@ -20,8 +20,8 @@ fn steps(text: &str) -> Vec<Step> {
     let is_comment = |line: &str| line.trim_start().starts_with('#');
     // The reason in the comment that ends before a line.
     let above = |line: usize| {
-        let comment = lines[..line].iter().rev().take_while(|line| is_comment(line));
-        comment.filter_map(|line| line.trim_start().strip_prefix(MARK)).next().map(str::to_owned)
+        let mut comment = lines[..line].iter().rev().take_while(|line| is_comment(line));
+        comment.find_map(|line| line.trim_start().strip_prefix(MARK)).map(str::to_owned)
     };
     let mut found = Vec::new();
     for (number, line) in lines.iter().enumerate() {
