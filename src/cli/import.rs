@@ -267,7 +267,7 @@ impl Words {
             Reading::Table(_) => Self {
                 row: "row",
                 figure: "published figure",
-                grounds: "their own counts",
+                grounds: "the source's counts",
                 lacking: "counts",
                 same_way: "with the same map",
             },
@@ -280,8 +280,8 @@ impl Words {
             },
             Reading::Bundle(_) | Reading::Foreign(..) => Self {
                 row: "record",
-                figure: "stated figure",
-                grounds: "their own records",
+                figure: "published figure",
+                grounds: "the source's records",
                 lacking: "records",
                 same_way: "under the same names",
             },
@@ -409,7 +409,7 @@ fn describe_foreign(foreign: &ForeignReport, line: &mut dyn FnMut(String)) {
             (Some(recomputed), _) => format!("recomputed {}", figure(*recomputed, *unit)),
             (None, _) => "not recomputable".to_owned(),
         };
-        line(format!("  states {} {}, {checked}", visible(name), figure(*value, *unit)));
+        line(format!("  published {} {}, {checked}", visible(name), figure(*value, *unit)));
     }
 }
 
@@ -491,7 +491,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     }
     for one in &stated.disagreements {
         line(format!(
-            "    {}: {} stated {}, recomputed {}",
+            "    {}: {} published {}, recomputed {}",
             run_name(&one.run),
             visible(&one.figure),
             figure(one.stated, one.unit),

@@ -227,8 +227,8 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
             failure.details = questions.iter().map(detail).collect();
             let given = questions.iter().map(Question::given).find(|option| !option.is_empty());
             failure.with_hint(match given {
-                Some(option) => format!("decide it: {}; or write a map, see docs/import/tables.md", command(&visible(option))),
-                None => "write a map, see docs/import/tables.md".to_owned(),
+                Some(option) => format!("decide it: {}; or write a map, see `evalreport help import/tables`", command(&visible(option))),
+                None => "write a map, see `evalreport help import/tables`".to_owned(),
             })
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let answer = warehouse.sql(&arguments.query, &derived).map_err(|error| {
         let failure = Failure::new(crate::domain::visible(&error.to_string()));
         match error {
-            SqlError::Failed(_) => failure.with_hint("docs/guide.md lists the tables and their columns"),
+            SqlError::Failed(_) => failure.with_hint("`evalreport help guide` lists the tables and their columns"),
             SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } | SqlError::Unread { .. } => failure,
         }
     })?;

@@ -1,106 +1,47 @@
-//! What documents show is what the program prints.
+//! What documents show is what the program prints, and every command in them is run or says why it is not.
 //!
-//! A console block whose commands are followed by output has a line `<!-- shown: PLACE -->` above it, which names where it is run; in one document, blocks of one
-//! place follow each other in one folder. In expected output a line `…` is any lines, and `…` within a line is any text. Commands without
-//! output are not run: their options must exist.
+//! A block of commands has a mark in the line above it:
+//!
+//! | mark | of | is |
+//! | --- | --- | --- |
+//! | `<!-- shown: PLACE -->` | console blocks | run in the place; the output below each command is what it prints |
+//! | `<!-- run: PLACE -->` | console blocks without output, shell scripts, steps of YAML | run in the place; everything succeeds |
+//! | `<!-- not run: REASON -->` | all of them | not run, but our own commands in it have options that exist |
+//!
+//! In one document, blocks of one place follow each other in one folder. In expected output a line `…` is any lines, and `…` within a line is
+//! any text. Workflows of this repository have the mark `# not run: REASON` above a step or a job.
 //!
 //! `EVALREPORT_DOCS=write cargo nextest run documented` writes what the program prints into the documents, whole, for `git diff` to be read.
 
+mod page;
+mod places;
+mod workflows;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use serde_json::json;
-
-use crate::support::{BINARY, Project, question, result};
+use page::{Block, Mark, blocks, is_commands, ours, scripts, shown};
+use places::Place;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const OTHER_TOOLS: [&str; 4] = ["cogni", "ralph", "zelda", "kotef"];
-const MARK: &str = "<!-- shown: ";
-
-/// Writes a program that greets, and a better one where it finds instructions. Its runs take times that differ more than its arms do, so
-/// that neither chance nor the machine's load decides a row of the table.
-const CLAUDE: &str = r#"#!/bin/sh
-cat > /dev/null
-tenths=$(( EVAL_SEED % 6 ))
-if [ -f CLAUDE.md ]; then
-    tenths=$(( tenths * 3 / 2 + 1 ))
-    cat > hello.sh <<'PROGRAM'
-if [ $# -eq 0 ]; then set -- world; fi
-for name in "$@"; do if [ -z "$name" ]; then echo "a name is empty" >&2; exit 2; fi; done
-for name in "$@"; do echo "Hello, $name!"; done
-PROGRAM
-    tokens=5200 turns=4 cost=0.031
-else
-    echo 'echo "Hello, ${1:-world}!"' > hello.sh
-    tokens=4100 turns=3 cost=0.024
-fi
-sleep "$(( tenths / 10 )).$(( tenths % 10 ))"
-echo '{"type":"system","subtype":"init","model":"sonnet"}'
-echo '{"type":"result","subtype":"success","is_error":false,"num_turns":'$turns',"result":"Done.","total_cost_usd":'$cost',"usage":{"input_tokens":'$tokens',"output_tokens":310}}'
-"#;
-
-/// A fenced block: its lines in the document, without the fences.
-struct Block {
-    /// What follows the opening fence.
-    language: String,
-    /// The place that is named above it.
-    place: Option<String>,
-    /// The index of its first line.
-    first: usize,
-    lines: Vec<String>,
-}
-
-/// A command and the lines below it.
-struct Shown {
-    command: String,
-    /// As it stands in the document, with its prompt.
-    typed: Vec<String>,
-    output: Vec<String>,
-}
+/// Documents with a test of their own, because they take the longest.
+const ALONE: [&str; 6] =
+    ["README.md", "docs/guide.md", "docs/nightly.md", "docs/publishing.md", "docs/question-evaluation.md", "docs/with-and-without.md"];
 
 fn read(document: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(document)).expect("the document is in the repository")
 }
 
-fn blocks(text: &str) -> Vec<Block> {
-    let mut found: Vec<Block> = Vec::new();
-    let (mut is_open, mut above) = (false, "");
-    for (number, line) in text.lines().enumerate() {
-        match line.strip_prefix("```") {
-            Some(_) if is_open => is_open = false,
-            Some(language) => {
-                let place = above.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(" -->")).map(str::to_owned);
-                found.push(Block { language: language.to_owned(), place, first: number + 1, lines: Vec::new() });
-                is_open = true;
-            }
-            None if is_open => found.last_mut().expect("an open block").lines.push(line.to_owned()),
-            None => {}
-        }
-        above = line;
-    }
-    found
-}
-
-/// The commands of a console block. A command goes on after a backslash and within quotes.
-fn shown(block: &Block) -> Vec<Shown> {
-    let mut all: Vec<Shown> = Vec::new();
-    let mut goes_on = false;
-    for line in &block.lines {
-        match (line.strip_prefix("$ "), all.last_mut()) {
-            (_, Some(last)) if goes_on => {
-                last.command.push_str(&format!("\n{line}"));
-                last.typed.push(line.clone());
-            }
-            (Some(command), _) => all.push(Shown { command: command.to_owned(), typed: vec![line.clone()], output: Vec::new() }),
-            (None, Some(last)) => last.output.push(line.clone()),
-            (None, None) => panic!("line {}: output without a command", block.first + 1),
-        }
-        let command = &all.last().expect("just added").command;
-        goes_on = command.ends_with('\\') || command.matches('"').count() % 2 == 1;
-    }
-    all
+/// Returns the paths of all documents that users and contributors read.
+fn documents() -> Vec<String> {
+    let elsewhere =
+        ["README.md", "CONTRIBUTING.md", "npm/evalreport/README.md", "results/README.md", "suites/README.md", "suites/baselines/README.md"];
+    let pages =
+        walkdir::WalkDir::new(Path::new(ROOT).join("docs")).sort_by_file_name().into_iter().map(|entry| entry.expect("docs can be read"));
+    let pages = pages.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "md"));
+    let below = |path: &Path| path.strip_prefix(ROOT).expect("below the repository").display().to_string();
+    elsewhere.map(str::to_owned).into_iter().chain(pages.map(|entry| below(entry.path()))).collect()
 }
 
 /// Whether the lines are what is expected, with gaps.
@@ -130,170 +71,50 @@ fn line_fits(expected: &str, line: &str) -> bool {
     true
 }
 
-/// A program to start in a folder, with what a shell in a pipe has.
-fn shell(command: &str, folder: &Path) -> Command {
-    let bin = Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("cd '{}' && exec 2>&1\n{command}", folder.display())]);
-    // Programs that a place has of its own stand beside the folder where commands are typed.
-    let own = folder.parent().expect("the folder is in another").join("programs").display().to_string();
-    shell.envs([("PATH", format!("{bin}:{own}:{path}").as_str()), ("HOME", "/nonexistent"), ("NO_COLOR", "1")]);
-    shell
-}
-
-/// A new place of that name, and the folder in it where commands are typed.
-fn place(name: &str) -> (Project, PathBuf) {
-    let project = Project::new();
-    let folder = project.path("");
-    let run = |folder: &Path, command: &str| {
-        let output = project.output(&mut shell(command, folder));
-        assert_eq!(output.code, 0, "{command}\n{}", output.stdout);
-    };
-    match name {
-        // Nothing at all.
-        "empty" => (),
-        // The repository with the results that are shipped; nothing there writes.
-        "shipped" => {
-            for shared in ["results", "suites", "evalreport.yaml"] {
-                run(&folder, &format!("ln -s '{ROOT}/{shared}' ."));
-            }
-        }
-        // What `init` wrote.
-        "begun" | "nights" => {
-            run(&folder, "evalreport init my-evals");
-            let folder = project.path("my-evals");
-            if name == "nights" {
-                for _ in 0..4 {
-                    run(&folder, "evalreport run warmup@longest-choice hello --approach complete --runs 3");
-                }
-            }
-            return (project, folder);
-        }
-        // The same, with a program in the place of Claude's.
-        "tried" => {
-            run(&folder, "evalreport init my-evals");
-            project.file("programs/claude", CLAUDE);
-            run(&folder, "chmod +x programs/claude");
-            let folder = project.path("my-evals");
-            return (project, folder);
-        }
-        // The table of the README with its map, and the same imported.
-        "table" | "imported" => {
-            let text = read("README.md");
-            let of = |language: &str, begin: &str| -> String {
-                let block = blocks(&text).into_iter().find(|block| block.language == language && block.lines[0].starts_with(begin));
-                block.expect("the README has the example").lines.join("\n") + "\n"
-            };
-            project.file("map.yaml", of("yaml", "format: ")).file("answers.csv", of("text", "task,"));
-            if name == "imported" {
-                run(&folder, "evalreport import answers.csv --map map.yaml");
-            }
-        }
-        // A result that was cut off, and a run that was.
-        "damaged" => {
-            let items: Vec<_> = (1..=6).map(|number| question(&format!("q{number}"), 1, "pass")).collect();
-            project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &items);
-            let whole = project.read("results/quiz-1/items.jsonl");
-            project.file("results/quiz-1/items.jsonl", whole + "{\"item\": \"q7\", \"sta").file("results/cut.json", "{\"id\": \"c");
-        }
-        // Four attempts at each of four questions by two approaches.
-        "attempts" => {
-            for (approach, passed) in [("a", [4, 4, 0, 2]), ("b", [2, 2, 1, 4])] {
-                let status = |attempt, passed| if attempt <= passed { "pass" } else { "fail" };
-                let all = (1..=4).flat_map(|attempt| passed.iter().zip(1..).map(move |(passed, number)| (attempt, *passed, number)));
-                let items: Vec<_> =
-                    all.map(|(attempt, passed, number)| question(&format!("q{number}"), attempt, status(attempt, passed))).collect();
-                project.result(&result(approach, "quiz", approach, json!({}))).items(approach, &items);
-            }
-        }
-        // The smallest result of the page about formats, with its items.
-        "by-hand" => {
-            let written = blocks(&read("docs/formats.md")).into_iter().filter(|block| block.language == "json").take(2);
-            for (path, block) in ["results/quiz-1.json", "results/quiz-1/items.jsonl"].iter().zip(written) {
-                project.file(path, block.lines.join("\n") + "\n");
-            }
-        }
-        other => from_other_tools(&project, other),
+/// Returns what the commands of a block with output print, or `None` if it is what the document shows.
+fn printed(block: &Block, place: &Place) -> Option<Vec<String>> {
+    let (mut actual, mut code, mut is_same) = (Vec::new(), 0, true);
+    for shown in shown(block) {
+        let got = if shown.command == "echo $?" {
+            format!("{code}\n")
+        } else {
+            let got = place.run(&shown.command);
+            code = got.code;
+            got.stdout
+        };
+        let got: Vec<&str> = got.lines().collect();
+        is_same &= fits(&shown.output, &got);
+        actual.extend(shown.typed);
+        actual.extend(got.into_iter().map(str::to_owned));
     }
-    (project, folder)
+    (!is_same).then_some(actual)
 }
 
-/// What the users of another tool have when they come.
-fn from_other_tools(project: &Project, name: &str) {
-    match name {
-        "from-cogni" => {
-            let question = "  - {id: q1, question: What is 2+2?, answers: [\"3\", \"4\", \"5\"], correct_answers: [\"4\"]}\n";
-            project
-                .fixture("import/cogni/zero-accuracy.json", "out/0b7e/r1/results.json")
-                .file("questions.yaml", format!("version: 1\nquestions:\n{question}"))
-                .file("guess.sh", "echo '<answer>4</answer>'\n")
-                .file("evalreport.yaml", "version: 1\nagents:\n  - {id: guess, type: command, command: [sh, guess.sh]}\n");
-        }
-        "from-ralph" => {
-            let suite = "name: flask\ndescription: Simple Flask web server\nrequirements: examples/flask_requirements.md\n\
-                         language: python\ntype: web\ntimeout: 45m\nsetup:\n  - python3 -m venv venv\n\
-                         \x20 - source venv/bin/activate && pip install flask pytest requests\n";
-            project.file("evals/suites/flask/suite.yaml", suite).file("examples/flask_requirements.md", "Make it.\n");
-            for (approach, seconds, tokens, cost, passed, own, files, lines) in
-                [("ralph", 754, 245_000, 0.52, 18, 25, 12, 900), ("oneshot", 135, 89_000, 0.18, 14, 0, 8, 300)]
-            {
-                let result = json!({
-                    "id": format!("0b7e-{approach}"), "suite": "tasktracker", "approach": approach, "model": "sonnet",
-                    "timestamp": "2026-01-10T10:00:00Z", "duration_seconds": seconds, "total_calls": 0, "input_tokens": 0,
-                    "output_tokens": 0, "total_tokens": tokens, "cost_usd": cost, "shared_tests_passed": passed,
-                    "shared_tests_total": 20, "own_tests_passed": own, "own_tests_total": own, "files_generated": files,
-                    "lines_generated": lines, "output_dir": "out",
-                });
-                project.file(&format!("evals/results/{approach}.json"), result.to_string());
-            }
-        }
-        "from-zelda" => {
-            for file in ["result.json", "transcript.json"] {
-                project.fixture(&format!("import/zelda/scored/.zelda/runs/r1/{file}"), &format!(".zelda/runs/r1/{file}"));
-            }
-        }
-        "from-kotef" => {
-            project
-                .file("pyproject.toml", "[project]\nname = \"pages\"\n\n[tool.pytest.ini_options]\n")
-                .file("pages.py", "def page(items, number):\n    return items[number * 10:][:10]\n")
-                .file("tests/test_pages.py", "def test_page():\n    pass\n");
-        }
-        other => panic!("no place `{other}`"),
-    }
-}
-
-/// Runs every block that names a place and returns what differs; writes it if that is asked.
+/// Runs every block that names a place and returns what differs or fails; writes what differs if that is asked.
 fn differences(document: &str) -> Vec<String> {
     let text = read(document);
-    let mut places = BTreeMap::<String, (Project, PathBuf)>::new();
+    let mut places = BTreeMap::<String, Place>::new();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut differences = Vec::new();
-    let mut printed = Vec::new();
-    for block in blocks(&text).into_iter().filter(|block| block.language == "console") {
-        let Some(name) = &block.place else { continue };
-        let (project, folder) = places.entry(name.clone()).or_insert_with(|| place(name));
-        let (mut actual, mut code, mut is_same) = (Vec::new(), 0, true);
-        for Shown { command, typed, output } in shown(&block) {
-            let got = if command == "echo $?" {
-                format!("{code}\n")
-            } else {
-                let got = project.output(&mut shell(&command, folder));
-                code = got.code;
-                got.stdout
-            };
-            let got: Vec<&str> = got.lines().collect();
-            is_same &= fits(&output, &got);
-            actual.extend(typed);
-            actual.extend(got.into_iter().map(str::to_owned));
-        }
-        if !is_same {
-            differences.push(format!("{document}:{}, in `{name}`, is now:\n{}", block.first + 1, actual.join("\n")));
-            printed.push((block.first, block.lines.len(), actual));
+    let mut written = Vec::new();
+    for block in blocks(&text) {
+        let Some(Mark::Shown(name) | Mark::Run(name)) = &block.mark else { continue };
+        let place = places.entry(name.clone()).or_insert_with(|| Place::new(name));
+        let at = format!("{document}:{}, in `{name}`", block.first + 1);
+        if let Some(Mark::Run(_)) = block.mark {
+            for script in scripts(&block) {
+                let got = place.run(&format!("set -e\n{script}"));
+                if got.code != 0 {
+                    differences.push(format!("{at}: exit {}:\n{script}\n{}", got.code, got.stdout));
+                }
+            }
+        } else if let Some(actual) = printed(&block, place) {
+            differences.push(format!("{at}, is now:\n{}", actual.join("\n")));
+            written.push((block.first, block.lines.len(), actual));
         }
     }
     if std::env::var("EVALREPORT_DOCS").is_ok_and(|wish| wish == "write") {
-        for (first, count, actual) in printed.into_iter().rev() {
+        for (first, count, actual) in written.into_iter().rev() {
             lines.splice(first..first + count, actual);
         }
         fs::write(Path::new(ROOT).join(document), lines.join("\n") + "\n").expect("the document can be written");
@@ -303,6 +124,7 @@ fn differences(document: &str) -> Vec<String> {
 
 #[track_caller]
 fn shows_what_is_printed(document: &str) {
+    assert!(ALONE.contains(&document), "{document} is run twice");
     let differences = differences(document);
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
@@ -318,34 +140,18 @@ fn the_guide_shows_what_is_printed() {
 }
 
 #[test]
-fn the_page_about_formats_shows_what_is_printed() {
-    shows_what_is_printed("docs/formats.md");
-}
-
-#[test]
 fn nightly_shows_what_is_printed() {
     shows_what_is_printed("docs/nightly.md");
 }
 
 #[test]
-fn pages_for_users_of_other_tools_show_what_is_printed() {
-    let differences: Vec<String> = OTHER_TOOLS.iter().flat_map(|tool| differences(&format!("docs/coming-from/{tool}.md"))).collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+fn publishing_shows_what_is_printed() {
+    shows_what_is_printed("docs/publishing.md");
 }
 
-/// The tables' own commands, with whatever stands for names in them.
 #[test]
-fn commands_in_place_of_other_tools_have_options_that_exist() {
-    for tool in OTHER_TOOLS {
-        let project = Project::new();
-        let text = read(&format!("docs/coming-from/{tool}.md"));
-        let commands: Vec<&str> = text.split('`').filter(|code| code.starts_with("evalreport ")).collect();
-        assert!(!commands.is_empty(), "{tool}");
-        for command in commands {
-            let got = project.output(&mut shell(&format!("{command} --help"), &project.path("")));
-            assert_eq!(got.code, 0, "{tool}: {command}\n{}", got.stdout);
-        }
-    }
+fn questions_show_what_is_printed() {
+    shows_what_is_printed("docs/question-evaluation.md");
 }
 
 #[test]
@@ -361,34 +167,127 @@ fn with_and_without_shows_what_is_printed_and_its_settings_are_read() {
     }
 }
 
-/// Commands of these documents that are not run, and what is said to be printed without being run.
 #[test]
-fn commands_that_are_not_run_have_options_that_exist() {
-    for document in ["README.md", "docs/guide.md", "docs/nightly.md", "docs/with-and-without.md"] {
-        let project = Project::new();
-        let text = read(document);
-        for block in blocks(&text).iter().filter(|block| block.place.is_none()) {
-            let commands = match block.language.as_str() {
-                "console" => shown(block),
-                "sh" => {
-                    let lines = block.lines.iter().map(|line| format!("$ {line}").replace("$     ", "    ")).collect();
-                    shown(&Block { language: String::new(), place: None, first: block.first, lines })
-                }
-                _ => continue,
-            };
-            for Shown { command, output, .. } in commands {
-                let at = format!("{document}:{}: {command}", block.first + 1);
-                assert!(output.is_empty(), "{at}: output that no test sees; name the place where it is run");
-                // Only their own options: what stands after another program's name is not ours.
-                let ours = command.split("&&").map(str::trim).filter(|part| part.starts_with("evalreport "));
-                for part in ours {
-                    let part = part.split(" # ").next().expect("split gives a part").split(" || ").next().expect("split gives a part");
-                    let got = project.output(&mut shell(&format!("{} --help", part.trim_end()), &project.path("")));
-                    assert_eq!(got.code, 0, "{at}\n{}", got.stdout);
+fn formats_of_other_tools_show_what_is_printed() {
+    all_show_what_is_printed(|document| document.starts_with("docs/import/"));
+}
+
+#[test]
+fn all_other_documents_show_what_is_printed() {
+    all_show_what_is_printed(|document| !document.starts_with("docs/import/"));
+}
+
+#[track_caller]
+fn all_show_what_is_printed(is_meant: impl Fn(&str) -> bool) {
+    let documents = documents().into_iter().filter(|document| is_meant(document) && !ALONE.contains(&document.as_str()));
+    let differences: Vec<String> = documents.flat_map(|document| differences(&document)).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+/// Returns what is wrong with the marks of a document and with what is not run.
+fn faults(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for block in blocks(text) {
+        let mut fault = |what: &str| faults.push(format!("{}: {what}", block.first));
+        let is_commands = is_commands(&block);
+        match &block.mark {
+            Some(Mark::Shown(_)) if block.language != "console" => fault("only what a console shows can be shown"),
+            Some(Mark::Run(_)) if !is_commands => fault("nothing in it can be run"),
+            Some(Mark::NotRun(reason)) if is_commands && reason.split_whitespace().count() < 3 => {
+                fault("give the reason why it is not run");
+            }
+            None if is_commands => fault("commands that no test runs; name the place where they are run, or why they are not"),
+            _ => {}
+        }
+        if block.language == "console" && !matches!(block.mark, Some(Mark::Shown(_))) {
+            let all = shown(&block);
+            all.iter().filter(|shown| !shown.output.is_empty()).for_each(|_| fault("output that no test sees"));
+        }
+        if let (Some(Mark::NotRun(_)), true) = (&block.mark, is_commands) {
+            faults.extend(refused(scripts(&block).iter().flat_map(|script| ours(script)), block.first));
+        }
+    }
+    faults.extend(refused(page::inline(text).iter().flat_map(|script| ours(script)), 0));
+    faults
+}
+
+/// Returns which of our commands have options that do not exist.
+fn refused(commands: impl Iterator<Item = String>, line: usize) -> Vec<String> {
+    let place = Place::new("empty");
+    commands
+        .filter_map(|command| {
+            let got = place.run(&format!("{command} --help"));
+            (got.code != 0).then(|| format!("{line}: {command}\n{}", got.stdout))
+        })
+        .collect()
+}
+
+#[test]
+fn every_command_of_a_document_is_run_or_says_why_it_is_not() {
+    let all = documents();
+    assert!(ALONE.iter().all(|alone| all.iter().any(|document| document == alone)));
+    let faults: Vec<String> =
+        all.iter().flat_map(|document| faults(&read(document)).into_iter().map(move |fault| format!("{document}:{fault}"))).collect();
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn marks_that_are_wrong_are_found() {
+    let found = |text: &str| faults(&text.replace('\'', "```")).len();
+    for right in [
+        "<!-- run: empty -->\n'sh\nevalreport list\n'",
+        "<!-- not run: it needs a network -->\n'sh\nevalreport list && rm x  # all\nsudo -u evals evalreport init .\n'",
+        "<!-- shown: empty -->\n'console\n$ evalreport list\nnothing\n'",
+        "'yaml\nrun: {suite: a}\n'\n'json\n{}\n'",
+    ] {
+        assert_eq!(found(right), 0, "{right}");
+    }
+    for wrong in [
+        "'sh\nevalreport list\n'",
+        "'bash\nls\n'",
+        "'shell\nls\n'",
+        "'console\n$ ls\n'",
+        "'yaml\nsteps:\n  - run: ls\n'",
+        "'yaml\ngate:\n  script:\n    - ls\n'",
+        "<!-- not run: -->\n'sh\nls\n'",
+        "<!-- not run: no -->\n'sh\nls\n'",
+        "<!-- not run: it needs a network -->\n'console\n$ ls\na\n'",
+        "<!-- not run: it needs a network -->\n'sh\nevalreport list --no-such-option\n'",
+        "<!-- not run: it needs a network -->\n'yaml\nsteps:\n  - run: npx evalreport lisst\n'",
+        "<!-- shown: empty -->\n'sh\nls\n'",
+        "<!-- run: empty -->\n'json\n{}\n'",
+        "as `evalreport\nlist --no-such-option` says",
+    ] {
+        assert_eq!(found(wrong), 1, "{wrong}");
+    }
+}
+
+/// The program travels alone: its messages name pages by the command that shows them, and the page exists.
+#[test]
+fn messages_name_topics_and_no_files_of_the_repository() {
+    let place = Place::new("empty");
+    let mut topics = 0;
+    for entry in walkdir::WalkDir::new(Path::new(ROOT).join("src")).sort_by_file_name() {
+        let path = entry.expect("the sources can be read").into_path();
+        let is_test = |name: &str| ["tests.rs", "documented.rs", "fixtures.rs"].contains(&name);
+        if !path.is_file() || path.file_name().is_some_and(|name| is_test(&name.to_string_lossy())) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//") && !line.contains("include_str!")) {
+            let is_file = line.split("docs/").skip(1).any(|rest| rest.split_whitespace().next().is_some_and(|path| path.contains(".md")));
+            assert!(!is_file, "{}: {line}", path.display());
+            for topic in line.split("`evalreport help ").skip(1).filter_map(|rest| rest.split('`').next()) {
+                if topic.chars().all(|letter| letter.is_ascii_lowercase() || "/-".contains(letter)) {
+                    let got = place.run(&format!("evalreport help {topic}"));
+                    assert_eq!(got.code, 0, "{}: {line}\n{}", path.display(), got.stdout);
+                    topics += 1;
                 }
             }
         }
     }
+    assert!(topics >= 5, "{topics}");
 }
 
 #[test]

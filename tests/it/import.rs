@@ -254,8 +254,8 @@ fn published_figures_are_checked_against_their_own_counts() {
     let output = project.run(["import", "board.csv", "--map", "map.yaml"]);
     assert_eq!(output.code, 0);
     // 100 of 225 are 44.4 %, not 45.4 %.
-    assert!(output.stdout.contains("3 published figures checked against their own counts: 2 agree, 1 does not"), "{}", output.stdout);
-    assert!(output.stdout.contains("board.csv:3 whole · m2: pass_rate stated 45.40%, recomputed 44.44%"), "{}", output.stdout);
+    assert!(output.stdout.contains("3 published figures checked against the source's counts: 2 agree, 1 does not"), "{}", output.stdout);
+    assert!(output.stdout.contains("board.csv:3 whole · m2: pass_rate published 45.40%, recomputed 44.44%"), "{}", output.stdout);
     assert!(output.stdout.contains("1 published figure without counts to check them by"), "{}", output.stdout);
     let board = project.run(["leaderboard", "--format", "csv"]).rows();
     let row = |model: &str| board.iter().find(|row| row["model"] == model).expect("a row");

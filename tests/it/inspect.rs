@@ -175,7 +175,7 @@ fn a_log_that_crashed_is_read_from_its_journal() {
     let project = Project::new();
     project.bytes("logs/crashed.eval", &zipped(&crashed, CompressionMethod::Zstd));
     let source = &project.run(["import", "logs", "--format", "json"]).json()["sources"][0];
-    assert!(said(source, "never finished"), "{source}");
+    assert!(said(source, "is unfinished"), "{source}");
     assert_eq!(
         statuses(&project).iter().map(|(id, epoch, _)| (id.as_str(), *epoch)).collect::<Vec<_>>(),
         [("1", 1), ("1", 2), ("b/2", 1), ("b/2", 2)]
@@ -267,7 +267,7 @@ fn a_log_without_its_samples_stands_by_what_it_states() {
     assert!(source["foreign"]["stated"].as_array().expect("stated").iter().all(|one| one["recomputed"].is_null()));
     let dry = Project::new();
     dry.fixture("import/inspect/truncated.json", "t.json");
-    assert!(dry.run(["import", "t.json", "--dry-run"]).answer().contains("states judge/accuracy 31.37%, not recomputable"));
+    assert!(dry.run(["import", "t.json", "--dry-run"]).answer().contains("published judge/accuracy 31.37%, not recomputable"));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn what_the_judge_used_is_not_what_the_model_used() {
 #[test]
 fn scores_without_a_mark_that_passes_have_no_pass_rate() {
     let (source, project) = imported("scaled-scores");
-    assert!(said(&source, "no mark that passes"), "{source}");
+    assert!(said(&source, "no passing mark"), "{source}");
     assert!(statuses(&project).iter().all(|(_, _, status)| status == "skipped"), "1 is no pass where 7 is possible");
     let run = &runs(&project)[0];
     assert_eq!(
@@ -417,13 +417,13 @@ fn what_an_error_kept_a_log_from_is_missing() {
         (report["sources"][0].clone(), project)
     };
     let (source, project) = failed(json!({"samples": 50, "sample_ids": [1, "b/2", "c"]}));
-    assert!(said(&source, "4 of 6 samples are in the log, which ended before the others: those are missing"), "{source}");
+    assert!(said(&source, "the log ended with 4 of 6 samples: the others are missing"), "{source}");
     let missing: Vec<_> = statuses(&project).into_iter().filter(|(_, _, status)| status == "not_evaluated").collect();
     assert_eq!(missing, [1, 2].map(|epoch| ("c".to_owned(), epoch, "not_evaluated".to_owned())));
     assert_eq!(runs(&project)[0]["status"], "failed");
     // Without their names they cannot be counted as missing: no rate is shown.
     let (source, project) = failed(json!({"samples": 50}));
-    assert!(said(&source, "4 of 100 samples are in the log") && said(&source, "left out of tables"), "{source}");
+    assert!(said(&source, "the log ended with 4 of 100 samples") && said(&source, "the run is not counted"), "{source}");
     assert_eq!(
         (&runs(&project)[0]["status"], &runs(&project)[0]["tags"]["truncated"]),
         (&json!("cancelled"), &json!("4 of 100 samples in the file"))
@@ -483,7 +483,7 @@ fn a_stated_figure_that_does_not_follow_is_named() {
     let (source, project) = imported("disagreeing");
     assert_eq!((&source["disagreements"][0]["figure"], &source["disagreements"][0]["recomputed"]), (&json!("match/accuracy"), &json!(0.5)));
     let dry = project.run(["import", "logs", "--dry-run", "--results", "elsewhere"]);
-    assert!(dry.answer().contains("states match/accuracy 90.00%, recomputed 50.00%: they do not agree"), "{}", dry.stdout);
+    assert!(dry.answer().contains("published match/accuracy 90.00%, recomputed 50.00%: they do not agree"), "{}", dry.stdout);
 }
 
 #[test]

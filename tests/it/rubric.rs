@@ -92,7 +92,7 @@ fn a_score_that_does_not_follow_is_named() {
     let said = import(&project, "graded.json", &[]);
     let text = said.answer();
     assert!(text.contains("3 branch scores checked against the grades below them: 2 agree, 1 does not"), "{text}");
-    assert!(text.contains("The data are there [b1] stated 75.00%, recomputed 25.00%"), "{text}");
+    assert!(text.contains("The data are there [b1] published 75.00%, recomputed 25.00%"), "{text}");
     let board = project.run(["leaderboard", "--suite", "study", "--format", "json"]).json();
     assert_eq!(board["suites"][0]["entries"][0]["disagreeing_runs"], 1);
 }

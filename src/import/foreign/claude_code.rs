@@ -129,7 +129,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let repeated = messages.lines() - messages.all().len() as u64;
     if repeated > 0 {
-        sink.quirk(&format!("passed over {} with a message that counts already", count(repeated, "line")));
+        sink.quirk(&format!("ignored {} with a message that is counted already", count(repeated, "line")));
     }
     for (place, why) in refused {
         sink.refuse(&place, why);

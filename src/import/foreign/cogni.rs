@@ -117,7 +117,7 @@ fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
     let agent = match agents.as_slice() {
         [agent] => Some(*agent),
         _ => {
-            sink.quirk("tasks do not say which of several agents did them: approach and model are not known; --set can name them");
+            sink.quirk("tasks do not name which of several agents answered: approach and model are unknown; name them with --set");
             None
         }
     };
@@ -215,7 +215,7 @@ fn state_task(run: Handle, task: &str, summary: &Value, correct: u64, questions:
     let total = summary.get("questions_total").and_then(count).filter(|total| *total > 0);
     let stated = summary.get("accuracy").and_then(number);
     if stated.is_none() && total.is_some() {
-        sink.quirk("an accuracy that is not there is zero");
+        sink.quirk("a missing accuracy is read as 0");
     }
     if let Some(stated) = stated.or(total.map(|_| 0.0)) {
         let recomputed = (questions > 0).then(|| correct as f64 / questions as f64);

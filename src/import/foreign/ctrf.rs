@@ -189,7 +189,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 fn scale(summary: &Summary, sink: &mut Sink<'_>) -> f64 {
     match number(&summary.start).or_else(|| number(&summary.stop)) {
         Some(moment) if moment > 0.0 && moment < LEAST_MILLISECONDS => {
-            sink.quirk("times are in seconds, where the format has milliseconds");
+            sink.quirk("times are in seconds; the format has milliseconds");
             1.0
         }
         _ => 1e-3,
@@ -319,16 +319,16 @@ impl Reading<'_> {
         let id = self.namesakes.apart(id, &test.file(), &[]);
         let attempt = self.attempts.entry(id.clone()).or_default();
         if *attempt > 0 && !self.is_own {
-            sink.quirk("a test that is there several times has so many attempts");
+            sink.quirk("repeated tests are attempts");
         }
         let mut earlier = Vec::new();
         for retry in test.earlier() {
             earlier.push(Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) });
         }
         if !earlier.is_empty() {
-            sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
+            sink.quirk("of a retried test the last attempt counts; its reason lists the others");
         } else if count(&test.retries).is_some_and(|retries| retries > 0) {
-            sink.quirk("tests were tried again, and how the first tries ended is not there");
+            sink.quirk("tests were retried, and the results of their first attempts are missing");
         }
         *attempt += 1;
         let ended = status(&test.status, &test.raw_status, sink);
@@ -373,7 +373,7 @@ fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
                 ItemStatus::Error
             } else {
                 let said = if other == "other" { "`other`" } else { "unknown" };
-                sink.quirk(&format!("tests whose status is {said} and whose own word says no more are not evaluated"));
+                sink.quirk(&format!("tests with the status {said} and no clearer raw status are not evaluated"));
                 ItemStatus::NotEvaluated
             }
         }

@@ -69,7 +69,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let date = text(&results.date).unwrap_or_default();
     let said = Moment::Said(moment(&results.date));
     let Some(run) = sink.begin_run_of_bytes(&[named.whole, &date], [SUITE, named.variant, &named.model], said) else { return Ok(()) };
-    sink.quirk("the model is read off the name of the file, which alone has it");
+    sink.quirk("the model is taken from the file name");
     let record = sink.run(run);
     if let Some(time) = moment(&results.date) {
         record.timestamp = Some(time);
@@ -96,12 +96,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let samples = results.config.get("n_samples").and_then(count).unwrap_or_default();
     if let Some(counts) = counts_of(&results.eval, samples) {
-        sink.quirk("which samples were right is not in the file: the first of each task's attempts stand for them");
+        sink.quirk("the file does not say which samples passed: the first attempts of each task are read as the passed ones");
         for (item, right) in &counts {
             take_task(run, item, *right, samples, &results.eval, sink)?;
         }
     } else if passed.n() > 0 {
-        sink.quirk("pass@1 is no whole number of samples: the run has its mean and no outcomes");
+        sink.quirk("pass@1 is not a whole number of samples: the run has its mean as a score, and no outcomes");
         push_score(run, "pass@1", Unit::Fraction, passed, sink);
     }
     for (item, _) in results.eval.iter().filter(|(_, task)| share(&task.pass_at_1).is_none()) {

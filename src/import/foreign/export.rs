@@ -240,7 +240,7 @@ fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(
             sink.item(handle, &format!("items, row {}", line.number), outcome, ItemDetails::default()).map(Ok)
         }
         Ok(_) => {
-            sink.quirk("outcomes that a later judgement replaced are not read");
+            sink.quirk("outcomes replaced by a later judgement are not read");
             sink.record();
             Ok(Ok(()))
         }

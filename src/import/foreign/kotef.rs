@@ -83,7 +83,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             return Ok(());
         };
         if scenario.ended() == DRY {
-            sink.quirk("dry runs are left out");
+            sink.quirk("dry runs are skipped");
             return Ok(());
         }
         let handle = *run.get_or_insert_with(|| {
@@ -114,7 +114,7 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
     };
     let is_told = !matches!(ended.as_str(), "" | "unknown");
     if is_told && scenario.success.as_bool().is_some_and(|success| success != (ended == "done_success")) {
-        sink.quirk("success and terminalStatus say differently: success stands");
+        sink.quirk("`success` and `terminalStatus` disagree: `success` counts");
     }
     let mut outcome = sink.outcome(run, item, status);
     outcome.attempt = attempt;

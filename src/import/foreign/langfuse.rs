@@ -194,7 +194,7 @@ impl Reading {
             return Ok(());
         };
         if filled(&score.id).is_some_and(|id| !self.ids.insert(id)) {
-            sink.quirk("a score that is there several times counts once, as it first stands");
+            sink.quirk("a repeated score counts once: the first one");
             return Ok(());
         }
         self.scores += 1;
@@ -222,13 +222,13 @@ impl Reading {
             if let Some(value) = score.number() {
                 tally.numbers.entry(evaluator).or_default().add(value);
             }
-            sink.quirk("scores of sessions and dataset runs are means of the run, and no outcomes");
+            sink.quirk("scores of sessions and dataset runs count in the run's means, not as outcomes");
             return Ok(());
         }
         let item = filled(&score.observation_id).map_or_else(|| scored.clone(), |observation| format!("{scored}/{observation}"));
         let status = status(score);
         if status == ItemStatus::Skipped {
-            sink.quirk("numbers and labels without a mark that passes: kept as scores, outside of pass rates");
+            sink.quirk("numbers and labels without a passing mark are kept as scores, outside of the pass rate");
         }
         if let Some(value) = score.number().filter(|_| status == ItemStatus::Skipped) {
             tally.numbers.entry(evaluator.clone()).or_default().add(value);
@@ -237,7 +237,7 @@ impl Reading {
         let attempt = tally.attempts.entry((evaluator.clone(), item.clone())).or_default();
         *attempt += 1;
         if *attempt > 1 {
-            sink.quirk("scores of one name that a trace has several times are so many attempts");
+            sink.quirk("repeated scores of one name in a trace are attempts");
         }
         let mut outcome = sink.outcome(run, &item, status);
         outcome.evaluator = evaluator;
@@ -269,7 +269,7 @@ impl Reading {
         }
         if let (Some(total), Some(run)) = (self.total, self.first) {
             if total > self.scores {
-                sink.quirk(&format!("only {} of {total} scores: more pages are needed", self.scores));
+                sink.quirk(&format!("the file has {} of {total} scores: pages are missing", self.scores));
                 sink.run(run).tags.insert("truncated".to_owned(), format!("{} of {total} scores", self.scores));
             }
             sink.stated(run, "totalItems", total as f64, Unit::Count, Some(self.scores as f64), None);

@@ -104,7 +104,7 @@ fn count_alone(run: Handle, summary: &Value, sink: &mut Sink<'_>) {
     let (passed, failed) = (of(&["passed", "xpassed"]), of(&["failed", "error"]));
     sink.record();
     if let Some(total) = passed.checked_add(failed).filter(|total| *total > 0) {
-        sink.quirk("a report with its summary alone has counts, and no outcomes");
+        sink.quirk("the report has only a summary: the run has counts, and no outcomes");
         let record = sink.run(run);
         (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     }
@@ -161,11 +161,11 @@ impl Counted {
             "error" => ItemStatus::Error,
             "skipped" => ItemStatus::Skipped,
             "xfailed" => {
-                sink.quirk("tests that were expected to fail, and did, are skipped");
+                sink.quirk("tests that fail as expected are skipped");
                 ItemStatus::Skipped
             }
             "xpassed" => {
-                sink.quirk("tests that were expected to fail, and passed, pass");
+                sink.quirk("tests that pass although they were expected to fail are passes");
                 ItemStatus::Pass
             }
             _ => {

@@ -38,7 +38,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let identity = own_id.unwrap_or(content);
     let Some(run) = sink.begin_run(&[&identity], [&header.suite, &header.approach, &header.model]) else { return Ok(()) };
     if has_zeros_for_unknown(&bytes) {
-        sink.quirk("zeros of tokens, costs, calls and totals are read as not measured");
+        sink.quirk("zeros for tokens, costs, calls and totals are read as not measured");
     }
     let record = sink.run(run);
     *record = Run {
@@ -52,7 +52,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     };
     if let Some(turns) = value.get("total_turns").and_then(super::json::count) {
         record.tags.insert("total_turns".to_owned(), turns.to_string());
-        sink.quirk("of the later schema, with total_turns");
+        sink.quirk("the file has the later schema, with `total_turns`");
     }
     Ok(())
 }

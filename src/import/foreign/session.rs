@@ -152,7 +152,7 @@ impl Session {
         let requests: Vec<Request> = self.said.iter().filter_map(|said| said.request.clone()).collect();
         let has_other_prices = self.said.iter().any(|said| said.has_other_price);
         if has_other_prices {
-            sink.quirk("requests at other prices than those of the table have no cost unless the file says it");
+            sink.quirk("requests at other prices than the table's have no cost, unless the file gives it");
         }
         let usd = if has_other_prices { None } else { price(&requests, sink) };
         let mut by_model: BTreeMap<String, (Usage, u64)> = BTreeMap::new();
@@ -200,7 +200,7 @@ pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     }
     if !unknown.is_empty() {
         let unknown: Vec<String> = unknown.into_iter().collect();
-        sink.quirk(&format!("the price table does not price these requests, so that there is no cost: {}", clip(&unknown.join(", "), 200)));
+        sink.quirk(&format!("the price table has no price for these requests, so the cost is unknown: {}", clip(&unknown.join(", "), 200)));
     }
     sum
 }

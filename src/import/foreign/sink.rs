@@ -450,7 +450,7 @@ impl<'a> Sink<'a> {
             return name.to_owned();
         }
         // Long names may share their beginning.
-        self.quirk("names are cut to 500 characters");
+        self.quirk("names are shortened to 500 characters");
         format!("{clipped} {}", &super::super::source::hex_digest(&[name.as_bytes()], false)[..12])
     }
 

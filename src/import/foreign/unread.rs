@@ -9,8 +9,8 @@ pub(super) struct Unread {
     pub hint: &'static str,
 }
 
-const AS_TABLE: &str = "read its rows as a table: --map MAP, with `list` as their place; see docs/import/tables.md";
-const EVENTS: &str = "read its events as a table with a map that keeps the type `match`; see docs/import/tables.md";
+const AS_TABLE: &str = "read its rows as a table: --map MAP, with `list` as their place; see `evalreport help import/tables`";
+const EVENTS: &str = "read its events as a table with a map that keeps the type `match`; see `evalreport help import/tables`";
 const AS_JSON: &str = "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
 const JUDGE_FIRST: &str = "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 

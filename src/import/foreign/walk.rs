@@ -21,7 +21,7 @@ use super::unread::{self, Unread};
 /// Maximum depth of folders. Result folders are not deeper.
 const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
-const AS_RUBRIC: &str = "--as rubric reads it; see docs/import/rubric.md";
+const AS_RUBRIC: &str = "--as rubric reads it; see `evalreport help import/rubric`";
 /// Extensions of files that may hold results.
 const ENDINGS: [&str; 14] =
     ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "parquet", "html"];
@@ -168,7 +168,7 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
         }
         None => Problem::in_file(file, "has an unknown format")
-            .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
+            .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see `evalreport help import`"),
     }
 }
 

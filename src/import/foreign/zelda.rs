@@ -92,7 +92,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
     let Some(run) = sink.begin_run_with(text(&results.id).as_deref(), &[], [&suite, &approach, ""]) else { return Ok(()) };
     if !sink.is_model_given() {
-        sink.quirk("the run names no model; --set can name it");
+        sink.quirk("the run names no model: name it with --set");
     }
     if crashed {
         sink.quirk("a folder without a valid result.json is a crashed run");
@@ -114,7 +114,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if let Some(transcript) = transcript {
         tell(record, &transcript.metadata);
         if count(&transcript.metadata["inputTokens"]).is_some_and(|tokens| tokens > 0) {
-            sink.quirk("input tokens lack those of the cache: a tag, and no total");
+            sink.quirk("input tokens exclude the cache: they become a tag, and the total is unknown");
         }
     }
     for (name, metric) in results.metrics.iter() {

@@ -38,7 +38,7 @@ fn what_was_tried_again_has_one_outcome() {
     assert_eq!(told(&project), [one("flaky", 1, "pass"), one("only earlier ones", 1, "fail"), one("unrecorded", 1, "pass")]);
     assert_eq!(stored(&project)[0]["reason"], "passed on attempt 3; attempt 1: away; attempt 2: fail");
     assert_eq!((&runs[0]["passed"], &runs[0]["total"], &runs[0]["tags"]["flaky"]), (&json!(2), &json!(3), &json!("2")));
-    assert!(quirks(&source).contains("how the first tries ended is not there"), "{source}");
+    assert!(quirks(&source).contains("the results of their first attempts are missing"), "{source}");
     assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(7), &json!(7)], "{source}");
 }
 

@@ -46,7 +46,7 @@ fn samples_that_come_again_are_attempts_and_unknown_is_no_level() {
     let (source, _) = imported(&project, "every-eval-ever");
     assert_eq!(told(&project), [one("q1", 1, "pass"), one("q1", 2, "fail"), one("q3", 1, "not_evaluated")]);
     assert_eq!((&source["rows_refused"], &source["stated_agree"]), (&json!(1), &json!(1)), "{source}");
-    assert!(quirks(&source).contains("have so many attempts"));
+    assert!(quirks(&source).contains("repeated samples are attempts"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn the_headline_is_over_the_test_split() {
     assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(5), &json!(5)], "nothing counts the instances: {source}");
     let f1 = score(run, "f1_score").expect("a score beside what passed");
     assert_eq!((&f1["value"], &f1["n"], &f1["unit"]), (&json!(0.75), &json!(2), &json!("fraction")));
-    assert!(quirks(&source).contains("the headline is over the split `test`"));
+    assert!(quirks(&source).contains("the headline covers the split `test`"));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_request_for_each_reference_is_one_outcome() {
     let project = project("helm", "request-per-reference");
     let (source, _) = imported(&project, "helm");
     assert_eq!(told(&project), [one("id1", 1, "pass")]);
-    assert!(quirks(&source).contains("one for each reference"), "{source}");
+    assert!(quirks(&source).contains("one per reference"), "{source}");
     assert_eq!(stored(&project)[0].get("answer"), None);
 }
 

@@ -53,7 +53,7 @@ fn errors_of_promptfoo_are_missing() {
     let project = project("junit", "promptfoo-errors.xml");
     let (source, runs) = imported(&project, "junit");
     assert_eq!(runs[0]["statuses"], json!({"pass": 1, "fail": 1, "infra": 1}));
-    assert!(quirks(&source).contains("promptfoo's errors are those of a provider"));
+    assert!(quirks(&source).contains("promptfoo's errors are outages of a provider"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn encodings_are_read_as_they_are_declared() {
     assert_eq!(runs[0]["suite"], "café");
     assert_eq!(told(&project), [one("c::né", 1, "pass"), one("c::nè", 1, "fail")]);
     assert_eq!(stored(&project)[1]["reason"], "déjà");
-    assert!(quirks(&source).contains("the report is in ISO-8859-1"), "{source}");
+    assert!(quirks(&source).contains("the report is read as ISO-8859-1"), "{source}");
     let project = super::project("junit", "utf-16.xml");
     imported(&project, "junit");
     assert_eq!(told(&project), [one("c::✓", 1, "pass")]);

@@ -44,19 +44,19 @@ fn what_the_workspace_states_is_checked() {
     let (checked, agree, lacking) = imported.stated();
     assert_eq!((checked - agree, lacking), (6, 0));
     assert!(imported.has_quirk("`tokens` of benchmark.json are characters"));
-    assert!(imported.has_quirk("states 3 runs of each eval for each configuration, and holds 1"));
+    assert!(imported.has_quirk("announces 3 runs per eval and configuration, and has 1"));
 }
 
 #[test]
 fn a_grading_that_is_there_twice_counts_once() {
     let imported = Imported::fixture("agent-skills/invoice-parser-workspace");
-    assert!(imported.has_quirk("gradings are there twice"));
+    assert!(imported.has_quirk("again above it: each run counts once"));
     assert_eq!(imported.sql("select count(*) from items where kind = 'check'"), ["4"], "two evals, with and without");
     let project = copy("agent-skills/invoice-parser-workspace");
     let file = "runs/iteration-1/eval-0/with_skill/grading.json";
     project.file(file, project.read(file).replace("true", "false"));
     let imported = Imported::path(&project.path("runs"));
-    assert!(imported.has_quirk("a grading above the folders of the runs differs from theirs"));
+    assert!(imported.has_quirk("a grading above the runs' folders differs from theirs"));
     assert_eq!(imported.sql("select count(*) from items where status = 'pass' and kind = 'question'"), ["8"], "5 with, 3 without");
 }
 

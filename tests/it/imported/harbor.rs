@@ -31,7 +31,7 @@ fn tokens_leave_the_cache_out_and_costs_come_from_the_trajectory() {
     let imported = Imported::fixture("harbor/reward-and-exception");
     let tokens = imported.sql("select item, attempt, input_tokens, output_tokens, cost_usd from items order by item, attempt");
     assert_eq!(tokens[0], "alpha 1 1000 50 0.25");
-    assert_eq!(tokens[4], "gamma 1 300 20 0.05", "of the trajectory");
+    assert_eq!(tokens[4], "gamma 1 300 20 0.05", "from the trajectory");
     assert_eq!(tokens[5], "gamma 2 2000 100 0.5", "of two steps");
     let items = imported.items();
     let gamma = items.iter().find(|item| item["item"] == "gamma" && item["attempt"] == 1).expect("gamma").to_string();
@@ -66,7 +66,7 @@ fn a_jobs_result_alone_has_counts() {
     let [run] = imported.runs().try_into().expect("one run");
     assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(3), &json!(5)));
     assert_eq!(run["approach"], "coder__big-1__core__set", "which part is which cannot be told");
-    assert!(imported.has_quirk("the job's trials are not there"));
+    assert!(imported.has_quirk("the job's trials are missing"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_job_with_a_part_of_its_trials_stands_by_what_it_states() {
     assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(2), &json!(4)));
     assert_eq!(run["tags"]["truncated"], "2 of 6 trials in the folder");
     assert_eq!((imported.items().len(), imported.stated()), (0, (0, 0, 4)));
-    assert!(imported.has_quirk("2 of 6 trials are there: what the job states stands"));
+    assert!(imported.has_quirk("2 of 6 trials are present: the job's published figures count"));
 }
 
 #[test]

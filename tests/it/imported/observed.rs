@@ -48,7 +48,7 @@ fn tokens_are_those_of_the_requests_and_the_cache_is_among_them() {
 #[test]
 fn a_span_that_is_exported_again_counts_once() {
     let imported = Imported::fixture("opentelemetry/collector/traces.jsonl");
-    assert!(imported.has_quirk("spans and events that repeat others, and count once: 1"));
+    assert!(imported.has_quirk("repeated spans and events, counted once: 1"));
     assert_eq!(of_model(&imported, "gpt-5.2")["output_tokens"], json!(130));
 }
 
@@ -109,7 +109,7 @@ fn scores_that_say_yes_or_no_pass_and_numbers_are_means() {
 fn one_page_of_several_is_said_to_be_one() {
     let imported = Imported::fixture("langfuse/first-page.json");
     assert_eq!(imported.stated(), (1, 0, 0));
-    assert!(imported.has_quirk("only 3 of 7 scores"));
+    assert!(imported.has_quirk("the file has 3 of 7 scores"));
     assert_eq!(imported.runs()[0]["tags"]["truncated"], "3 of 7 scores");
 }
 
@@ -139,7 +139,7 @@ fn pages_of_scores_are_one_source_and_a_repeated_score_is_one() {
     project.file("pages/1.json", page(0, 100)).file("pages/2.json", page(99, 150));
     let imported = Imported::path(&project.path("pages"));
     assert_eq!(imported.sql("select count(*), sum(case when status = 'pass' then 1 else 0 end) from items"), ["150 50"]);
-    assert!(imported.has_quirk("a score that is there several times"));
+    assert!(imported.has_quirk("a repeated score counts once"));
     // Without the field group `subject`, nobody can say what was scored.
     let mut bare = score_3(1, "BOOLEAN", &json!(true), &Value::Null);
     bare.as_object_mut().expect("an object").remove("subject");

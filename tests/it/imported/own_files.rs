@@ -47,7 +47,7 @@ fn cogni_zero_accuracy_is_left_out_of_the_file() {
             "question deploy error"
         ]
     );
-    assert!(imported.has_quirk("an accuracy that is not there is zero"));
+    assert!(imported.has_quirk("a missing accuracy is read as 0"));
     assert_eq!(imported.stated(), (6, 6, 0));
     let [run] = imported.runs().try_into().expect("one run");
     assert_eq!((&run["suite"], &run["approach"], &run["model"]), (&json!("acme-shop"), &json!("default"), &json!("big-1")));
@@ -65,7 +65,7 @@ fn cogni_tasks_of_several_agents_are_of_no_known_arm() {
     let imported = Imported::fixture("cogni/several-agents.json");
     let [run] = imported.runs().try_into().expect("one run");
     assert_eq!((&run["approach"], &run["model"]), (&json!("unnamed"), &json!("unknown (several-agents.json)")));
-    assert!(imported.has_quirk("tasks do not say which of several agents"));
+    assert!(imported.has_quirk("tasks do not name which of several agents"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn kotef_dry_runs_are_left_out() {
     let imported = Imported::fixture("kotef/eval-2026-01-02T03-04-05-678Z.json");
     assert_eq!(imported.statuses(), ["add-endpoint 1 pass", "add-endpoint 2 fail", "big-refactor 1 limit", "crash 1 error", "loop 1 fail"]);
     let quirks = imported.source()["foreign"]["quirks"].to_string();
-    assert!(quirks.contains("dry runs are left out") && quirks.contains('2'), "{quirks}");
+    assert!(quirks.contains("dry runs are skipped") && quirks.contains('2'), "{quirks}");
     let [run] = imported.runs().try_into().expect("one run");
     assert!(run["timestamp"].as_str().is_some_and(|time| time.starts_with("2026-01-02T03:04:05.678")), "{run}");
     let items = imported.items();

@@ -34,7 +34,7 @@ fn repeats_are_told_apart_by_their_places() {
     assert_eq!(imported.source()["foreign"]["version"], "promptfoo 0.121.20");
     let (checked, agree, unchecked) = imported.stated();
     assert!(checked == agree && unchecked == 0 && checked == 20, "{checked} {agree} {unchecked}");
-    assert!(!imported.has_quirk("statistics count other rows"));
+    assert!(!imported.has_quirk("statistics count another number of rows"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_model_without_a_price_has_no_cost() {
     let project = copy("claude-code");
     project.file("evalreport.yaml", PRICES.replace("claude-haiku", "another"));
     let report = project.run(["import", "runs/projects", "--format", "json"]).json();
-    assert!(report.to_string().contains("does not price these requests, so that there is no cost: claude-haiku-4-5-20251001"));
+    assert!(report.to_string().contains("has no price for these requests, so the cost is unknown: claude-haiku-4-5-20251001"));
     assert!(stored(&project)[0]["cost_usd"].is_null());
 }
 
@@ -244,7 +244,7 @@ fn a_prompt_in_two_files_of_a_session_is_one() {
     let said = [prompt("one", "p1", 0), answer("one", "m1", 1, [10, 100]), prompt("one", "p2", 2)];
     project.file("logs/one.jsonl", lines(&said)).file("logs/agent-a.jsonl", lines(&said[..2]));
     let said = import(&project, &["logs"]);
-    assert!(said.contains("passed over 1 line with a message that counts already"), "{said}");
+    assert!(said.contains("ignored 1 line with a message that is counted already"), "{said}");
     assert_eq!(sums(&project), "1,100,2");
 }
 

@@ -58,7 +58,7 @@ fn schema_2_with_infra_ids_and_reports_of_instances() {
 fn reports_of_instances_alone() {
     let imported = Imported::fixture("swe-bench/instances-only");
     assert_eq!(imported.statuses(), ["a__a-1 1 pass", "b__b-3 1 error", "b__b-4 1 fail"]);
-    assert!(imported.has_quirk("without the run's report"));
+    assert!(imported.has_quirk("the run's report is missing"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn zero_tokens_are_not_counted_and_people_are_left_out() {
 fn old_trials_without_times_and_run() {
     let imported = Imported::fixture("terminal-bench/old-trials-only");
     assert_eq!(imported.statuses(), ["hello 1 pass"]);
-    assert!(imported.has_quirk("without run_metadata.json"));
+    assert!(imported.has_quirk("`run_metadata.json` is missing"));
 }
 
 const RUN: &str = "terminal-bench/resolved-and-timed-out";
@@ -69,7 +69,7 @@ fn a_damaged_trial_is_read_from_the_run_or_refused_by_name() {
         cut(&project, HELLO, left);
         let imported = Imported::path(&project.path("runs"));
         assert_eq!((imported.statuses().len(), imported.stated()), (4, (4, 4, 0)), "{left}: the run's results have it");
-        assert!(imported.has_quirk("trials whose own results are damaged are read from the run's"));
+        assert!(imported.has_quirk("trials with damaged results are read from the run's results"));
         std::fs::remove_file(project.path("runs/results.json")).expect("a file");
         let mut metadata: serde_json::Value = serde_json::from_str(&project.read("runs/run_metadata.json")).expect("JSON");
         metadata["accuracy"] = json!(null);
@@ -186,7 +186,7 @@ fn the_trials_of_two_runs_in_one_folder_are_two_runs() {
             }
         }
         let imported = Imported::path(&project.path("run"));
-        assert!(imported.has_quirk("the folder has the trials of 2 runs"));
+        assert!(imported.has_quirk("the folder has trials of 2 runs"));
         let mut rates: Vec<(u64, u64)> = imported
             .runs()
             .iter()

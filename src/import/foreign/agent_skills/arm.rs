@@ -198,7 +198,7 @@ impl Arm {
         let nothing = Metadata::default();
         let metadata = benchmark.metadata.0.as_ref().unwrap_or(&nothing);
         if metadata.has_placeholder() && !sink.is_model_given() {
-            sink.quirk("the model is a placeholder: it is not known; --set can name it");
+            sink.quirk("the model is a placeholder, so it is unknown: name it with --set");
         }
         let approach = approach(configuration, iteration);
         let model = metadata.model().unwrap_or_default();
@@ -220,7 +220,7 @@ impl Arm {
         if let Some(declared) = declared {
             if declared != u64::from(most) {
                 sink.quirk(&format!(
-                    "the workspace states {} of each eval for each configuration, and holds {most}",
+                    "the workspace announces {} per eval and configuration, and has {most}",
                     crate::domain::count(declared, "run")
                 ));
             }
@@ -268,9 +268,9 @@ impl Arm {
             }
             let Figures { tokens: Some(stated), .. } = eval_run.benchmarked else { continue };
             if stated > 0 && eval_run.characters == Some(stated) && eval_run.tokens != Some(stated) {
-                sink.quirk("`tokens` of benchmark.json are characters that the agent wrote, and no tokens");
+                sink.quirk("`tokens` of benchmark.json are characters that the agent wrote, not tokens");
             } else if eval_run.tokens.is_some_and(|tokens| tokens != stated) {
-                sink.quirk("`tokens` of benchmark.json are others than those of timing.json, which count");
+                sink.quirk("`tokens` differ between benchmark.json and timing.json: timing.json counts");
             }
         }
         let summary = &benchmark.run_summary[configuration];

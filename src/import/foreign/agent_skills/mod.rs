@@ -140,7 +140,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .into());
     }
     if damaged.keys().any(|configuration| !arms.contains_key(configuration)) {
-        sink.quirk("configurations of which no grading can be read are left out");
+        sink.quirk("configurations without a readable grading are skipped");
     }
     let benchmark = &workspace.benchmark;
     for (configuration, mut arm) in arms {
@@ -235,9 +235,9 @@ impl<'a> Workspace<'a> {
             let first = self.gradings.iter().find(|(place, _)| place.configuration == copy.configuration && place.eval == copy.eval);
             let is_same = first.is_some_and(|(_, first)| digest(first).is_some_and(|first| Some(first) == digest(file)));
             sink.quirk(if is_same {
-                "gradings are there twice, in the folder of the run and above it: each run is counted once"
+                "gradings are in the folder of the run and again above it: each run counts once"
             } else {
-                "a grading above the folders of the runs differs from theirs: those in the folders of the runs count"
+                "a grading above the runs' folders differs from theirs: the gradings in the runs' folders count"
             });
         }
         for place in self.gradings.keys() {

@@ -86,7 +86,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         }
     }
     if arms.len() > 1 {
-        sink.quirk("the folder has cases of several models or edit formats: each is a run");
+        sink.quirk("the folder has cases of several models or edit formats: each becomes a run");
     }
     if arms.is_empty()
         && let Some((place, _)) = exceptions.first()
@@ -95,7 +95,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     }
     if let Some(arm) = arms.first_mut() {
         if !exceptions.is_empty() {
-            sink.quirk("cases that are an exception and nothing else: errors");
+            sink.quirk("cases with only an exception are errors");
         }
         for (place, exception) in exceptions {
             arm.take_exception(&place, exception, sink)?;

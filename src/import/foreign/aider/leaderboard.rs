@@ -54,7 +54,7 @@ fn suite(file: &str, rows: &[Node], sink: &mut Sink<'_>) -> &'static str {
     if let Some((_, suite)) = named.into_iter().find(|(name, _)| file.contains(name)) {
         return suite;
     }
-    sink.quirk("the benchmark is told by the number of cases");
+    sink.quirk("the number of cases decides which benchmark it is");
     let most = rows.iter().filter_map(|row| counted(row, "test_cases")).max().unwrap_or_default();
     if most > MOST_EDIT {
         "aider-polyglot"
@@ -74,11 +74,11 @@ fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
         return;
     };
     if has_repeated_keys(row) {
-        sink.quirk("keys that are there twice: the first stands");
+        sink.quirk("repeated keys: the first counts");
     }
     let cases = counted(row, "test_cases").filter(|cases| *cases > 0);
     if cases.zip(counted(row, "total_tests")).is_some_and(|(cases, total)| cases < total) {
-        sink.quirk("fewer cases than the benchmark has: rates are of the completed ones");
+        sink.quirk("fewer cases than the benchmark has: rates are over the completed cases");
     }
     let cost = amount(row, "total_cost");
     if cost == Some(0.0) {

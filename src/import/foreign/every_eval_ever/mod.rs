@@ -102,7 +102,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let is_truncated = total.is_some_and(|total| total > rows);
     if is_truncated && rows > 0 {
         sink.quirk(&format!(
-            "{rows} of {} samples are in the file: what the record states stands, and cannot be recomputed",
+            "{rows} of {} samples are in the file: the published figures count, and cannot be recomputed",
             total.unwrap_or(0)
         ));
     }
@@ -264,7 +264,7 @@ fn store(
         };
         let evaluation = &mut evaluations[evaluation];
         if evaluation.deciding() != Some(result) {
-            sink.quirk("samples of further results of an evaluation are only added up");
+            sink.quirk("samples of further results of an evaluation are counted, not stored");
             return Ok(());
         }
         let is_graded = evaluation.results[result].values.is_graded();
@@ -272,7 +272,7 @@ fn store(
         let attempt = evaluation.attempts.entry(id.clone()).or_default();
         *attempt = attempt.saturating_add(1);
         if *attempt == 2 {
-            sink.quirk("samples that are there several times have so many attempts, in the order of the file");
+            sink.quirk("repeated samples are attempts, in file order");
         }
         let score = sample.score().filter(|score| !result.is_unknown(*score));
         let mut outcome = sink.outcome(run, &id, status(&sample, score, is_graded));
@@ -340,7 +340,7 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             && scored.rows > 0
             && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
         if is_whole && scored.rows > 0 && !is_all {
-            sink.quirk("the number of samples in the file is not the number that a score is stated over");
+            sink.quirk("the file has another number of samples than a published score counts");
         }
         // Percentages may be published for grades that are 0 and 1 in the samples.
         let factor = if scored.values.is_graded() { 1.0 } else { scale.recip() };
@@ -368,7 +368,7 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             let record = sink.run(run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
             record.counted = result.kind();
-            sink.quirk("passed and total are worked out from the stated score and its standard error");
+            sink.quirk("passed and total are computed from the published score and its standard error");
             continue;
         }
         if deciding == Some(place) && scored.values.is_graded() && is_all {

@@ -115,7 +115,7 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
     for (task, status) in solved.iter().map(|task| (task, ItemStatus::Pass)).chain(failed.iter().map(|task| (task, ItemStatus::Fail))) {
         place += 1;
         if statuses.insert(task, status).is_some_and(|before| before != status) {
-            sink.quirk("tasks that are among the solved and among the failed count as solved");
+            sink.quirk("tasks listed as both solved and failed count as solved");
             continue;
         }
         let mut outcome = sink.outcome(run, task, status);
@@ -167,7 +167,7 @@ fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<
     if tasks > 0 {
         return;
     }
-    sink.quirk("the results name no tasks: their numbers are scores of the run");
+    sink.quirk("the results name no tasks: their figures become scores of the run");
     sink.record();
     for (name, value) in numbers(upload) {
         // For other numbers, only the benchmark knows which direction is better.

@@ -128,7 +128,7 @@ impl<'a> Runs<'a> {
             let Some(run) = tally.run else { continue };
             let part = self.parts.get(key);
             if let Some((there, total)) = part {
-                sink.quirk(&format!("{there} of {total} trials are there: what the job states stands, and cannot be recomputed"));
+                sink.quirk(&format!("{there} of {total} trials are present: the job's published figures count, and cannot be recomputed"));
                 sink.run(run).tags.insert("truncated".to_owned(), format!("{there} of {total} trials in the folder"));
             }
             let record = sink.run(run);
@@ -185,9 +185,7 @@ impl<'a> Runs<'a> {
         let id = text(&job.id).unwrap_or_else(|| folder.to_owned());
         for (key, figures) in evals.into_iter().flatten() {
             let Some(figures) = Lenient::<Figures>::deserialize(figures).ok().and_then(|figures| figures.0) else { continue };
-            sink.quirk(
-                "the job's trials are not there: its runs have counts and go by the names of its statistics, which --set can correct",
-            );
+            sink.quirk("the job's trials are missing: its runs have counts, and the names of its statistics; correct them with --set");
             let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else { continue };
             count_stated(run, &figures, sink);
             let record = sink.run(run);

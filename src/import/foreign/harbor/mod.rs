@@ -153,7 +153,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             let entry = Entry::of(trial, Place::Inline(number));
             if !in_folders.contains(&entry.name) {
                 if damaged.remove(entry.name.as_str()).is_some() {
-                    sink.quirk("trials whose own result is damaged are read from the job's");
+                    sink.quirk("trials with a damaged result are read from the job's result");
                 }
                 entries.push(entry);
             }

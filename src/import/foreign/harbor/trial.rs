@@ -91,18 +91,18 @@ pub(super) fn status(trial: &Trial, rewards: Option<&Rewards>, sink: &mut Sink<'
     let exception = exception_type(trial);
     let reward = rewards.and_then(|rewards| rewards.reward);
     if reward.is_some() && exception.is_some() {
-        sink.quirk("trials with a reward and an exception: the reward decides what passes, the exception how it failed");
+        sink.quirk("trials with a reward and an exception: the reward decides whether it passes, the exception how it failed");
     }
     match (reward, exception.as_deref().map(ending)) {
         (Some(reward), _) if !(0.0..=1.0).contains(&reward) => {
-            sink.quirk("rewards beyond 0 to 1 have no mark that passes: kept as scores, outside of pass rates");
+            sink.quirk("rewards outside 0 to 1 have no passing mark: kept as scores, outside of the pass rate");
             ItemStatus::Skipped
         }
         (Some(reward), _) if reward >= 1.0 => ItemStatus::Pass,
         (_, Some(status)) => status,
         (Some(_), None) => ItemStatus::Fail,
         (None, None) if rewards.is_some_and(|rewards| !rewards.others.is_empty()) => {
-            sink.quirk("several rewards and none called `reward`: kept as scores, outside of pass rates");
+            sink.quirk("several rewards and none called `reward`: kept as scores, outside of the pass rate");
             ItemStatus::Skipped
         }
         (None, None) => ItemStatus::Error,
@@ -145,7 +145,7 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
         match read_trajectory(file, &mut details) {
             Ok(metrics) => told.extend(metrics),
             Err(Stop::Store(error)) => return Err(Stop::Store(error)),
-            Err(Stop::Unreadable(_)) => sink.quirk("trajectories that cannot be read are passed over"),
+            Err(Stop::Unreadable(_)) => sink.quirk("unreadable trajectories are ignored"),
         }
     }
     let steps: Vec<AgentResult> = trial
@@ -163,7 +163,7 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
     let cost = cost_of(&own).or_else(|| {
         let cost = cost_of(&told.iter().collect::<Vec<_>>());
         if cost.is_some() {
-            sink.quirk("costs that the result lacks are those of the trajectory");
+            sink.quirk("costs that the result lacks are taken from the trajectory");
         }
         cost
     });

@@ -96,7 +96,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             Ok(())
         })?;
     } else {
-        sink.quirk("without `per_instance_stats.json` nothing says what passed");
+        sink.quirk("`per_instance_stats.json` is missing: nothing tells what passed");
     }
     let reading = Reading::new(&spec, &instances);
     let mut latest = None;
@@ -105,7 +105,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         read_requests(file, &reading, run, &mut latest, &mut emitted, sink)?;
     }
     for key in instances.keys().filter(|key| !emitted.contains(*key)) {
-        sink.quirk("instances without a request: their statistics alone are kept");
+        sink.quirk("instances without a request: only their statistics are kept");
         let (outcome, details) = reading.outcome(key, run, sink);
         sink.item(run, &format!("instance {}", visible(&key.id)), outcome, details)?;
     }
@@ -161,7 +161,7 @@ fn read_requests(
             if state.reference_index.is_null() {
                 sink.refuse(&place, Refused::with_detail("the attempt at the instance is there twice", visible(&key.id)));
             } else {
-                sink.quirk("several requests for one instance, one for each reference, are one outcome");
+                sink.quirk("several requests for an instance, one per reference, are one outcome");
             }
             return Ok(());
         }
@@ -224,13 +224,13 @@ impl<'i> Reading<'i> {
             (Some(_), Some(_)) => ItemStatus::Fail,
             (None, Some(_)) => ItemStatus::NotEvaluated,
             (_, None) => {
-                sink.quirk("no metric says right or wrong of an instance: kept as scores, outside of pass rates");
+                sink.quirk("no metric marks instances as right or wrong: kept as scores, outside of the pass rate");
                 ItemStatus::Skipped
             }
         };
         if instance.split != self.headline && key.perturbation.is_none() {
             sink.quirk(&format!(
-                "the headline is over the split `{}`: instances of others are outside of it",
+                "the headline covers the split `{}`: instances of other splits are outside of it",
                 visible(&clip(&self.headline, 50))
             ));
             outcome.status = ItemStatus::Skipped;
@@ -272,7 +272,7 @@ impl<'i> Reading<'i> {
         }
         if result.success == Value::Bool(false) {
             // The service failed, and HELM scored an empty answer.
-            sink.quirk("requests that failed are missing, whatever their score");
+            sink.quirk("failed requests are missing, whatever their score");
             outcome.status = ItemStatus::Infra;
             details.reason = filled(text(&result.error)).or_else(|| Some("the request failed".to_owned()));
         }

@@ -200,7 +200,7 @@ impl Log {
         for tally in &mut self.tallies {
             let value = tally.value_in(sample);
             if value.is_some_and(is_odd) {
-                sink.quirk("score values that are no grades are worth 0, as in Inspect");
+                sink.quirk("score values that are not grades count as 0, as in Inspect");
             }
             let worth = value.and_then(worth);
             if let Some(worth) = worth {
@@ -251,7 +251,7 @@ impl Log {
         let is_limited = is_said(&sample.limit);
         match deciding {
             Some(score) if self.is_scaled || !(0.0..=1.0).contains(&score) => {
-                sink.quirk("scores beyond 0 to 1 have no mark that passes: kept as scores, outside of pass rates");
+                sink.quirk("scores outside 0 to 1 have no passing mark: kept as scores, outside of the pass rate");
                 ItemStatus::Skipped
             }
             Some(score) if score >= 1.0 => ItemStatus::Pass,
@@ -264,18 +264,18 @@ impl Log {
     /// Stores the samples that an error kept out of the log as missing. If the log does not name them, the run is cancelled instead.
     fn tell_missing(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some((planned, there)) = self.planned.as_ref().and_then(|planned| Some((planned, planned.there()?))) else { return Ok(()) };
-        let said = format!("{there} of {} samples are in the log, which ended before the others", planned.total);
+        let said = format!("the log ended with {there} of {} samples", planned.total);
         sink.run(self.run).tags.insert("truncated".to_owned(), format!("{there} of {} samples in the file", planned.total));
         if !self.is_failed {
             sink.quirk(&said);
             return Ok(());
         }
         if !planned.are_named() {
-            sink.quirk(&format!("{said}: it does not name them, and the run is left out of tables"));
+            sink.quirk(&format!("{said} and does not name the others: the run is not counted"));
             sink.run(self.run).status = RunStatus::Cancelled;
             return Ok(());
         }
-        sink.quirk(&format!("{said}: those are missing, not wrong"));
+        sink.quirk(&format!("{said}: the others are missing, not wrong"));
         let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
         for (id, epoch) in planned.missing() {
             let mut outcome = sink.outcome(self.run, id, ItemStatus::NotEvaluated);
@@ -294,7 +294,7 @@ impl Log {
         self.tell_missing(sink)?;
         let is_whole = self.truncated.is_none();
         if let Some((there, total)) = self.truncated {
-            sink.quirk(&format!("{there} of {total} samples are in the file: what the log states stands, and cannot be recomputed"));
+            sink.quirk(&format!("{there} of {total} samples are in the file: the published figures count, and cannot be recomputed"));
         }
         for (place, tally) in self.tallies.iter().enumerate() {
             let is_share = tally.all_values().all(|value| (0.0..=1.0).contains(&value))
@@ -350,7 +350,7 @@ impl Log {
             let passed = passed.round() as u64;
             let record = sink.run(self.run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-            sink.quirk("passed and total are worked out from the stated accuracy");
+            sink.quirk("passed and total are computed from the published accuracy");
         }
     }
 }

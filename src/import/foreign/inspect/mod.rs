@@ -64,7 +64,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "is not one log").into());
     };
     if let Some(newer) = &source.superseded_by {
-        sink.quirk(&format!("superseded by run `{newer}`, another log of the same task: kept as cancelled, out of every table"));
+        sink.quirk(&format!("superseded by run `{newer}`, another log of the same task: imported as cancelled, and not counted"));
     }
     if file.is_archive() { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
 }
@@ -165,7 +165,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     let header = archive.read(start, MOST_HEADER_BYTES)?;
     let header: Header = read_value(header.as_slice(), &label)?;
     if start != "header.json" {
-        sink.quirk("the log was never finished: read from its journal");
+        sink.quirk("the log is unfinished: read from its journal");
     }
     let members: Vec<String> = names.iter().filter(|name| is_sample(name)).cloned().collect();
     let summaries: Vec<String> = if archive.has("summaries.json") {

@@ -47,11 +47,11 @@ impl Roles {
     /// Reports which tokens cannot be attributed to a model's role.
     pub fn explain(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>, sink: &mut Sink<'_>) {
         if models.iter().filter(|(model, _)| !self.others.contains(*model)).count() > 1 {
-            sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
+            sink.quirk("the tokens of several models are summed: the log does not say which model judged");
         }
         let judges_itself = !self.own.is_empty() || self.given.contains(&self.model);
         if judges_itself && models.get(&self.model).is_some() && !self.are_told_apart(by_role) {
-            sink.quirk("the model judges itself, and the log does not say what it used for that: the tokens of both are added up");
+            sink.quirk("the model judges itself, and the log does not give its tokens for judging: all its tokens are summed");
         }
     }
 

@@ -108,7 +108,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     if let Some(encoding) = encoding {
-        sink.quirk(&format!("the report is in {} and read as that", encoding.name()));
+        sink.quirk(&format!("the report is read as {}", encoding.name()));
     }
     let (mut suite, mut current) = (None, 0);
     walk(open(file)?.1, &file.shown, &mut |told| {
@@ -245,21 +245,21 @@ impl<'h> Reading<'h> {
         };
         let attempt = self.attempts.entry((id.clone(), evaluator)).or_default();
         if *attempt > 0 && self.own.is_none() {
-            sink.quirk("a test case that is there several times has so many attempts");
+            sink.quirk("repeated test cases are attempts");
         }
         if case.is_expected_failure {
-            sink.quirk("tests that are expected to fail are outside of pass rates, as skipped ones");
+            sink.quirk("tests that are expected to fail are skipped: outside of the pass rate");
         }
         *attempt = attempt.saturating_add(1);
         let status = match case.status() {
             ItemStatus::Error if self.is_promptfoo => {
-                sink.quirk("promptfoo's errors are those of a provider: missing, not wrong");
+                sink.quirk("promptfoo's errors are outages of a provider: missing, not wrong");
                 ItemStatus::Infra
             }
             status => status,
         };
         if !case.others().is_empty() {
-            sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
+            sink.quirk("of a retried test the last attempt counts; its reason lists the others");
         }
         outcome.item.clone_from(&id);
         outcome.status = status;

@@ -106,7 +106,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "holds no results of tasks").into());
     }
     if !has_results {
-        sink.quirk("samples without the file of their results: the task and the model are those of the files' names");
+        sink.quirk("samples without a results file: task and model are taken from the file names");
         results = from_names(source, &samples);
     }
     if let Some(version) = results.version() {

@@ -64,7 +64,7 @@ impl<'r> Task<'r> {
     pub fn read(&self, samples: Option<&ForeignFile>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(run) = begin(self.results, self.name, sink) else { return Ok(()) };
         if self.stated.iter().any(|one| one.lacks_error) {
-            sink.quirk("standard errors that are text such as `N/A` are not measured");
+            sink.quirk("standard errors such as `N/A` are read as not measured");
         }
         let (samples, seen) = match samples.map(|file| (file, self.look_at(file))) {
             Some((file, Ok(seen))) => (Some(file), seen),
@@ -82,7 +82,7 @@ impl<'r> Task<'r> {
         let is_truncated = samples.is_some() && total.is_some_and(|total| total > lines);
         if let Some(total) = total.filter(|_| is_truncated) {
             sink.quirk(&format!(
-                "`{}` has {lines} of {total} samples in its file: what the results state stands, and cannot be recomputed",
+                "`{}` has {lines} of {total} samples in its file: the published figures count, and cannot be recomputed",
                 visible(&clip(self.name, 100))
             ));
             sink.run(run).tags.insert("truncated".to_owned(), format!("{lines} of {total} samples in the file"));
@@ -149,7 +149,7 @@ impl<'r> Task<'r> {
 
     fn store(&self, file: &ForeignFile, run: Handle, seen: &Seen, deciding: Option<&MetricKey>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         if deciding.is_none() {
-            sink.quirk("no metric says right or wrong of a sample: kept as scores, outside of pass rates");
+            sink.quirk("no metric marks samples as right or wrong: kept as scores, outside of the pass rate");
         }
         let mut prompts = sample::Prompts::default();
         each_sample(file, &mut |place, line| {
@@ -227,7 +227,7 @@ impl<'r> Task<'r> {
             {
                 let record = sink.run(run);
                 (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-                sink.quirk("passed and total are worked out from the stated figure and its standard error");
+                sink.quirk("passed and total are computed from the published figure and its standard error");
                 is_counted = true;
                 continue;
             }
@@ -316,7 +316,7 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
         let is_near = |value: &f64| (value - one.value).abs() <= 1e-9;
         let is_plain = plain.as_ref().is_some_and(is_near) && !weighted.as_ref().is_some_and(is_near);
         if is_plain {
-            sink.quirk("a group's figure is the plain mean of its tasks, whatever their sizes");
+            sink.quirk("a group's figure is the unweighted mean of its tasks");
         }
         let unit = unit(&one.metric, one.value);
         sink.stated(run, &one.key, one.value, unit, if is_plain { plain } else { weighted.or(plain) }, None);

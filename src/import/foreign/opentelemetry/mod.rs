@@ -70,7 +70,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "holds no span of a model, an agent or a tool").into());
     }
     if traces.repeated > 0 {
-        sink.quirk(&format!("spans and events that repeat others, and count once: {}", traces.repeated));
+        sink.quirk(&format!("repeated spans and events, counted once: {}", traces.repeated));
     }
     traces.judge(sink);
     traces.tell(sink)
@@ -87,7 +87,7 @@ impl Traces {
                 Ok(())
             })?;
             if cut.is_some() {
-                sink.quirk("a last line that is cut off is left out");
+                sink.quirk("a truncated last line is skipped");
             }
             return Ok(());
         }
@@ -179,7 +179,7 @@ impl Traces {
             if seen.insert(key) {
                 found.evaluations.push(evaluation);
             } else {
-                sink.quirk("evaluations that are there again count once");
+                sink.quirk("repeated evaluations count once");
             }
         }
     }
@@ -224,7 +224,7 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
     for evaluation in &trace.evaluations {
         let status = evaluation.status();
         if status == ItemStatus::Skipped {
-            sink.quirk("evaluations without a label that says pass or fail: kept as scores, outside of pass rates");
+            sink.quirk("evaluations without a label for pass or fail are kept as scores, outside of the pass rate");
         }
         // If an evaluator judged several spans of a trace, each span is an item.
         let judged = if names.insert(&evaluation.name) { item.to_owned() } else { format!("{item}/{}", evaluation.span) };

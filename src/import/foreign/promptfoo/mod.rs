@@ -152,11 +152,11 @@ impl Eval {
         }
         match shape {
             Shape::Rows => {}
-            Shape::Table => sink.quirk("rows are read from the table, as versions before 3 have them"),
-            Shape::Lines => sink.quirk("rows without a head: suite and run go by the file's name, and nothing is stated"),
+            Shape::Table => sink.quirk("rows are read from the table of versions before 3"),
+            Shape::Lines => sink.quirk("the file has rows only: its name gives suite and run, and there are no published figures"),
         }
         if columns.lacks_repeats {
-            sink.quirk("tests that are there several times in a column are attempts, in the order of their places");
+            sink.quirk("repeated tests in a column are attempts, in file order");
         }
         let stem = file.name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file.name);
         let description = head.config.get("description").and_then(filled);
@@ -246,7 +246,7 @@ impl Eval {
             .into_iter()
             .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
         {
-            sink.quirk("the evaluation's statistics count other rows than there are");
+            sink.quirk("the evaluation's statistics count another number of rows than the file has");
         }
     }
 }
@@ -287,7 +287,7 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
         let rows = tally.passed + tally.failed + tally.errors;
         if rows < stated_rows {
             sink.quirk(&format!(
-                "{rows} of {stated_rows} rows of a column are in the file: what it states stands, and cannot be recomputed"
+                "{rows} of {stated_rows} rows of a column are in the file: the published figures count, and cannot be recomputed"
             ));
         }
         rows >= stated_rows

@@ -56,7 +56,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     let report: Value = match files.report {
         Some(file) => with_usual_names(read_value(file.open()?, &file.shown)?),
         None => {
-            sink.quirk("without the run's report, instances without a report of their own are not known");
+            sink.quirk("the run's report is missing: instances without a report of their own are unknown");
             Value::Null
         }
     };
@@ -80,7 +80,7 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
             let (own, why) = ended(&instance);
             let (status, said) = endings.remove(&id).unwrap_or((own, None));
             if (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
-                sink.quirk("an instance's report says otherwise than the run's: the run's stands");
+                sink.quirk("an instance's report and the run's disagree: the run's counts");
             }
             let (scores, failed) = tests(&instance.tests_status);
             let reason = if status == ItemStatus::Pass { None } else { said.or(why).or(failed) };

@@ -113,7 +113,7 @@ pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut
     let (approach, model) = name.split_once('_').unwrap_or((name, ""));
     let Some(run) = sink.begin_run_of_bytes(&[&suite, &source.name], [&suite, approach, model], Moment::Unread) else { return Ok(()) };
     if !model.is_empty() {
-        sink.quirk("agent and model are read off the folder's name, which alone has them");
+        sink.quirk("agent and model are taken from the folder name");
     }
     if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
         let record = sink.run(run);
@@ -144,7 +144,7 @@ fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut S
             None => (own, None),
         };
         if knows_resolved && (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
-            sink.quirk("instances that results and per-instance details tell differently: the results stand");
+            sink.quirk("results and per-instance details disagree about instances: the results count");
         }
         // A cost of zero means not measured.
         let cost = amount(&details.cost).filter(|cost| *cost > 0.0);
@@ -181,11 +181,11 @@ fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<
     let of = |list: &str| results.get(list).map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>();
     let passed = of("resolved").len() as u64;
     let Some(total) = total.filter(|total| *total >= passed) else {
-        sink.quirk("which instances failed, and how many there are, is not in the file: only what was resolved is stated");
+        sink.quirk("the file gives neither the failed instances nor their number: only the number of resolved ones is kept");
         sink.stated(run, "resolved_instances", passed as f64, Unit::Count, None, None);
         return None;
     };
-    sink.quirk("which instances failed is not in the file: the run has counts and no outcomes");
+    sink.quirk("the file does not name the failed instances: the run has counts, and no outcomes");
     let record = sink.run(run);
     (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     Some((passed, total))
@@ -211,7 +211,7 @@ fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
     let bytes = file.read(MOST_METADATA_BYTES).ok();
     let read = bytes.and_then(|bytes| document::parse_table(&file.shown, &String::from_utf8_lossy(&bytes)).ok());
     if read.is_none() {
-        sink.quirk("metadata that cannot be read is passed over");
+        sink.quirk("unreadable metadata is ignored");
     }
     read
 }

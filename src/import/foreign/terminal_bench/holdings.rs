@@ -65,7 +65,7 @@ impl Found<'_> {
         for (file, problems) in &self.damaged {
             let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
             if folder.is_some_and(|name| self.inline.contains(name.as_ref())) {
-                sink.quirk("trials whose own results are damaged are read from the run's");
+                sink.quirk("trials with damaged results are read from the run's results");
                 continue;
             }
             let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();

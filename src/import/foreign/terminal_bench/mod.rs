@@ -142,7 +142,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let is_only = runs.len() == 1;
     if !is_only {
-        sink.quirk(&format!("the folder has the trials of {} runs, which their names tell apart: each is a run of its own", runs.len()));
+        sink.quirk(&format!("the folder has trials of {} runs, by their names: each becomes a run of its own", runs.len()));
     }
     // The published figures are those of the run whose trials lie beside them.
     let inline: Vec<&String> = runs.iter().filter(|(_, found)| !found.inline.is_empty()).map(|(id, _)| id).collect();

@@ -92,9 +92,9 @@ impl TrialRun {
             sink.origin(submission);
         }
         if metadata.is_none() {
-            sink.quirk("without run_metadata.json agent and model are not known; --set can name them");
+            sink.quirk("`run_metadata.json` is missing: agent and model are unknown; name them with --set");
         } else if model.is_empty() {
-            sink.quirk("the run names no model, as custom agents may");
+            sink.quirk("the run names no model: custom agents need not");
         }
         let arm = [suite.as_str(), &agent, &model];
         let run = if own.is_some() { sink.begin_run(&identity, arm) } else { sink.begin_run_of_bytes(&identity, arm, Moment::Unread) }?;
@@ -136,7 +136,7 @@ impl TrialRun {
 
         let mode = text(&trial.failure_mode).filter(|mode| !matches!(mode.as_str(), "" | "unset" | "none"));
         if trial.is_resolved == Value::Bool(true) && mode.is_some() {
-            sink.quirk("resolved trials with a failure: resolved is what passes");
+            sink.quirk("resolved trials with a failure mode pass");
         }
         let mut outcome = sink.outcome(self.run, &task, status(&trial.is_resolved, mode.as_deref()));
         EVALUATOR.clone_into(&mut outcome.evaluator);
@@ -146,7 +146,7 @@ impl TrialRun {
         // Agents that do not count tokens report 0.
         let tokens = |value: &Value, sink: &mut Sink<'_>| match count(value) {
             Some(0) => {
-                sink.quirk("0 tokens are read as not counted");
+                sink.quirk("0 tokens is read as not counted");
                 None
             }
             counted => counted,
@@ -225,7 +225,7 @@ impl TrialRun {
             Some(total) => format!("{there} of {total} trials"),
             None => format!("{there} of more trials"),
         };
-        sink.quirk(&format!("{there} are there: what the run states stands, and cannot be recomputed"));
+        sink.quirk(&format!("{there} are present: the run's published figures count, and cannot be recomputed"));
         let passed = total.map(|total| (accuracy * total as f64, total));
         let record = sink.run(self.run);
         record.tags.insert("truncated".to_owned(), format!("{there} in the folder"));
