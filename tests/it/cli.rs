@@ -99,6 +99,7 @@ fn project_of_examples() -> Project {
     }
     assert_eq!(project.run(["export", "bundle", "main.bundle"]).code, 0);
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
+    project.file("board.csv", "name,a,b,c\nnova,0.5,0.25,1\nlyra,0.5,0.75,0\n");
     project.file("outcomes.jsonl", "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n");
     project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
     project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);

@@ -78,6 +78,15 @@ impl Place {
             }
             // What `init` wrote.
             "begun" => self.begin(),
+            // Runs, a table of outcomes, and a published table of scores.
+            "board" => {
+                self.begin();
+                self.must("evalreport run hello --approach complete,sketch --runs 3 -q");
+                self.copy("tests/fixtures/boards/proteingym_indels_zero_shot.csv", "my-evals/board.csv");
+                let passes = |arm: &str, every: usize| -> String { (0..20).map(|task| format!("{arm},t{task},{}\n", task % every > 0)).collect() };
+                let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
+                self.project.file("my-evals/answers.csv", table);
+            }
             "nights" => {
                 self.begin();
                 for _ in 0..4 {
