@@ -153,11 +153,6 @@ pub(super) fn amount(metric: &Metric, value: f64) -> String {
     amount_to(metric, value, 1)
 }
 
-/// Formats a difference with its unit, as precisely as the pair's rates.
-pub(super) fn amount_of(metric: &Metric, pair: &PairEvidence, value: f64) -> String {
-    amount_to(metric, value, places(pair))
-}
-
 fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
     match metric.unit {
         Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, places)),

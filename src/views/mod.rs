@@ -45,7 +45,7 @@ pub use agreement::{
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
 pub use arm_colours::ArmColours;
-pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival, WeakCluster};
+pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};

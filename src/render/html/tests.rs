@@ -566,6 +566,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         precision: None,
     };
     let duel = NightlyDuel { first: 0, second: 1, won: 3, lost: 1, same: 1, e_value: 1.5, interval: None, better: None };
+        varying: 40,
     History { suite: suite.to_owned(), arms: arms.iter().map(of).collect(), duels: vec![duel], undated: 1, alpha: 0.05 }
 }
 
