@@ -14,6 +14,9 @@ class _ComparedArm(TypedDict):
     not_completed: Dict[str, int]
     # Runs not counted, because an outage or an interrupt ended them.
     excluded_runs: int
+    # Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no
+    # figure and no rank.
+    crashed_runs: int
     # Runs of earlier batches, which this table does not include.
     earlier_runs: int
     can_win: bool
@@ -436,7 +439,7 @@ class Comparability(_Comparability, total=False):
 
 
 class FlippedItems(TypedDict):
-    """Items that only one arm passed, sorted."""
+    """Items that only one arm passed, or on which it has the higher rate, sorted."""
 
     only_first: List[str]
     only_second: List[str]
@@ -461,16 +464,21 @@ class ListedItems(TypedDict):
 
 class _Flips(TypedDict):
     shared: int
+    # Items that both passed; by rate, items with equal rates above one half.
     both_passed: int
+    # Items that only the first arm passed; by rate, items on which it has the higher rate.
     only_first: int
     only_second: int
+    # Items that neither passed; by rate, items with equal rates of at most one half.
     neither: int
 
 
 class Flips(_Flips, total=False):
-    """Pass and fail counts of two arms on shared items. An arm passes an item if more than half of its outcomes at
-    the item passed, over all attempts and evaluators."""
+    """Counts of two arms on shared items. If an item has several outcomes of an arm, the counts compare pass rates
+    by item: see `by_rate`."""
 
+    # Whether an item has several outcomes of an arm, so that the counts compare the arms' pass rates on each item.
+    by_rate: bool
     # Names of the items, if requested.
     items: Optional[FlippedItems]
     # The first items of each of the four outcomes. Only on the pages of a site.
@@ -498,8 +506,8 @@ class _Side(TypedDict):
 
 
 class Side(_Side, total=False):
-    """One arm's attempt at an item: the first attempt with the arm's majority outcome. Texts are cut to a bounded
-    length."""
+    """One arm's attempt at an item: the first that passed of the better arm, the first that did not of the other.
+    Texts are cut to a bounded length."""
 
     # The answer that was read from the reply.
     answer: Optional[str]
@@ -525,6 +533,14 @@ class SideBySide(_SideBySide, total=False):
 
     # The right answers, if the item has any.
     expected: List[str]
+
+
+class ModelNames(TypedDict):
+    """A model name on a table, and other names there that may mean the same model."""
+
+    name: str
+    # The names of other arms with the same approach.
+    perhaps: List[str]
 
 
 class ExcludedItem(TypedDict):
@@ -569,6 +585,8 @@ class Comparison(_Comparison, total=False):
     # What both arms answered on some of the items on which they differ, if the caller collected it; see
     # [`super::Sides`].
     sides: List[SideBySide]
+    # Model names in the table that may mean the same model as others, for arms of one approach.
+    perhaps_one_model: List[ModelNames]
     # Items that `exclusions.yaml` removes from every figure of this table.
     excluded_items: List[ExcludedItem]
     # The pass rate row as it would be with the excluded items.
@@ -753,6 +771,9 @@ class _Entry(TypedDict):
     runs: int
     # Runs not counted, because an outage or an interrupt ended them.
     excluded_runs: int
+    # Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no
+    # figure and no rank.
+    crashed_runs: int
     # Counted runs that did not complete.
     failed_runs: int
     # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
@@ -824,6 +845,8 @@ class SuiteBoard(_SuiteBoard, total=False):
     unlike: Optional[UnlikePairs]
     # Arms that cannot share a board: those of the suite's newest board against those of each other one.
     apart: List[Apart]
+    # Model names on the board that may mean the same model as others, for arms of one approach.
+    perhaps_one_model: List[ModelNames]
     # Items that `exclusions.yaml` removes from every figure of this board.
     excluded_items: List[ExcludedItem]
 

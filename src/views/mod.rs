@@ -23,6 +23,7 @@ mod imported;
 mod items;
 mod judged;
 mod leaderboard;
+mod model_names;
 mod news;
 mod pair_table;
 mod reasons;
@@ -68,6 +69,7 @@ pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use reasons::{Ending, Reason, reasons};
