@@ -225,7 +225,7 @@ impl Comparison {
             suite: answer.group.suite.clone(),
             suite_version: answer.group.suite_version.clone(),
             source: answer.group.source.clone(),
-            perhaps_one_model: perhaps_one_model(arms.iter().map(|compared| &compared.arm)),
+            perhaps_one_model: perhaps_one_model(&arms.iter().map(|compared| &compared.arm).collect::<Vec<&Arm>>()),
             arms,
             decision: None,
             decided_on: None,

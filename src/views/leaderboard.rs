@@ -224,7 +224,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         evidence,
         unlike: UnlikePairs::of(&answer.comparability),
         apart: Vec::new(),
-        perhaps_one_model: perhaps_one_model(group.arms.iter().map(|arm| &arm.arm)),
+        perhaps_one_model: perhaps_one_model(&group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>()),
         excluded_items: answer.excluded_items.clone(),
         entries,
     }

@@ -17,14 +17,14 @@ pub struct ModelNames {
 }
 
 /// Finds the names of arms of the same approach that may mean one model. Nothing merges them: only the person who ran them knows.
-pub(super) fn perhaps_one_model<'a>(arms: impl Iterator<Item = &'a Arm> + Clone) -> Vec<ModelNames> {
-    let named = |arm: &Arm| {
-        let others = arms.clone().filter(|other| other.approach == arm.approach && other.model != arm.model);
+pub(super) fn perhaps_one_model(arms: &[&Arm]) -> Vec<ModelNames> {
+    let named = |arm: &&Arm| {
+        let others = arms.iter().filter(|other| other.approach == arm.approach && other.model != arm.model);
         let perhaps: BTreeSet<String> =
             others.filter(|other| may_mean(&arm.model, &other.model)).map(|other| other.model.clone()).collect();
         (!perhaps.is_empty()).then(|| ModelNames { name: arm.model.clone(), perhaps })
     };
-    let found: BTreeSet<ModelNames> = arms.clone().filter_map(named).collect();
+    let found: BTreeSet<ModelNames> = arms.iter().filter_map(named).collect();
     // Of names that mean each other, the first tells it.
     let is_told = |one: &ModelNames| {
         found.iter().any(|other| other.name < one.name && other.perhaps.contains(&one.name) && one.perhaps.contains(&other.name))
@@ -39,7 +39,10 @@ mod tests {
     fn found(arms: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
         let arms: Vec<Arm> =
             arms.iter().map(|(approach, model)| Arm { approach: (*approach).to_owned(), model: (*model).to_owned() }).collect();
-        perhaps_one_model(arms.iter()).into_iter().map(|names| (names.name, names.perhaps.into_iter().collect())).collect()
+        perhaps_one_model(&arms.iter().collect::<Vec<&Arm>>())
+            .into_iter()
+            .map(|names| (names.name, names.perhaps.into_iter().collect()))
+            .collect()
     }
 
     #[test]
