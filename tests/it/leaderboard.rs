@@ -670,7 +670,7 @@ fn an_alias_selects_its_dated_names_which_stay_arms_of_their_own() {
     assert_eq!(models(&[]), [dated, "opus"]);
     assert!(!project.run(["leaderboard"]).stdout.contains("may be the same model"));
     // A tombstone is for the names that it says.
-    project.file("evalreport.yaml", "version: 1\n".to_owned());
+    project.file("evalreport.yaml", "version: 1\n");
     assert_eq!(project.run(["retract", "--model", "sonnet", "--reason", "wrong"]).code, 0);
     assert_eq!(models(&[]), [dated, "opus"]);
 }

@@ -103,7 +103,7 @@ fn an_arm_that_only_crashed_has_no_rank_and_no_rate() {
     // A gate does not pass what crashes now.
     let healthy = project.read("evalreport.yaml").replace(&crash, &script("crash", "echo '<answer>two</answer>'"));
     let gated = |text: &str| {
-        project.file("evalreport.yaml", text.to_owned());
+        project.file("evalreport.yaml", text);
         project.run(["run", "quiz", "--agent", "crash", "--runs", "2"]);
         project.run(["gate", "--baseline", "last:1", "--max-drop", "5pp", "--agent", "crash"])
     };
