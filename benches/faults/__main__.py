@@ -73,7 +73,7 @@ def learn(scenario, binary, folder):
     for _ in range(2):
         begin(place, scenario, template)
         lengths = {path: path.stat().st_size for path in place.files()}
-        ended = tracing.run(place, [binary, *scenario.arguments])
+        ended = tracing.run(place, [binary, *scenario.arguments], said=scenario.said)
         writes = {name: tree(place.project / name) for name in scenario.writes}
         store, doubled = kept(place, old)
         assert not doubled, f"{scenario.name}: {doubled}"
@@ -84,7 +84,7 @@ def learn(scenario, binary, folder):
         assert first == second, f"{scenario.name} varies in its {part}: {differences(first, second)}\n{ended.stderr}"
     points = tracing.limits(place, lengths, not scenario.starts)
     begin(place, scenario, template)
-    traced, called = tracing.points(place, [binary, *scenario.arguments])
+    traced, called = tracing.points(place, [binary, *scenario.arguments], scenario.said)
     assert traced.code == truths[0].code, f"{scenario.name} under strace: exit {traced.code}: {traced.stderr}"
     # Words of the program that are no longer those of the scenario would look like damage, in the few cases that need them.
     stuck = []
@@ -104,7 +104,7 @@ def attempt(place, scenario, truth, point, harm=None):
     case = Case(scenario, point)
     begin(place, scenario, truth.template)
     before = place.plans()
-    case.ended = tracing.run(place, [place.binary, *scenario.arguments], point)
+    case.ended = tracing.run(place, [place.binary, *scenario.arguments], point, scenario.said)
     if harm:
         harm(place)
     if case.ended.is_met:
@@ -198,10 +198,16 @@ def acknowledged(place):
 
 def go_on(place, scenario, truth, before, found):
     again = scenario.again or scenario.arguments
+    if callable(again):
+        ended = again(place)
+        return went_on(scenario, truth, ended, found)
     # A batch that was never begun cannot be resumed.
     if "--resume" in again and place.plans() == before and scenario.arguments != RESUME:
         again = scenario.arguments
-    ended = place.program(*again, code=None)
+    went_on(scenario, truth, place.program(*again, code=None), found)
+
+
+def went_on(scenario, truth, ended, found):
     is_over = scenario.over in ended.stderr
     if ended.returncode != truth.code and not is_over:
         found(STUCK, f"going on: exit {ended.returncode}: {ended.stdout[-200:]}{ended.stderr[-300:]}")

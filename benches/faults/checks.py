@@ -47,11 +47,11 @@ class Place:
             "POLARS_MAX_THREADS": "2",
         }
 
-    def program(self, *arguments, code=0):
-        """Runs the program undisturbed. Without a code any exit is fine."""
+    def program(self, *arguments, code=0, said=""):
+        """Runs the program undisturbed, with a text as its input. Without a code any exit is fine."""
         command = [self.binary, *arguments]
         ended = subprocess.run(
-            command, cwd=self.project, env=self.environment(), capture_output=True, text=True, errors="replace", timeout=120
+            command, cwd=self.project, env=self.environment(), input=said, capture_output=True, text=True, errors="replace", timeout=120
         )
         assert code is None or ended.returncode == code, f"{arguments}: exit {ended.returncode}: {ended.stdout}{ended.stderr}"
         return ended

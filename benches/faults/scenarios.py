@@ -163,6 +163,46 @@ def retracted(place):
     place.program("retract", "quiz-1", "--reason", "wrong", "-q")
 
 
+ARM = ["--suite", "quiz", "--approach", "mine", "--id", "mine-1"]
+SAID = [
+    *(
+        line
+        for number in range(QUESTIONS)
+        for line in (
+            {"messages": {"item": f"q{number}", "entries": [{"role": "user", "content": "What?"}]}},
+            {"item": {"item": f"q{number}", "passed": number % 2 == 0, "cost_usd": 0.25}},
+        )
+    ),
+    {"score": {"metric": "calm", "value": 0.5, "unit": "fraction", "direction": "up"}},
+    {"end": {"duration_seconds": 3}},
+]
+
+
+def with_harness(place):
+    """The lines of a harness of somebody else."""
+    base(place)
+    write(place, {"said.jsonl": lines(SAID)})
+
+
+def begun(place):
+    """A harness was killed between the messages and the outcome of an item."""
+    with_harness(place)
+    write(place, {"rest.jsonl": lines(SAID[4:])})
+    place.program("record", *ARM, code=2, said=lines(SAID[:5]))
+
+
+def record_again(place):
+    """Goes on as a harness does: it asks what is decided, and sends the rest."""
+    resume = ["record", "--resume", "mine-1"]
+    asked = place.program(*resume, code=None, said="")
+    if not asked.stdout:
+        is_begun = (place.results / "mine-1.json").exists()
+        return asked if is_begun else place.program("record", *ARM, code=None, said=lines(SAID))
+    decided = {item["item"] for item in json.loads(asked.stdout.splitlines()[0])["decided"]}
+    item_of = lambda line: next((part["item"] for part in line.values() if "item" in part), None)
+    return place.program(*resume, code=None, said=lines(line for line in SAID if item_of(line) not in decided))
+
+
 def with_reimport(place):
     """The source of an import holds something else than before."""
     base(place)
@@ -212,8 +252,10 @@ class Scenario:
     writes: list = field(default_factory=list)
     # What is done before each case, undisturbed.
     before: list = field(default_factory=list)
-    # How one goes on after the command failed; itself again unless said otherwise.
-    again: list = None
+    # A file of the project that is its standard input.
+    said: str = None
+    # How one goes on after the command failed: a command, or a function of the place; itself again unless said otherwise.
+    again: object = None
     # What it says when there is nothing left to do.
     over: str = "no unfinished batch"
     # Its standard output is an answer, which must be the same each time.
@@ -265,6 +307,8 @@ SCENARIOS = [
     ),
     Scenario("verify, done", ["verify", "app", "--goal", "Fix it", "--format", "json"], checkout(True), answer=verdict, starts=True, codes=(1, 2, 3)),
     Scenario("verify, not done", ["verify", "app", "--goal", "Fix it", "--format", "json"], checkout(False), answer=verdict, starts=True, codes=(2, 3)),
+    Scenario("record", ["record", *ARM], with_harness, said="said.jsonl", again=record_again, over="is finished"),
+    Scenario("record, --resume", ["record", "--resume", "mine-1"], begun, said="rest.jsonl", again=record_again, over="is finished"),
     Scenario("import, table", ["import", "new.csv", "--map", "map.yaml"]),
     Scenario("import, several", ["import", "new.csv", "more.csv", "--map", "map.yaml"]),
     Scenario("import, foreign", ["import", "logs", "--set", "approach=ci"]),

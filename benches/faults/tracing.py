@@ -102,8 +102,9 @@ class Ended:
     call: str = ""
 
 
-def run(place, command, point=None):
-    """Runs a command in a place, perhaps disturbed; its standard output is a file, as in a build server's step."""
+def run(place, command, point=None, said=None):
+    """Runs a command in a place, perhaps disturbed; its standard output is a file, as in a build server's step, and so is what is `said` to
+    it."""
     trace = place.root / "trace"
     limits = None
     wrapped = [str(word) for word in command]
@@ -111,13 +112,14 @@ def run(place, command, point=None):
         limits = lambda: limit(point)
     elif point:
         wrapped = ["strace", "-f", "-b", "execve", "-y", "-qq", "-o", str(trace), *injection(point), *wrapped]
-    with open(place.root / "stdout", "wb+") as out, open(place.root / "stderr", "wb+") as err:
+    told = place.project / said if said else os.devnull
+    with open(told, "rb") as heard, open(place.root / "stdout", "wb+") as out, open(place.root / "stderr", "wb+") as err:
         # Without `restore_signals` a write beyond the limit of a file's length is an error, with it the end.
         child = subprocess.Popen(
             wrapped,
             cwd=place.project,
             env=place.environment(),
-            stdin=subprocess.DEVNULL,
+            stdin=heard,
             stdout=out,
             stderr=err,
             preexec_fn=limits,
@@ -170,13 +172,13 @@ def works():
         return False
 
 
-def points(place, command):
+def points(place, command, said=None):
     """Every point at which a command that makes these calls can be disturbed. Only calls on files of the place count, and its output: what
     the system's loader does is not ours."""
     trace = place.root / "calls"
     names = ",".join(f"?{name}" for name in CALLS)
     strace = ["strace", "-f", "-b", "execve", "-y", "-qq", "-s", "0", "-o", str(trace), "-e", f"trace={names}"]
-    ended = run(place, [*strace, *command])
+    ended = run(place, [*strace, *command], said=said)
     counts, found = {}, set()
     for line in trace.read_text(errors="replace").splitlines():
         called = re.match(r"(\d+) +(\w+)\((.*)", line)

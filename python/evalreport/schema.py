@@ -14,6 +14,9 @@ class _ComparedArm(TypedDict):
     not_completed: Dict[str, int]
     # Runs not counted, because an outage or an interrupt ended them.
     excluded_runs: int
+    # Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no
+    # figure and no rank.
+    crashed_runs: int
     # Runs of earlier batches, which this table does not include.
     earlier_runs: int
     can_win: bool
@@ -532,6 +535,14 @@ class SideBySide(_SideBySide, total=False):
     expected: List[str]
 
 
+class ModelNames(TypedDict):
+    """A model name on a table, and other names there that may mean the same model."""
+
+    name: str
+    # The names of other arms with the same approach.
+    perhaps: List[str]
+
+
 class ExcludedItem(TypedDict):
     """An item that an exclusion removed."""
 
@@ -574,6 +585,8 @@ class Comparison(_Comparison, total=False):
     # What both arms answered on some of the items on which they differ, if the caller collected it; see
     # [`super::Sides`].
     sides: List[SideBySide]
+    # Model names in the table that may mean the same model as others, for arms of one approach.
+    perhaps_one_model: List[ModelNames]
     # Items that `exclusions.yaml` removes from every figure of this table.
     excluded_items: List[ExcludedItem]
     # The pass rate row as it would be with the excluded items.
@@ -758,6 +771,9 @@ class _Entry(TypedDict):
     runs: int
     # Runs not counted, because an outage or an interrupt ended them.
     excluded_runs: int
+    # Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no
+    # figure and no rank.
+    crashed_runs: int
     # Counted runs that did not complete.
     failed_runs: int
     # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
@@ -829,6 +845,8 @@ class SuiteBoard(_SuiteBoard, total=False):
     unlike: Optional[UnlikePairs]
     # Arms that cannot share a board: those of the suite's newest board against those of each other one.
     apart: List[Apart]
+    # Model names on the board that may mean the same model as others, for arms of one approach.
+    perhaps_one_model: List[ModelNames]
     # Items that `exclusions.yaml` removes from every figure of this board.
     excluded_items: List[ExcludedItem]
 

@@ -29,6 +29,7 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
     output.fill(measured);
     let text = output.text();
     let ending = match (output.failure(), &text) {
+        _ if output.is_ended_session() => Ending::Success,
         _ if !output.has_result() => Ending::Unsaid,
         (None, Some(text)) if text.len() <= LONGEST_LIMIT_MESSAGE && text.contains("usage limit reached|") => {
             Ending::Failure(FailureKind::Infra, text.clone())

@@ -34,6 +34,14 @@ impl Output {
         self.result.is_some()
     }
 
+    /// Returns whether the lines are a session file, which has no result, and the model ended its last turn.
+    pub fn is_ended_session(&self) -> bool {
+        let is_ended = |message: &Value| message["message"]["stop_reason"] == "end_turn";
+        !self.has_result()
+            && self.messages.iter().any(|line| line.get("sessionId").is_some())
+            && self.spoken().next_back().is_some_and(is_ended)
+    }
+
     /// Returns the HTTP status with which the service refused the last request, if the result has it.
     pub fn status(&self) -> Option<u64> {
         as_count(self.result.as_ref()?.get("api_error_status")?)
@@ -99,7 +107,13 @@ impl Output {
             measured.usage = messages.usage();
         }
         measured.repeated = self.repeated();
-        measured.cost = result.and_then(find_cost).map(Cost::reported).unwrap_or_default();
+        // Session files and programs that were cut off have no result. Then each request has its own price.
+        let is_by_request = measured.usage == messages.usage();
+        let usd = result.and_then(find_cost).or_else(|| messages.usd().filter(|_| is_by_request));
+        measured.cost = usd.map(Cost::reported).unwrap_or_default();
+        if is_by_request && usd.is_none() {
+            measured.requests = messages.requests().cloned().collect();
+        }
         measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| messages.turns());
         measured.tools = messages.tools();
         measured.model = self.model();
@@ -209,6 +223,26 @@ mod tests {
         assert_eq!(measured.tools, Some(BTreeMap::from([("Bash".to_owned(), 2), ("Read".to_owned(), 1)])));
         assert_eq!((measured.steps, measured.cost.usd, measured.transcript.len()), (Some(2), None, 5));
         assert_eq!(measured.model.as_deref(), Some("claude-x-1"));
+    }
+
+    #[test]
+    fn a_recorded_session_has_the_cost_of_each_request_and_ends_with_its_last_turn() {
+        let line = |id: &str, model: &str, more: &str, stop: &str| {
+            format!(
+                "{{\"type\":\"assistant\",\"sessionId\":\"s\",\"requestId\":\"r{id}\",\"timestamp\":\"2026-02-01T10:00:00Z\"{more},\"message\":\
+                 {{\"id\":\"{id}\",\"model\":\"{model}\",\"stop_reason\":\"{stop}\",\"content\":[{{\"type\":\"text\",\"text\":\"{id}\"}}],\
+                 \"usage\":{{\"input_tokens\":10,\"output_tokens\":4}}}}}}\n"
+            )
+        };
+        let session = |more: &str, stop: &str| measured(&(line("1", "small", more, "tool_use") + &line("2", "large", more, stop)));
+        let (output, found) = session("", "end_turn");
+        assert!(output.is_ended_session() && output.text().as_deref() == Some("2"));
+        let models: Vec<Option<&str>> = found.requests.iter().map(|request| request.model.as_deref()).collect();
+        assert_eq!((found.cost.usd, models), (None, vec![Some("small"), Some("large")]));
+        assert!(!session("", "tool_use").0.is_ended_session(), "it was cut off");
+        let (_, told) = session(",\"costUSD\":0.25", "end_turn");
+        assert_eq!((told.cost.usd, told.requests.len()), (Some(0.5), 0), "as older versions report it");
+        assert!(!measured(STREAM).0.is_ended_session(), "printed output ends with a result");
     }
 
     #[test]

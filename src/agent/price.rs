@@ -1,9 +1,12 @@
 //! The cost of tokens, for agents that do not report it.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 
 use super::reply::{Cost, Measured};
 use crate::domain::{Price, PriceTable, Usage};
+use crate::transcript::{Request, bill};
 
 /// The configuration's price table, as of the day of the run.
 #[derive(Clone, Debug)]
@@ -17,9 +20,17 @@ impl Prices {
         Self { table: PriceTable::new(prices), day }
     }
 
-    /// Computes the cost of the measured tokens. With several models, each is priced on its own; the sum is unknown if one price is
-    /// unknown.
+    /// Computes the cost of the measured tokens. Requests and models are priced on their own if they are known; the sum is unknown if one
+    /// price is unknown.
     pub fn cost_of(&self, measured: &Measured, asked: Option<&str>) -> Cost {
+        if !measured.requests.is_empty() {
+            let day_of = |request: &Request| request.time.as_deref()?.get(..10)?.parse::<NaiveDate>().ok();
+            let requests = measured.requests.iter().map(|request| (request, day_of(request).or(Some(self.day))));
+            // The configured name stands for the only model. A helper model has prices of its own.
+            let models: BTreeSet<Option<&str>> = measured.requests.iter().map(|request| request.model.as_deref()).collect();
+            let asked = asked.filter(|_| models.len() == 1);
+            return Cost::priced(bill(&self.table, asked, requests).usd);
+        }
         if measured.by_model.len() < 2 {
             let models: Vec<&str> = measured.model.as_deref().into_iter().chain(asked).collect();
             return self.cost(&models, &measured.usage, measured.steps);
@@ -82,6 +93,27 @@ mod tests {
         assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(1)), Some(1.8));
         assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(2)), None);
         assert_eq!(usd("2026-02-01", &usage(200_000, 0, 0, 0), Some(2)), Some(0.6));
+    }
+
+    #[test]
+    fn requests_of_several_models_are_priced_apart_and_on_their_day() {
+        let request = |model: &str, day: &str| Request {
+            model: Some(model.to_owned()),
+            usage: usage(1_000_000, 0, 0, 0),
+            time: Some(format!("{day}T10:00:00Z")),
+            ..Request::default()
+        };
+        let cost = |requests: Vec<Request>, asked| {
+            let usage = requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage));
+            let measured = Measured { usage, requests, model: Some("m".to_owned()), ..Measured::default() };
+            prices("2026-07-01").cost_of(&measured, asked)
+        };
+        let both = cost(vec![request("m", "2025-01-01"), request("m", "2026-06-02")], None);
+        assert_eq!((both.usd, both.source), (Some(101.0), CostSource::Priced));
+        assert_eq!(cost(vec![request("m-dated", "2026-06-02")], Some("m")).usd, Some(1.0), "the configured name of the only model");
+        assert_eq!(cost(vec![request("m", "2026-06-02"), request("helper", "2026-06-02")], Some("m")), Cost::default());
+        let fast = Request { has_other_price: true, ..request("m", "2026-06-02") };
+        assert_eq!(cost(vec![fast], Some("m")), Cost::default());
     }
 
     #[test]

@@ -93,6 +93,7 @@ impl Replay {
         let measured = Measured {
             usage: value.get("usage").map(find_usage).unwrap_or_default(),
             by_model: BTreeMap::new(),
+            requests: Vec::new(),
             cost: value.get("cost_usd").and_then(as_amount).map(Cost::reported).unwrap_or_default(),
             calls: None,
             steps: value.get("steps").and_then(as_count),

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::outage::is_refusal;
 use crate::config::Budget;
 use crate::domain::{CostSource, ItemStatus, Repeated, Usage, visible};
+use crate::transcript::Request;
 
 /// Maximum bytes of raw text kept.
 pub const MOST_RAW_BYTES: usize = 256 * 1024;
@@ -44,6 +45,8 @@ pub struct Measured {
     pub usage: Usage,
     /// The tokens by model, if the agent reports more than one model.
     pub by_model: BTreeMap<String, Usage>,
+    /// The requests whose tokens are all of `usage`, if each can be priced on its own.
+    pub requests: Vec<Request>,
     pub cost: Cost,
     /// Number of agent calls, if there was more than one or the program reports it.
     pub calls: Option<u64>,

@@ -181,7 +181,7 @@ pub(super) struct Selection {
     /// Only runs of this approach; repeatable
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Selection")]
     pub approach: Vec<String>,
-    /// Only runs with this model; repeatable
+    /// Only runs with this model; an alias or undated name selects its dated names too; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub model: Vec<String>,
     /// Only runs with this tag; repeatable, all must match

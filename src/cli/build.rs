@@ -18,6 +18,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let filter = arguments.selection.filter()?;
     let settings = &foreign::with_paths(settings, &arguments.paths)?;
     let mut warehouse = settings.open()?;
+    let filter = selection::with_model_names(&warehouse, filter);
     if warehouse.runs().is_empty() {
         output::say(settings, "note: no results yet; the site says so");
     } else {

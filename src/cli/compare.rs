@@ -25,6 +25,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let (mut warehouse, held) = open(settings, arguments)?;
     name_targets(&warehouse, &what, &mut filter)?;
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
+    let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };

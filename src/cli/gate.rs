@@ -53,6 +53,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         // Files of the same name and content are the same run. If both sides name it, it counts on both.
         both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
     }
+    let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };

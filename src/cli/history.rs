@@ -15,6 +15,7 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy(settings, &arguments.judging)?;
     let mut warehouse = settings.open()?;
+    let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     let histories = history(&warehouse, &filter, &policy);
     let retracted = retracted(&warehouse, &filter);

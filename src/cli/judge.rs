@@ -29,7 +29,7 @@ use super::{clock, exit_code, labels, output, selection};
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
     let warehouse = settings.open()?;
     output::refuse_unread("what is judged", warehouse.problems())?;
-    let mut filter = arguments.selection.filter()?;
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
     let labels = arguments.agreement.as_deref().map(labels::read).transpose()?;
     filter.ids.clone_from(&arguments.ids);
     let has_own_selection = labels.is_some() || arguments.against.is_some() || arguments.retry;

@@ -17,6 +17,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let policy = policy::policy(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;
     let mut warehouse = settings.open()?;
+    let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, arguments.resample);

@@ -14,7 +14,7 @@ use super::{exit_code, output, runnable, selection, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
-    let filter = arguments.selection.filter()?;
+    let filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
     let suites = suite_lines(&warehouse, &filter);
     // A user who selects runs asks about results, not about what can be run.
     let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };

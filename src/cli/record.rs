@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tracing::info;
 
 use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, Usage, visible};
-use crate::results::{Begun, Journal, MAX_LINE_BYTES, ScoreLine, Store, scan};
+use crate::results::{Begun, Journal, MAX_LINE_BYTES, ScoreLine, Store, StoreError, scan};
 use crate::run::add_items;
 
 use super::arguments::Record;
@@ -120,7 +120,15 @@ pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure
             continue;
         }
         let (n, line) = parse(&bytes);
-        let done = line.and_then(|line| recording.take(line));
+        let done = match line.map_err(Refusal::Line).and_then(|line| recording.take(line)) {
+            Ok(done) => Ok(done),
+            Err(Refusal::Line(failure)) => Err(failure),
+            Err(Refusal::Store(error)) => {
+                // Without this outcome, the end of the run would be the end of another run.
+                answer(json!({"error": error.to_string(), "hint": recording.resumed_by()}), n)?;
+                return Err(Failure::from(error).with_hint(recording.resumed_by()));
+            }
+        };
         let has_ended = matches!(done, Ok(Some(_)));
         let told = match done {
             Ok(Some(committed)) => committed,
@@ -207,12 +215,19 @@ impl Recording {
             tags: assignments("--tag", &arguments.tag, "--tag KEY=VALUE")?,
             suite_version: arguments.suite_version.clone(),
         };
-        let is_there = || store.run_dir(&id).try_exists().unwrap_or(true);
-        if !store.has(&id)? && is_there() {
-            return Err(Failure::new(format!("run `{id}` was begun before, at {}", shown(&store.run_dir(&id))))
-                .with_hint(format!("`evalreport record --resume {id}` resumes it; another id makes another run")));
+        let begun_before = || {
+            Failure::new(format!("run `{id}` was begun before, at {}", shown(&store.run_dir(&id))))
+                .with_hint(format!("`evalreport record --resume {id}` resumes it; another id makes another run"))
+        };
+        if !store.has(&id)? && Begun::load(&store.run_dir(&id))?.is_some() {
+            return Err(begun_before());
         }
-        let journal = store.journal(&id)?;
+        let mut journal = store.journal(&id)?;
+        if !journal.decided()?.is_empty() {
+            return Err(begun_before());
+        }
+        // A folder without outcomes is left if beginning failed. It becomes this run.
+        journal.clear()?;
         begun.save(&store, &id)?;
         info!(run = %id, suite = begun.suite, approach = begun.approach, "recording begun");
         let evaluator = name("evaluator", &arguments.evaluator)?;
@@ -236,7 +251,7 @@ impl Recording {
                     .with_hint("give more of the id"));
             }
         };
-        let journal = store.journal(&id)?;
+        let mut journal = store.journal(&id)?;
         let Some(begun) = Begun::load(&store.run_dir(&id))? else {
             return Err(
                 Failure::new(format!("run `{id}` was not begun by `record`")).with_hint("`evalreport run --resume` resumes runs of a plan")
@@ -244,6 +259,8 @@ impl Recording {
         };
         let of_outcome = |outcome: ItemOutcome| (outcome.kind, outcome.evaluator, outcome.item, outcome.attempt);
         let seen: BTreeSet<_> = journal.decided()?.into_iter().map(|(outcome, _)| of_outcome(outcome)).collect();
+        // The harness asks the other items again, and sends their messages again.
+        journal.keep_transcript_of(&seen.iter().map(|(_, _, item, _)| item.clone()).collect())?;
         info!(run = %id, outcomes = seen.len(), "recording resumed");
         let evaluator = name("evaluator", &arguments.evaluator)?;
         Ok(Self { store, id, begun, journal, kind, evaluator, seen, start: None })
@@ -269,7 +286,7 @@ impl Recording {
     }
 
     /// Stores what a line says. Returns the last answer if the line ends the run.
-    fn take(&mut self, line: Line) -> Result<Option<Value>, Failure> {
+    fn take(&mut self, line: Line) -> Result<Option<Value>, Refusal> {
         let Line { item, messages, score, end } = line;
         match (item, messages, score, end) {
             (Some(item), None, None, None) => self.item(item).map(|()| None),
@@ -282,11 +299,18 @@ impl Recording {
                 Ok(None)
             }
             (None, None, None, Some(end)) => self.end(end).map(Some),
-            _ => Err(Failure::new("the line needs one key of `item`, `messages`, `score` and `end`")),
+            _ => Err(Failure::new("the line needs one key of `item`, `messages`, `score` and `end`").into()),
         }
     }
 
-    fn item(&mut self, item: Item) -> Result<(), Failure> {
+    fn item(&mut self, item: Item) -> Result<(), Refusal> {
+        let (outcome, details) = self.outcome(item)?;
+        self.journal.append(&outcome, &details)?;
+        self.seen.insert((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt));
+        Ok(())
+    }
+
+    fn outcome(&self, item: Item) -> Result<(ItemOutcome, ItemDetails), Failure> {
         let status = match (item.status, item.passed) {
             (Some(status), None) => status,
             (None, Some(true)) => ItemStatus::Pass,
@@ -331,13 +355,11 @@ impl Recording {
             input_tokens: item.input_tokens,
             output_tokens: item.output_tokens,
         };
-        self.journal.append(&outcome, &details)?;
-        self.seen.insert(key);
-        Ok(())
+        Ok((outcome, details))
     }
 
     /// Commits the run.
-    fn end(&mut self, end: End) -> Result<Value, Failure> {
+    fn end(&mut self, end: End) -> Result<Value, Refusal> {
         let duration = measured("duration_seconds", end.duration_seconds)?;
         let cost = measured("cost_usd", end.cost_usd)?;
         self.journal.sync()?;
@@ -383,7 +405,31 @@ impl Recording {
             Ok(()) => format!("the input ended without `end`: run `{}` has {outcomes} and is not finished", self.id),
             Err(error) => error.whole(),
         };
-        Failure::new(kept).with_hint(format!("`evalreport record --resume {}` resumes it", self.id))
+        Failure::new(kept).with_hint(self.resumed_by())
+    }
+
+    fn resumed_by(&self) -> String {
+        format!("`evalreport record --resume {}` resumes it", self.id)
+    }
+}
+
+/// Why a line was not stored.
+enum Refusal {
+    /// The line is wrong. The recording goes on.
+    Line(Failure),
+    /// The store cannot be written to, so nothing more can be recorded.
+    Store(StoreError),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self::Line(failure)
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Converts selection arguments into a filter, and checks it against the stored runs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::domain::{Filter, Run, RunId, nearest, visible};
+use crate::domain::{Filter, Run, RunId, may_mean, nearest, visible};
 use crate::views::batch_of;
 use crate::warehouse::Warehouse;
 
@@ -77,6 +78,22 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
     Ok(())
 }
 
+/// Adds to each model of the filter the stored names that may mean it: `sonnet` selects its dated names too. What is stored in a filter, such
+/// as a tombstone, keeps the exact names.
+pub(super) fn with_model_names(warehouse: &Warehouse, filter: Filter) -> Filter {
+    let known: BTreeSet<&str> = warehouse.runs().iter().map(|row| row.run.model.as_str()).collect();
+    let mut models = filter.models.clone();
+    for asked in &filter.models {
+        let meant = known.iter().filter(|name| may_mean(asked, name));
+        models.extend(meant.map(|name| (*name).to_owned()));
+    }
+    // Of a name that no run has, only those that it means.
+    models.retain(|name| known.contains(name.as_str()) || !known.iter().any(|known| may_mean(name, known)));
+    models.sort();
+    models.dedup();
+    Filter { models, ..filter }
+}
+
 /// Completes abbreviated run ids, so that a stored selection keeps its meaning when more runs are added.
 pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<String>, Failure> {
     // If there are no runs, the selection is refused for that reason later.
@@ -140,7 +157,7 @@ pub(super) fn named<'a>(text: &str, ids: impl Iterator<Item = &'a RunId> + Clone
 
 /// Returns the failure for an unknown name, with the nearest known name or some known names.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
-    let known: std::collections::BTreeSet<&str> = known.collect();
+    let known: BTreeSet<&str> = known.collect();
     let failure = Failure::new(format!("no {what} `{}`", visible(name)));
     match nearest(name, known.iter().copied()) {
         Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),

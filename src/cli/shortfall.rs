@@ -115,7 +115,7 @@ impl OfArm<'_> {
 
     /// Says whether a run measured anything about its arm.
     fn is_measured(&self, record: &Run, store: &Store) -> bool {
-        if !record.status.is_counted() || record.measured_nothing() {
+        if !record.status.is_counted() || record.measured_nothing(None) {
             return false;
         }
         if self.questions.is_some() {

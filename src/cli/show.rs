@@ -23,7 +23,7 @@ const ITEMS_ON_A_SCREEN: usize = 20;
 
 pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
-    let mut filter = arguments.selection.filter()?;
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
     filter.ids.clone_from(&arguments.ids);
     if filter.is_empty() {
         return Err(Failure::new("show needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));

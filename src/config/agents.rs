@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ids::Ids;
 use super::{command, duration};
-use crate::document::{Fields, quote};
+use crate::document::{Fields, Value, quote};
 use crate::domain::Problem;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -99,10 +99,7 @@ pub(super) fn read(fields: &mut Fields) -> (Vec<Agent>, Ids) {
 
 fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
     let id = ids.take(&mut fields);
-    let kind = fields.one_of("type", &AgentKind::ALL.map(|kind| (kind.name(), kind)));
-    if fields.child("type").is_none() {
-        fields.reject_missing("type");
-    }
+    let kind = read_kind(&mut fields);
     if let Some(kind) = kind {
         check_keys(&mut fields, kind);
     }
@@ -134,6 +131,21 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
         temperature,
         timeout,
     })
+}
+
+fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
+    let Some(node) = fields.child("type") else {
+        fields.reject_missing("type");
+        return None;
+    };
+    // The type of agents in cogni.
+    if matches!(&node.value, Value::Scalar(scalar) if scalar.text == "builtin") {
+        let message = format!("{} is `builtin`, which evalreport does not have", quote(&fields.path_of("type")));
+        let hint = "write `type: claude` or `type: command` for an agent with tools, `type: openai` or `type: anthropic` for one without";
+        fields.reject("type", message, Some(hint.to_owned()));
+        return None;
+    }
+    fields.one_of("type", &AgentKind::ALL.map(|kind| (kind.name(), kind)))
 }
 
 fn listed(names: &[String]) -> String {

@@ -133,13 +133,17 @@ fn read_fields(mut fields: Fields) -> Config {
         site: site::read(&mut fields),
         aliases: aliases::read(&mut fields),
     };
-    if fields.child("adapters").is_some() {
-        let hint = "describe agents under `agents` and what to ask them as tasks of `type: question_eval`";
-        fields.reject("adapters", "`adapters` were replaced by question evaluation", Some(hint.to_owned()));
-    }
+    fields.replaced(&REPLACED);
     fields.finish();
     config
 }
+
+/// Keys of cogni's configuration that this one does not have.
+const REPLACED: [(&str, &str); 3] = [
+    ("adapters", "describe agents under `agents`, and their questions as tasks of `type: question_eval`"),
+    ("rate_limiter", "remove it: `concurrency` of a task and --jobs limit parallel questions, and `Retry-After` is obeyed"),
+    ("repo", "remove it: --results DIR replaces `output_dir`; run `setup_commands` before evalreport, as a step of your build"),
+];
 
 fn check_version(fields: &mut Fields) {
     if fields.child("version").is_none() {

@@ -49,6 +49,7 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
         let message = format!("{} must be at least 1", quote(&fields.path_of("concurrency")));
         fields.reject("concurrency", message, None);
     }
+    fields.replaced(&[("compaction", "remove it: the agent compacts its own context")]);
     fields.finish();
     Some(Task { id: id?, agent, model, questions_file: questions_file?, suite, budget, concurrency })
 }

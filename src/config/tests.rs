@@ -67,10 +67,10 @@ fn the_guide_names_every_key_of_the_top_level() {
     for hint in problems.iter().filter_map(|problem| problem.hint.as_deref()) {
         known.extend(hint.strip_prefix("known keys here: ").into_iter().flat_map(|keys| keys.split(", ")));
     }
-    assert_eq!(known.len(), 16, "{known:?}");
+    assert_eq!(known.len(), 15, "{known:?}");
     for key in known {
         assert!(GUIDE.contains(&format!("`{key}`")), "{key}");
-        assert!(key == "adapters" || example().contains(&format!("\n{key}:")) || example().starts_with(key), "{key}");
+        assert!(example().contains(&format!("\n{key}:")) || example().starts_with(key), "{key}");
     }
 }
 
@@ -143,13 +143,30 @@ fn what_question_evaluation_replaced_is_said() {
     refused(
         "adapters:\n  - id: x\ntasks:\n  - {id: t, type: cucumber_eval, features: [x]}\n  - {id: u, type: other}\n  - {id: v}\n",
         &[
-            "c.yaml:3:3: `adapters` were replaced by question evaluation \
-             [describe agents under `agents` and what to ask them as tasks of `type: question_eval`]",
+            "c.yaml:2:1: unknown key `adapters` \
+             [describe agents under `agents`, and their questions as tasks of `type: question_eval`]",
             "c.yaml:5:19: `tasks[0].type` is `cucumber_eval`, which question evaluation replaced \
              [write the scenarios as questions and use type: question_eval with `questions_file`]",
             "c.yaml:6:19: `tasks[1].type` must be `question_eval`, not `other`",
             "c.yaml:7:5: `tasks[2].questions_file` is missing",
             "c.yaml:7:5: `tasks[2].type` is missing [write type: question_eval]",
+        ],
+    );
+}
+
+#[test]
+fn every_key_of_cogni_without_a_counterpart_names_its_replacement() {
+    refused(
+        "repo: {output_dir: out, setup_commands: [npm ci]}\nagents:\n  - {id: a, type: builtin}\n\
+         tasks:\n  - {id: t, type: question_eval, questions_file: q.yaml, compaction: {}}\nrate_limiter: {}\n",
+        &[
+            "c.yaml:2:1: unknown key `repo` \
+             [remove it: --results DIR replaces `output_dir`; run `setup_commands` before evalreport, as a step of your build]",
+            "c.yaml:4:19: `agents[0].type` is `builtin`, which evalreport does not have \
+             [write `type: claude` or `type: command` for an agent with tools, `type: openai` or `type: anthropic` for one without]",
+            "c.yaml:6:58: unknown key `tasks[0].compaction` [remove it: the agent compacts its own context]",
+            "c.yaml:7:1: unknown key `rate_limiter` \
+             [remove it: `concurrency` of a task and --jobs limit parallel questions, and `Retry-After` is obeyed]",
         ],
     );
 }

@@ -18,6 +18,8 @@ pub struct Fields<'d, 'p> {
     entries: &'d [(Key, Node)],
     /// The keys asked for so far, which are the map's valid keys.
     known: Vec<String>,
+    /// Keys of earlier tools that this map does not take, each with its replacement.
+    replaced: &'static [(&'static str, &'static str)],
     problems: &'p mut Vec<Problem>,
 }
 
@@ -30,7 +32,7 @@ impl<'d, 'p> Fields<'d, 'p> {
             problems.push(Problem::at(file, node.line, node.column, format!("{what} must be a map of keys, not {}", node.noun())));
             return None;
         };
-        Some(Self { file, path, line: node.line, column: node.column, entries, known: Vec::new(), problems })
+        Some(Self { file, path, line: node.line, column: node.column, entries, known: Vec::new(), replaced: &[], problems })
     }
 
     pub fn file(&self) -> &'d str {
@@ -267,11 +269,17 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Reports each key that no method asked for, with the nearest valid key.
+    /// Names the replacement of keys that this map does not take, for [`Fields::finish`].
+    pub fn replaced(&mut self, keys: &'static [(&'static str, &'static str)]) {
+        self.replaced = keys;
+    }
+
+    /// Reports each key that no method asked for, with its replacement or the nearest valid key.
     pub fn finish(self) {
         for (key, _) in self.entries.iter().filter(|(key, _)| !self.known.contains(&key.text)) {
             let known = self.known.iter().map(String::as_str);
-            let hint = nearest_hint(&key.text, known.clone()).unwrap_or_else(|| {
+            let replacement = self.replaced.iter().find(|(old, _)| *old == key.text).map(|(_, hint)| (*hint).to_owned());
+            let hint = replacement.or_else(|| nearest_hint(&key.text, known.clone())).unwrap_or_else(|| {
                 let mut known: Vec<&str> = known.collect();
                 known.sort_unstable();
                 format!("known keys here: {}", known.join(", "))

@@ -42,7 +42,7 @@ pub use metric::{
     BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
     parse_amount, score_label,
 };
-pub use model_name::is_same_model;
+pub use model_name::{is_same_model, may_mean};
 pub use moment::{date_of, nanoseconds};
 pub use names::CONFIGURATION_NAMES;
 pub use price::{Price, PriceTable, PriceTier, TokenPrices};

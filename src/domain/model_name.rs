@@ -3,6 +3,9 @@
 /// Suffix for the current release of a model.
 const LATEST: &str = "latest";
 
+/// Models of runs without a model, and of runs whose source does not name it.
+const NAMELESS: [&str; 2] = ["none", "unknown"];
+
 /// Returns whether an agent that reports `reported` used the requested model. Services report a dated name for an undated one, and programs
 /// the full name for an alias.
 ///
@@ -17,8 +20,22 @@ pub fn is_same_model(asked: &str, reported: &str) -> bool {
     !asked.is_empty() && !has_digit(&asked) && reported.windows(asked.len()).any(|window| *window == asked)
 }
 
+/// Returns whether someone who writes `asked` may mean the model that a run calls `name`: its own name, or an alias or undated name of it. A
+/// dated name means only itself, and so do the words for a run without a known model.
+pub fn may_mean(asked: &str, name: &str) -> bool {
+    let is_name = !asked.is_empty() && !NAMELESS.contains(&asked) && date_length(&words(asked)) == 0;
+    asked == name || is_name && is_same_model(asked, name)
+}
+
 /// Returns the words of a name in lower case, without provider (`anthropic/…`), context size (`…[1m]`) and date.
 fn parts(name: &str) -> Vec<String> {
+    let mut parts = words(name);
+    let dated = date_length(&parts);
+    parts.truncate(parts.len() - dated);
+    parts
+}
+
+fn words(name: &str) -> Vec<String> {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.split('[').next().unwrap_or_default();
@@ -26,8 +43,6 @@ fn parts(name: &str) -> Vec<String> {
     if parts.last().is_some_and(|last| last == LATEST) {
         parts.pop();
     }
-    let dated = date_length(&parts);
-    parts.truncate(parts.len() - dated);
     parts
 }
 
@@ -62,6 +77,19 @@ mod tests {
         ] {
             assert!(is_same_model(asked, reported), "{asked}: {reported}");
         }
+    }
+
+    #[test]
+    fn a_dated_name_means_only_itself() {
+        let dated = "claude-sonnet-4-5-20250929";
+        for asked in ["sonnet", "claude-sonnet-4-5", "claude-sonnet-4-5-latest", dated] {
+            assert!(may_mean(asked, dated), "{asked}");
+        }
+        for asked in ["opus", "claude-sonnet-4", "claude-sonnet-4-5-20251101", "anthropic/claude-sonnet-4-5-20250929", ""] {
+            assert!(!may_mean(asked, dated), "{asked}");
+        }
+        assert!(!may_mean(dated, "claude-sonnet-4-5") && may_mean("", ""));
+        assert!(!may_mean("unknown", "unknown (report.xml)") && may_mean("unknown", "unknown"));
     }
 
     #[test]

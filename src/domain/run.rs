@@ -293,8 +293,15 @@ pub struct Run {
 
 impl Run {
     /// Returns whether a run of ours says nothing about its arm, because the agent crashed at every question or before it wrote any file.
-    pub fn measured_nothing(&self) -> bool {
-        self.status == RunStatus::Failed && self.files_generated.unwrap_or(0) == 0 && self.provenance.is_none()
+    /// `answered` is the number of its outcomes that an agent's answer decided, if the run has outcomes.
+    pub fn measured_nothing(&self, answered: Option<u64>) -> bool {
+        let is_empty = match (self.files_generated, answered) {
+            // Tests of an empty folder may pass.
+            (Some(files), _) => files == 0,
+            (None, Some(answered)) => answered == 0,
+            (None, None) => self.shared_tests_passed.unwrap_or(0) == 0,
+        };
+        is_empty && self.status == RunStatus::Failed && self.provenance.is_none()
     }
 
     /// Returns a completed run without measurements.

@@ -29,11 +29,25 @@ pub struct ArmRuns<'a> {
     pub counted: Vec<&'a RunRow>,
     /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded: Vec<&'a RunRow>,
+    /// Runs not counted, because the agent crashed in every run of the arm before anything was measured.
+    pub crashed: Vec<&'a RunRow>,
     /// Runs of earlier batches, which are not used here.
     pub earlier: usize,
 }
 
-impl ArmRuns<'_> {
+impl<'a> ArmRuns<'a> {
+    /// Returns the arm without counted runs if none of them measured anything, so that it has no figure and no rank anywhere. If one run
+    /// measured something, crashes count as not passed. Gates do not ask this: a crash of the new runs must not pass.
+    pub(crate) fn measured(self) -> Self {
+        let has_crashed = |row: &&RunRow| row.run.measured_nothing(row.items.map(|items| items.answered));
+        if self.counted.iter().all(has_crashed) { Self { crashed: self.counted, counted: Vec::new(), ..self } } else { self }
+    }
+
+    /// Returns all runs, counted or not.
+    pub fn all(&self) -> impl Iterator<Item = &'a RunRow> {
+        self.counted.iter().chain(&self.excluded).chain(&self.crashed).copied()
+    }
+
     /// Returns whether at least one run completed. An arm of failed runs cannot win.
     pub fn can_win(&self) -> bool {
         self.counted.iter().any(|row| row.run.status == RunStatus::Completed)
@@ -92,7 +106,7 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
             }
             let earlier = all - rows.len();
             let (counted, excluded) = rows.into_iter().partition(|row| row.run.status.is_counted());
-            ArmRuns { arm, counted, excluded, earlier }
+            ArmRuns { arm, counted, excluded, crashed: Vec::new(), earlier }
         })
         .collect()
 }

@@ -117,9 +117,9 @@ fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
     let mut taken: Vec<&'a RunRow> = Vec::new();
     for arm in head {
-        let own = arm.counted.iter().chain(&arm.excluded);
-        let Some(newest) = own.clone().map(|row| time(row)).max() else { continue };
-        let own: BTreeSet<&str> = own.map(|row| batch_of(&row.run)).collect();
+        let own = || arm.all();
+        let Some(newest) = own().map(time).max() else { continue };
+        let own: BTreeSet<&str> = own().map(|row| batch_of(&row.run)).collect();
         let mut earlier = BTreeMap::<&str, Vec<&'a RunRow>>::new();
         for row in rows.iter().filter(|row| Arm::of(&row.run) == arm.arm && !own.contains(batch_of(&row.run))) {
             earlier.entry(batch_of(&row.run)).or_default().push(row);

@@ -37,7 +37,8 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
             });
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let (suite, suite_version) = (suite.clone(), suite_version.clone());
-            groups.push(SuiteGroup { suite, suite_version, source, arms: arm_runs(&rows, grouping), newest });
+            let arms = arm_runs(&rows, grouping).into_iter().map(ArmRuns::measured).collect();
+            groups.push(SuiteGroup { suite, suite_version, source, arms, newest });
         }
     }
     groups.sort_by(|left, right| {
@@ -80,7 +81,7 @@ fn are_alike(warehouse: &Warehouse, (suite, version): (&str, Option<&str>), one:
 /// Represents a source by a few of its runs: comparing all of a hundred files would be as slow as comparing all arms.
 fn as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
     let counted = rows.iter().copied().filter(|row| row.run.status.is_counted()).take(MOST_RUNS).collect();
-    ArmRuns { arm: Arm { approach: name.to_owned(), model: String::new() }, counted, excluded: Vec::new(), earlier: 0 }
+    ArmRuns { arm: Arm { approach: name.to_owned(), model: String::new() }, counted, excluded: Vec::new(), crashed: Vec::new(), earlier: 0 }
 }
 
 /// Maximum number of runs compared per source.

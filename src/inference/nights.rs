@@ -100,7 +100,7 @@ fn by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
 }
 
 fn night_arm<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
-    ArmRuns { arm: arm.clone(), counted: rows.to_vec(), excluded: Vec::new(), earlier: 0 }
+    ArmRuns { arm: arm.clone(), counted: rows.to_vec(), excluded: Vec::new(), crashed: Vec::new(), earlier: 0 }
 }
 
 impl Night {

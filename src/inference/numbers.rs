@@ -31,7 +31,7 @@ impl RunSample {
     pub fn of(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
         let taken = arm.counted.iter().filter(|row| is_measured(metric, row));
         let values: Vec<f64> = taken.filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
-        let uncounted = arm.counted.iter().filter_map(|row| value(row)).count() - values.len();
+        let uncounted = arm.counted.iter().chain(&arm.crashed).filter_map(|row| value(row)).count() - values.len();
         let limited = arm.counted.iter().filter(|row| row.run.status == RunStatus::Limit).count();
         Self { values, uncounted, censored: if metric.unit == Unit::Seconds { limited } else { 0 } }
     }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each};
 use crate::files;
-use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, beside_run, run_files};
 use crate::results::to_json;
 use crate::views::{
     CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of,
@@ -142,7 +142,8 @@ impl Site<'_> {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
                 let turn = serialised(&self.plan.run_turn(made.row.run.id.as_str()));
                 let transcripts = serialised(&made.transcripts);
-                Some(self.write_run(made, self.stamp([around.as_str(), sources, &turn, &transcripts])))
+                let beside = beside_run(self.overview, self.plan, &made.page, &made.items, &made.transcripts);
+                Some(self.write_run(made, self.stamp([around.as_str(), sources, &turn, &transcripts, &beside])))
             };
             let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, PublishError>>()?;
             done += some.len();
@@ -241,7 +242,10 @@ impl Site<'_> {
         });
         let (items, reasons) = items.apart();
         let transcripts = match self.plan.run_segment(id.as_str()) {
-            Some(segment) => transcripts.of_run(&self.stores, texts, row, &items, segment)?,
+            Some(segment) => {
+                let arms = self.plan.suite_of_run(id.as_str()).map_or(0, |place| self.overview.suites[place].items.arms.len());
+                transcripts.of_run(&self.stores, texts, row, &items, segment, arms)?
+            }
             None => RunTranscripts::default(),
         };
         let scores = self.stores.beside(self.warehouse, id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
-use crate::render::format;
+use crate::render::{format, html::MOST_BESIDE};
 use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle};
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -44,6 +44,8 @@ const SHORT: u64 = 2 << 10;
 const PAGE: usize = 120 << 10;
 /// Bytes of markup around one transcript, and around one of its parts.
 const AROUND: usize = 900;
+/// Bytes of another arm's outcome beside a transcript.
+const OTHER_ARM: usize = 200;
 const AROUND_PART: usize = 250;
 
 /// Choices and totals for the whole site.
@@ -118,7 +120,7 @@ impl Transcripts {
         suite
     }
 
-    /// Reads a run's transcripts and takes those to show. `segment` is the run's part of addresses.
+    /// Reads a run's transcripts and takes those to show. `segment` is the run's part of addresses, `arms` the number of arms of its suite.
     pub fn of_run(
         &mut self,
         stores: &Stores<'_>,
@@ -126,6 +128,7 @@ impl Transcripts {
         row: &RunRow,
         pages: &[ItemPage],
         segment: &str,
+        arms: usize,
     ) -> Result<RunTranscripts, PublishError> {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
@@ -143,6 +146,7 @@ impl Transcripts {
         }
         let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
         let file = stores.journal_of(id, "transcript.jsonl");
+        let around = AROUND + OTHER_ARM * arms.saturating_sub(1).min(MOST_BESIDE);
         let mut page_bytes = 0;
         for (item, said) in found {
             let parts = said.into_parts();
@@ -161,7 +165,7 @@ impl Transcripts {
             let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
             let kept: usize = parts.iter().map(|part| AROUND_PART + escaped_length(&part.text)).sum();
             let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
-            let kept = AROUND + if same_as.is_some() { 0 } else { kept };
+            let kept = around + if same_as.is_some() { 0 } else { kept };
             if run.pages.is_empty() || page_bytes + kept > PAGE {
                 run.pages.push(Vec::new());
                 page_bytes = 0;

@@ -358,10 +358,10 @@ impl<'a> Columns<'a> {
     }
 
     fn not_counted(&self) -> Filled {
-        let keys = ["failed_runs", "excluded_runs", "disagreeing_runs", "possibly_cached"];
+        let keys = ["failed_runs", "excluded_runs", "crashed_runs", "disagreeing_runs", "possibly_cached"];
         self.each(Column::words("Notes").keys(keys).seen(Seen::Lines).rank(1), |entry| {
-            let counts = [entry.failed_runs, entry.excluded_runs, entry.disagreeing_runs, entry.possibly_cached];
-            Cell { is_unknown: counts == [0; 4], ..Cell::shown(words::exclusions(entry).unwrap_or_default()).data(counts.map(Datum::from)) }
+            let counts = [entry.failed_runs, entry.excluded_runs, entry.crashed_runs, entry.disagreeing_runs, entry.possibly_cached];
+            Cell { is_unknown: counts == [0; 5], ..Cell::shown(words::exclusions(entry).unwrap_or_default()).data(counts.map(Datum::from)) }
         })
     }
 }

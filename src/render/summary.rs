@@ -37,6 +37,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         comparison.primary_not_measured.iter().map(|name| super::words::primary_not_measured(name, decides)).collect();
     notes.extend(variation(comparison));
+    notes.extend(super::words::perhaps_one_model(&comparison.perhaps_one_model));
     for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
             notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));
@@ -52,6 +53,12 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
         }
         if arm.excluded_runs > 0 {
             notes.push(format!("{name}: {} not counted (outage or interrupted).", count_runs(arm.excluded_runs)));
+        }
+        if arm.crashed_runs > 0 {
+            notes.push(format!(
+                "{name}: {} crashed before anything was measured, so it has no rate and no rank.",
+                count_runs(arm.crashed_runs)
+            ));
         }
     }
     notes

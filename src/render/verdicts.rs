@@ -18,9 +18,8 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
         [pair] => short_pair(row, pair, &names),
         pairs => {
             if let Some(winner) = evidence.winner {
-                let is_fixed = pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
-                let how = if is_fixed { "is ahead of all others in every run" } else { "wins against all others" };
-                return format!("{} {how}", names[winner]);
+                let others = only_other(row, winner, &names).map_or("all others", String::as_str);
+                return format!("{} {}", names[winner], beats(evidence, others));
             }
             if let Some(reason) = pairs.iter().map(|pair| incomparable(pair.verdict)).collect::<Option<Vec<_>>>() {
                 return reason.first().map_or_else(String::new, |reason| not_comparable(*reason).to_owned());
@@ -151,11 +150,6 @@ pub(super) fn places(pair: &PairEvidence) -> usize {
 /// Formats a difference with its unit, without its sign.
 pub(super) fn amount(metric: &Metric, value: f64) -> String {
     amount_to(metric, value, 1)
-}
-
-/// Formats a difference with its unit, as precisely as the pair's rates.
-pub(super) fn amount_of(metric: &Metric, pair: &PairEvidence, value: f64) -> String {
-    amount_to(metric, value, places(pair))
 }
 
 fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
@@ -471,17 +465,38 @@ pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     }
 }
 
+/// Returns the arms with a value.
+fn measured(row: &ComparisonRow) -> impl Iterator<Item = usize> + '_ {
+    (0..row.cells.len()).filter(|arm| row.cells[*arm].value.is_some())
+}
+
+/// Returns the other arm's name if only one other was measured.
+fn only_other<'n>(row: &ComparisonRow, winner: usize, names: &'n [String]) -> Option<&'n String> {
+    let mut others = measured(row).filter(|arm| *arm != winner);
+    let only = others.next().filter(|_| others.next().is_none())?;
+    names.get(only)
+}
+
+/// Returns whether one arm is ahead in every run of all arms that have data.
+fn is_fixed(evidence: &Evidence) -> bool {
+    let mut known = evidence.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }))
+}
+
+fn beats(evidence: &Evidence, others: &str) -> String {
+    if is_fixed(evidence) { format!("is ahead of {others} in every run") } else { format!("wins against {others}") }
+}
+
 /// Describes the winner or leader among several arms.
 fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let evidence = &row.evidence;
     let label = words::metric(&row.metric);
     let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
-        let others = words::other_arms(names.len() as u64 - 1);
-        if evidence.pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. })) {
-            return format!("{} is ahead of {others} in every run on {label}. The result is fixed", names[winner]);
-        }
-        return format!("{} wins against {others} on {label}{adjusted}", names[winner]);
+        let others = only_other(row, winner, names).cloned().unwrap_or_else(|| words::other_arms(measured(row).count() as u64 - 1));
+        let how = beats(evidence, &others);
+        let end = if is_fixed(evidence) { ". The result is fixed" } else { &adjusted };
+        return format!("{} {how} on {label}{end}", names[winner]);
     }
     let why = || evidence.pairs.iter().find_map(|pair| reason(pair.verdict)).map_or_else(String::new, |reason| format!(": {reason}"));
     if evidence.leading.is_empty() {
@@ -595,7 +610,10 @@ pub fn leading(board: &SuiteBoard) -> Vec<String> {
 
 /// Explains the rank ranges, the smallest detectable difference, and the arms' comparability on this board.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
-    let comparability = || comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart));
+    let comparability = || {
+        let names = words::perhaps_one_model(&board.perhaps_one_model);
+        comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart)).chain(names)
+    };
     let Some(evidence) = &board.evidence else { return comparability().collect() };
     let mut notes = Vec::new();
     let family = match (evidence.tested, evidence.adjustment) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
-use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard};
+use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, ModelNames, Money, RankRange, SuiteBoard};
 
 use super::cell::Cell as TableCell;
 use super::{format, shown};
@@ -371,6 +371,7 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
     for (count, word) in [
         (entry.failed_runs, "not completed"),
         (entry.excluded_runs, "not counted"),
+        (entry.crashed_runs, "crashed before anything was measured"),
         (entry.disagreeing_runs, "with figures that disagree"),
         (entry.possibly_cached, "possibly cached"),
     ] {
@@ -379,6 +380,23 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Returns notes on model names of a table that may mean one model, with the setting that joins their arms.
+pub fn perhaps_one_model(names: &[ModelNames]) -> Vec<String> {
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
+    let key = |name: &str| if is_plain(name) { name.to_owned() } else { serde_json::Value::from(name).to_string() };
+    let note = |ModelNames { name, perhaps }: &ModelNames| {
+        let others: Vec<String> = perhaps.iter().cloned().collect();
+        let first = others.first().map_or_else(String::new, |first| key(first));
+        format!(
+            "{name} may be the same model as {}, but they are separate arms. If so, join them with \
+             `aliases: {{model: {{{}: {first}}}}}` in evalreport.yaml.",
+            others.join(" or "),
+            key(name)
+        )
+    };
+    names.iter().map(note).collect()
 }
 
 /// Formats a rank range: `1–3`, or `2`.

@@ -141,7 +141,7 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         questions: files::named(&mut fields, "questions", root, folder),
         language: nonblank(&mut fields, "language"),
         timeout: duration::read(&mut fields, "timeout"),
-        setup: if is_of_ralph { ralph::setup(setup) } else { setup },
+        setup,
         server: server::read(&mut fields),
         tests: match fields.fields("tests").map(read_tests) {
             None if is_of_ralph => Tests { shared: name.iter().flat_map(|name| ralph::tests(name)).collect(), ..Tests::default() },

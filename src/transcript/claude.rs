@@ -30,8 +30,6 @@ pub struct Message {
     pub request: Request,
     /// The message's cost, which older versions report.
     pub usd: Option<f64>,
-    /// Whether the message was requested at the price of the fast mode.
-    pub is_fast: bool,
     is_side_chain: bool,
     /// Tool calls in the message's blocks.
     called: BTreeMap<String, u64>,
@@ -65,9 +63,9 @@ impl Message {
                 usage,
                 long_writes: message.pointer("/usage/cache_creation/ephemeral_1h_input_tokens").and_then(as_count).unwrap_or(0),
                 time: text(&line["timestamp"]),
+                has_other_price: message["usage"]["speed"] == "fast",
             },
             usd: line.get("costUSD").and_then(as_amount),
-            is_fast: message["usage"]["speed"] == "fast",
             is_side_chain: line["isSidechain"] == true,
             called: BTreeMap::new(),
             served: message["usage"]["server_tool_use"].as_object().into_iter().flatten().filter_map(counted).collect(),
@@ -97,7 +95,7 @@ impl Message {
     /// Returns a key for choosing between copies. The larger one wins: outside a side chain, then more tokens, then a higher cost, then the
     /// fast mode.
     fn tells(&self) -> (bool, u64, f64, bool) {
-        (!self.is_side_chain, self.request.usage.total().unwrap_or(0), self.usd.unwrap_or(0.0), self.is_fast)
+        (!self.is_side_chain, self.request.usage.total().unwrap_or(0), self.usd.unwrap_or(0.0), self.request.has_other_price)
     }
 }
 
@@ -160,6 +158,22 @@ impl Messages {
     /// Returns the tokens of all messages.
     pub fn usage(&self) -> Usage {
         self.all.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
+    }
+
+    /// Returns the requests to models. Messages of the program itself name no model and take no tokens.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.asked().map(|message| &message.request)
+    }
+
+    /// Returns the cost that the messages report, or `None` if one of them does not.
+    pub fn usd(&self) -> Option<f64> {
+        self.asked().next()?;
+        self.asked().map(|message| message.usd).sum()
+    }
+
+    fn asked(&self) -> impl Iterator<Item = &Message> {
+        let took = |request: &Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
+        self.all.iter().filter(move |message| took(&message.request))
     }
 
     /// Returns tool calls by name, or `None` if there are no messages.

@@ -167,7 +167,7 @@ impl Thread {
         self.told = told.or(before);
         self.usage = Some(self.usage.unwrap_or_default().plus(&part));
         let time = text(line, "timestamp").map(str::to_owned);
-        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time, long_writes: 0 });
+        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time, long_writes: 0, has_other_price: false });
     }
 
     /// Takes a line of the session that this one continues: its model and total hold, and nothing of it counts here.

@@ -10,7 +10,11 @@ pub use claude::{Message, Messages, speaks};
 pub use codex::{Thread, Told, event, is_new_try};
 pub use usage::{as_amount, as_count, find_cost, find_count, find_usage};
 
-use crate::domain::Usage;
+use std::collections::BTreeSet;
+
+use chrono::NaiveDate;
+
+use crate::domain::{PriceTable, Usage};
 
 /// The usage of one request to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,4 +26,33 @@ pub struct Request {
     pub long_writes: u64,
     /// The time as written in the transcript.
     pub time: Option<String>,
+    /// The request was billed at other prices than the table's, such as those of a fast mode.
+    pub has_other_price: bool,
+}
+
+/// The cost of requests by a price table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bill {
+    /// In US dollars. `None` if a price is unknown.
+    pub usd: Option<f64>,
+    /// Models of requests without a price.
+    pub unknown: BTreeSet<String>,
+}
+
+/// Prices each request that took tokens, by its own model, or else by the `asked` one, and at the prices of its day.
+pub fn bill<'r>(prices: &PriceTable, asked: Option<&str>, requests: impl Iterator<Item = (&'r Request, Option<NaiveDate>)>) -> Bill {
+    let mut bill = Bill { usd: Some(0.0), ..Bill::default() };
+    for (request, day) in requests.filter(|(request, _)| request.usage.total().is_some_and(|tokens| tokens > 0)) {
+        if request.has_other_price {
+            bill.usd = None;
+            continue;
+        }
+        let models: Vec<&str> = request.model.as_deref().into_iter().chain(asked).collect();
+        let usd = day.and_then(|day| prices.usd_by_lifetime(day, &models, &request.usage, request.long_writes, Some(1)));
+        if usd.is_none() {
+            bill.unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
+        }
+        bill.usd = bill.usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
+    bill
 }

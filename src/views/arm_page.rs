@@ -1,10 +1,11 @@
-//! One arm over all suites of a site: its rank on each, its cost, and its weakest items.
+//! One arm over all suites of a site: its rank on each, its cost, and its weakest categories.
 
 use std::collections::BTreeMap;
 
 use crate::inference::{Arm, PairEvidence};
 use crate::stats::RankRange;
 
+use super::categories::CategoryCell;
 use super::compare::Comparison;
 use super::history::ArmHistory;
 use super::leaderboard::Entry;
@@ -12,7 +13,7 @@ use super::run::RunLine;
 use super::site::{Overview, OverviewSuite};
 use super::suite_state::SuiteState;
 
-/// Maximum number of item clusters listed per suite.
+/// Maximum number of categories listed per suite.
 const MOST_WEAK: usize = 5;
 
 /// One arm over all suites of a site.
@@ -51,8 +52,8 @@ pub struct ArmOnSuite<'a> {
     pub against: Option<Rival<'a>>,
     /// History over days, if the arm ran on two or more.
     pub history: Option<&'a ArmHistory>,
-    /// The item clusters with the arm's lowest pass rates, lowest first.
-    pub weakest: Vec<WeakCluster<'a>>,
+    /// The categories with the arm's lowest pass rates, lowest first. Empty if the arm has outcomes in one category or in none.
+    pub weakest: Vec<(&'a str, CategoryCell)>,
 }
 
 /// A comparison of the arm with another.
@@ -64,14 +65,6 @@ pub struct Rival<'a> {
     pub evidence: Option<PairEvidence>,
     /// Whether the arm is the better of the two, beyond chance or in every run. `None` if neither is.
     pub better: Option<bool>,
-}
-
-/// A cluster of items, and the arm's outcomes on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeakCluster<'a> {
-    pub cluster: &'a str,
-    pub passed: u64,
-    pub counted: u64,
 }
 
 impl Overview {
@@ -165,25 +158,12 @@ fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
     Some(Rival { pair, other, evidence, better })
 }
 
-fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<WeakCluster<'a>> {
-    let Some(place) = suite.items.arms.iter().position(|known| known.arm == *arm) else { return Vec::new() };
-    let mut clusters = BTreeMap::<&str, (u64, u64)>::new();
-    let mut items = 0;
-    for line in &suite.items.items {
-        let (Some(cluster), cell) = (&line.cluster, line.cells[place]) else { continue };
-        items += usize::from(cell.counted > 0);
-        let sum = clusters.entry(cluster).or_default();
-        *sum = (sum.0 + u64::from(cell.passed), sum.1 + u64::from(cell.counted));
-    }
-    clusters.retain(|_, (_, counted)| *counted > 0);
-    // With one cluster per item, clusters add nothing.
-    if clusters.len() < 2 || clusters.len() >= items {
+fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCell)> {
+    let mut weak = suite.categories_of(arm);
+    if weak.len() < 2 {
         return Vec::new();
     }
-    let mut weak: Vec<WeakCluster<'a>> =
-        clusters.into_iter().map(|(cluster, (passed, counted))| WeakCluster { cluster, passed, counted }).collect();
-    let share = |of: &WeakCluster<'_>| of.passed as f64 / of.counted as f64;
-    weak.sort_by(|left, right| share(left).total_cmp(&share(right)).then_with(|| left.cluster.cmp(right.cluster)));
+    weak.sort_by(|(one, left), (other, right)| left.rate.total_cmp(&right.rate).then_with(|| one.cmp(other)));
     weak.truncate(MOST_WEAK);
     weak
 }

@@ -73,6 +73,18 @@ impl OverviewSuite {
         columns.sort_by(|one, other| ease(other).total_cmp(&ease(one)).then_with(|| one.name.cmp(&other.name)));
         Some(Categories { arms: matrix.arms.iter().map(|arm| arm.arm.clone()).collect(), columns, left_out, without })
     }
+
+    /// Returns an arm's results by category, in the order of names.
+    pub(super) fn categories_of(&self, arm: &Arm) -> Vec<(&str, CategoryCell)> {
+        let Some(place) = self.items.arms.iter().position(|known| known.arm == *arm) else { return Vec::new() };
+        let mut found = BTreeMap::<&str, Vec<&ItemCell>>::new();
+        for line in &self.items.items {
+            if let Some((category, cell)) = self.category_of(line).zip(line.cells.get(place)) {
+                found.entry(category).or_default().push(cell);
+            }
+        }
+        found.into_iter().filter_map(|(category, cells)| Some((category, cell(&cells)?))).collect()
+    }
 }
 
 /// Returns the mean of the arms' rates.

@@ -14,6 +14,7 @@ use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
+use super::model_names::{ModelNames, perhaps_one_model};
 use super::side_by_side::SideBySide;
 use super::stored_verification::verified;
 
@@ -71,6 +72,8 @@ pub struct ComparedArm {
     pub not_completed: BTreeMap<String, u64>,
     /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded_runs: u64,
+    /// Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no figure and no rank.
+    pub crashed_runs: u64,
     /// Runs of earlier batches, which this table does not include.
     pub earlier_runs: u64,
     pub can_win: bool,
@@ -119,6 +122,9 @@ pub struct Comparison {
     /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::Sides`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<SideBySide>,
+    /// Model names in the table that may mean the same model as others, for arms of one approach.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub perhaps_one_model: Vec<ModelNames>,
     /// Items that `exclusions.yaml` removes from every figure of this table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -219,6 +225,7 @@ impl Comparison {
             suite: answer.group.suite.clone(),
             suite_version: answer.group.suite_version.clone(),
             source: answer.group.source.clone(),
+            perhaps_one_model: perhaps_one_model(&arms.iter().map(|compared| &compared.arm).collect::<Vec<&Arm>>()),
             arms,
             decision: None,
             decided_on: None,
@@ -266,6 +273,7 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
         run_ids: arm.counted.iter().map(|row| row.run.id.to_string()).collect(),
         not_completed,
         excluded_runs: arm.excluded.len() as u64,
+        crashed_runs: arm.crashed.len() as u64,
         earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
         possibly_cached: possibly_cached(&arm.counted, matrix),

@@ -112,6 +112,8 @@ pub struct ArmHistory {
     pub arm: Arm,
     pub nights: Vec<Night>,
     pub changes: Vec<LevelChange>,
+    /// Items whose outcomes differ since the last break. The two lists have the first of them.
+    pub varying: u64,
     /// Items that are probably flaky since the last break, most certain first.
     pub flaky: Vec<NoisyItem>,
     /// The items with the largest share of the variance since the last break.
@@ -149,6 +151,24 @@ pub struct History {
     /// Runs of unknown time, which belong to no day.
     pub undated: u64,
     pub alpha: f64,
+}
+
+impl History {
+    /// Lists the flaky and the noisiest items of all arms, with the arm's index: flakiest first, equal ones in the order of arms.
+    pub fn noisy(&self) -> Vec<(usize, &NoisyItem)> {
+        let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.noisy().map(move |item| (place, item)));
+        let mut items: Vec<(usize, &NoisyItem)> = all.collect();
+        items.sort_by(|(_, one), (_, other)| other.flaky.total_cmp(&one.flaky));
+        items
+    }
+}
+
+impl ArmHistory {
+    /// Returns the flaky items, then the other noisy ones.
+    fn noisy(&self) -> impl Iterator<Item = &NoisyItem> {
+        let is_new = |item: &&NoisyItem| self.flaky.iter().all(|flaky| flaky.item != item.item);
+        self.flaky.iter().chain(self.noisiest.iter().filter(is_new))
+    }
 }
 
 /// An item is flaky if its pass rate is probably at least this far from 0 and from 1.
@@ -284,8 +304,8 @@ fn arm_history(
     }
     let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
     let outcomes = outcomes_by_item(&nights[since..], matrices);
-    let (flaky, noisiest) = noisy_items(&outcomes);
-    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), flaky, noisiest, precision: precision(&outcomes) }
+    let (varying, flaky, noisiest) = noisy_items(&outcomes);
+    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), varying, flaky, noisiest, precision: precision(&outcomes) }
 }
 
 /// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
@@ -376,8 +396,8 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
     outcomes
 }
 
-/// Returns the probably flaky items, and those with the largest share of the variance.
-fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (Vec<NoisyItem>, Vec<NoisyItem>) {
+/// Returns the number of items whose outcomes differ, the probably flaky ones, and those with the largest share of the variance.
+fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (u64, Vec<NoisyItem>, Vec<NoisyItem>) {
     let mut items: Vec<(NoisyItem, f64)> = outcomes
         .iter()
         .filter(|(_, outcomes)| outcomes.len() as u64 >= MIN_OUTCOMES)
@@ -402,7 +422,7 @@ fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (Vec<NoisyItem>, Vec<N
         items
     };
     let flaky = items.iter().filter(|item| item.flaky >= FLAKY_PROBABILITY).cloned().collect();
-    (top(flaky, |item| item.flaky), top(items, |item| item.noise))
+    (items.len() as u64, top(flaky, |item| item.flaky), top(items, |item| item.noise))
 }
 
 /// Splits the variance, over as many of the newest outcomes as every item has.

@@ -17,6 +17,7 @@ use crate::inference::{
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
+use super::model_names::{ModelNames, perhaps_one_model};
 use super::stored_verification::verified;
 
 /// The sort key of a board.
@@ -42,6 +43,8 @@ pub struct Entry {
     pub runs: u64,
     /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded_runs: u64,
+    /// Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no figure and no rank.
+    pub crashed_runs: u64,
     /// Counted runs that did not complete.
     pub failed_runs: u64,
     /// The deciding metric: [`SuiteBoard::primary`].
@@ -126,6 +129,9 @@ pub struct SuiteBoard {
     /// Arms that cannot share a board: those of the suite's newest board against those of each other one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Apart>,
+    /// Model names on the board that may mean the same model as others, for arms of one approach.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub perhaps_one_model: Vec<ModelNames>,
     /// Items that `exclusions.yaml` removes from every figure of this board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -149,6 +155,7 @@ impl SuiteBoard {
             evidence: None,
             unlike: None,
             apart: Vec::new(),
+            perhaps_one_model: Vec::new(),
             excluded_items: Vec::new(),
             entries: Vec::new(),
         }
@@ -217,6 +224,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         evidence,
         unlike: UnlikePairs::of(&answer.comparability),
         apart: Vec::new(),
+        perhaps_one_model: perhaps_one_model(&group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>()),
         excluded_items: answer.excluded_items.clone(),
         entries,
     }
@@ -310,6 +318,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         arm: arm.arm.clone(),
         runs: rows.len() as u64,
         excluded_runs: arm.excluded.len() as u64,
+        crashed_runs: arm.crashed.len() as u64,
         failed_runs: rows.iter().filter(|row| row.run.status != RunStatus::Completed).count() as u64,
         primary: None,
         pass_rate: None,

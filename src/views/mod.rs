@@ -24,6 +24,7 @@ mod imported;
 mod items;
 mod judged;
 mod leaderboard;
+mod model_names;
 mod news;
 mod pair_table;
 mod reasons;
@@ -46,7 +47,7 @@ pub use agreement::{
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
 pub use arm_colours::ArmColours;
-pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival, WeakCluster};
+pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
 pub use audit::{UnauditedBoard, audit_suites, audited};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
@@ -70,6 +71,7 @@ pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use reasons::{Ending, Reason, reasons};

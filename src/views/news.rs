@@ -146,7 +146,7 @@ fn leaders(
 fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
     let mut then = arm.clone();
     then.counted.retain(|row| row.run.timestamp.is_none_or(|time| time.date_naive() <= date));
-    then
+    then.measured()
 }
 
 /// Returns the arm that beats every other.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published};
-use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
+use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::chart::{SuiteCharts, suite_charts};
@@ -212,14 +212,14 @@ fn overview_of(
             };
             let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(table).into_iter().collect();
             let baseline = baseline.map(str::to_owned);
-            let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
+            let rows = group.arms.iter().flat_map(ArmRuns::all);
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &answer.matrix)).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
             let charts = suite_charts(&board, &answer, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
             let items = item_matrix(group, &answer.matrix, &board);
-            let stated = stated_figures(group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded)).copied());
+            let stated = stated_figures(group.arms.iter().flat_map(ArmRuns::all));
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
             OverviewSuite {
@@ -262,7 +262,7 @@ fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {
 
 /// Returns the criteria of a suite, whether or not the leaderboard counts them.
 fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<CriterionKey> {
-    let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
+    let rows = group.arms.iter().flat_map(ArmRuns::all);
     let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
     let mut keys: Vec<CriterionKey> = keys.into_iter().map(|key| CriterionKey { criterion: key.item, evaluator: key.evaluator }).collect();
     keys.sort();

@@ -20,7 +20,7 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 10 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 11 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.

@@ -9,6 +9,8 @@ use crate::results::ItemLine;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemTotals {
     pub lines: u64,
+    /// Lines that an agent's answer decided: no crash, outage or missing judgement.
+    pub answered: u64,
     pub cost_usd: f64,
     pub with_cost: u64,
     /// Sum of the squared costs; then of the costs of passed items.
@@ -28,6 +30,11 @@ impl ItemTotals {
         let is_pass = item.status == ItemStatus::Pass;
         self.lines += 1;
         self.passed += u64::from(is_pass);
+        self.answered += u64::from(match item.status {
+            ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Limit => true,
+            ItemStatus::Skipped => item.score.is_some(),
+            ItemStatus::Error | ItemStatus::Infra | ItemStatus::NotEvaluated => false,
+        });
         if let Some(cost) = item.cost_usd {
             self.cost_usd += cost;
             self.cost_squares += cost * cost;
@@ -52,6 +59,7 @@ impl ItemTotals {
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.lines += other.lines;
+        self.answered += other.answered;
         self.cost_usd += other.cost_usd;
         self.with_cost += other.with_cost;
         self.cost_squares += other.cost_squares;

@@ -362,6 +362,6 @@ fn a_pairs_page_begins_with_its_state_its_answer_and_one_picture() {
     let main = page.split("<main id=\"main\">").nth(1).expect("a main part");
     let place = |text: &str| main.find(text).unwrap_or_else(|| panic!("no {text}: {main}"));
     assert!(place("class=\"state is-wins\"") < place("<h1>") && place("</h1>") < place("class=\"gap\""), "{main}");
-    assert!(main.contains("<h1><bdi>a wins against b by 50 pp on s</bdi></h1>"), "{main}");
+    assert!(main.contains("<h1><bdi>a wins: 83% vs 33% (+50 pp) on s</bdi></h1>"), "{main}");
     assert!(main.contains("class=\"areas\""), "{main}");
 }

@@ -155,8 +155,13 @@ fn nobody_having_a_value_is_said_once() {
 #[test]
 fn a_failed_run_wins_nothing() {
     let project = Project::with(&[
-        result("run-a", "s", "a", json!({"duration_seconds": 10, "cost_usd": 0.1, "error": "boom"})),
-        result("run-b", "s", "b", json!({"duration_seconds": 90, "cost_usd": 0.9})),
+        result(
+            "run-a",
+            "s",
+            "a",
+            json!({"duration_seconds": 10, "cost_usd": 0.1, "error": "boom", "shared_tests_passed": 1, "shared_tests_total": 4}),
+        ),
+        result("run-b", "s", "b", json!({"duration_seconds": 90, "cost_usd": 0.9, "shared_tests_passed": 1, "shared_tests_total": 4})),
     ]);
     assert_eq!(leader(&project, &["compare", "s"], "duration_seconds"), "n/a");
     let table = project.run(["compare", "s"]);

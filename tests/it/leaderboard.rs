@@ -638,6 +638,44 @@ fn chances_to_come_first_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn an_alias_selects_its_dated_names_which_stay_arms_of_their_own() {
+    let dated = "claude-sonnet-4-5-20250929";
+    let run = |id: &str, model: &str| {
+        let mut run = counts(id, "s", "agent", 5, 10, json!({}));
+        run["model"] = json!(model);
+        run
+    };
+    let project = Project::with(&[run("r-alias", "sonnet"), run("r-dated", dated), run("r-opus", "opus")]);
+    let models = |more: &[&str]| -> Vec<String> {
+        let found = board(&project, more);
+        found["entries"].as_array().expect("entries").iter().map(|entry| entry["model"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!(models(&["--model", "sonnet"]), [dated, "sonnet"]);
+    assert_eq!(models(&["--model", "claude-sonnet-4-5"]), [dated]);
+    assert_eq!(models(&["--model", dated]), [dated], "who names a date means it");
+    let said = project.run(["list", "--runs", "--model", "sonnet", "--format", "json"]).json();
+    assert_eq!(said["run_lines"].as_array().map(Vec::len), Some(2), "{said}");
+    assert!(project.run(["leaderboard", "--model", "sonet"]).refusal().contains("did you mean `sonnet`?"));
+    let note = format!(
+        "sonnet may be the same model as {dated}, but they are separate arms. If so, join them with \
+         `aliases: {{model: {{sonnet: {dated}}}}}` in evalreport.yaml."
+    );
+    for command in [&["leaderboard"][..], &["compare", "--explain"]] {
+        let shown = project.run(command.iter().copied()).stdout.replace('\n', " ");
+        assert!(shown.contains(&note), "{shown}");
+    }
+    let of_board = board(&project, &[])["perhaps_one_model"].clone();
+    assert_eq!(of_board, json!([{"name": "sonnet", "perhaps": [dated]}]));
+    project.file("evalreport.yaml", format!("version: 1\naliases: {{model: {{sonnet: {dated}}}}}\n"));
+    assert_eq!(models(&[]), [dated, "opus"]);
+    assert!(!project.run(["leaderboard"]).stdout.contains("may be the same model"));
+    // A tombstone is for the names that it says.
+    project.file("evalreport.yaml", "version: 1\n");
+    assert_eq!(project.run(["retract", "--model", "sonnet", "--reason", "wrong"]).code, 0);
+    assert_eq!(models(&[]), [dated, "opus"]);
+}
+
+#[test]
 fn few_items_give_no_chance_to_come_first() {
     let project = Project::with(&[]);
     answers(&project, "a", 19, |number| number < 15);

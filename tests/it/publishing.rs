@@ -255,6 +255,29 @@ fn secrets_are_named_by_place_and_not_by_value() {
 }
 
 #[test]
+fn a_transcript_shows_the_other_arms_on_its_item_as_they_are_now() {
+    let project = Project::with(&[result("r1", "quiz", "a", json!({})), result("r2", "quiz", "b", json!({}))]);
+    project
+        .items("r1", &[question("q1", 1, "pass"), question("q2", 1, "fail")])
+        .items("r2", &[question("q1", 1, "fail"), question("q2", 1, "pass")])
+        .file("results/r1/transcript.jsonl", json!({"item": "q1", "entry": {"role": "user", "content": "Why?"}}).to_string() + "\n");
+    let beside = || {
+        assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+        let page = project.read("site/runs/r1/t/0001.html");
+        let (_, list) = page.split_once("<ul class=\"beside\" aria-label=\"Other arms on q1\">").expect("other arms");
+        list.split_once("</ul>").expect("an end").0.trim().to_owned()
+    };
+    let line = |class: &str, said: &str| {
+        let href = "../../../suites/quiz/i/0001.html#i-q1";
+        format!("<li><a href=\"{href}\"><bdi>b</bdi></a> <span class=\"{class}\"><span aria-hidden=\"true\">{said}</span></li>")
+    };
+    assert_eq!(beside(), line("mf", "✗</span> not passed"));
+    // Another run of the other arm changes this page too, which is otherwise as it was.
+    project.result(&result("r3", "quiz", "b", json!({}))).items("r3", &[question("q1", 1, "pass"), question("q2", 1, "pass")]);
+    assert_eq!(beside(), line("mx", "◐</span> sometimes"));
+}
+
+#[test]
 fn transcripts_are_chosen_linked_and_inert() {
     let project = leaky();
     project.run(["build", "--out", "usual"]);

@@ -97,6 +97,23 @@ fn a_recorded_run_is_one_of_ours() {
 }
 
 #[test]
+fn a_run_that_was_stopped_before_its_beginning_was_stored_can_begin_again() {
+    let project = Project::new();
+    let arguments = [&ARM[..], &["--id", "mine-1"]].concat();
+    project.file("results/mine-1/items.jsonl", String::new());
+    let (mut harness, _) = Harness::start(&project, &arguments);
+    assert_eq!(harness.say(&item("q1", true))["stored"], true);
+    assert_eq!(harness.end().0, 2);
+    // With an outcome it is a run, which is resumed.
+    let again = project.run(["record"].into_iter().chain(arguments.iter().copied()));
+    assert!(again.refusal().contains("run `mine-1` was begun before"), "{}", again.stderr);
+    let (mut harness, resumed) = Harness::start(&project, &["--resume", "mine-1"]);
+    assert_eq!(resumed["decided"].as_array().map(Vec::len), Some(1));
+    assert_eq!(harness.say(&json!({"end": {}}))["outcomes"], 1);
+    assert_eq!(harness.end().0, 0);
+}
+
+#[test]
 fn what_cannot_be_is_refused_and_the_run_goes_on() {
     let project = Project::new();
     let (mut harness, begun) = Harness::start(&project, &ARM);
@@ -178,11 +195,15 @@ fn a_run_in_progress_and_an_abandoned_one_say_what_they_are() {
     assert_eq!(project.run(["list", "--runs", "--suite", "quiz", "--format", "csv"]).rows().len(), 0, "it is no run yet");
     assert!(project.run(["list", "--suite", "other"]).refusal().contains("no runs"));
 
+    // Messages of an item without an outcome are those of a try that the harness makes again.
+    let told = |item: &str| json!({"item": item, "entry": {"role": "user", "content": "Why?"}}).to_string() + "\n";
+    project.file(&format!("results/{id}/transcript.jsonl"), told("q1") + &told("q4"));
     // A half line of the crash is dropped, and the rest kept.
     let journal = format!("results/{id}/items.jsonl");
     project.file(&journal, format!("{}{{\"item\":\"q4\",\"ki", project.read(&journal)));
     let (mut harness, resumed) = Harness::start(&project, &["--resume", &id[..13]]);
     assert_eq!((resumed["run"].as_str(), resumed["decided"].as_array().map(Vec::len)), (Some(id.as_str()), Some(3)));
+    assert_eq!(project.read(&format!("results/{id}/transcript.jsonl")), told("q1"));
     assert!(harness.say(&item("q1", true))["error"].is_string(), "it is recorded already");
     assert_eq!(harness.say(&item("q4", true))["stored"], true);
     let (code, said) = harness.end();

@@ -63,6 +63,58 @@ fn an_agent_that_crashes_on_every_question_has_not_been_measured() {
     assert!(shown.stdout.contains("Why items did not pass"), "{}", shown.stdout);
 }
 
+/// What every surface shows of an arm: whether it has a rank, and its rate.
+fn shown(project: &Project, arm: &str) -> (bool, serde_json::Value) {
+    let board = project.run(["leaderboard", "--format", "json"]).json()["suites"][0].clone();
+    let entries = board["entries"].as_array().expect("entries");
+    let place = entries.iter().position(|entry| entry["approach"] == arm).expect("the arm is on the board");
+    let (has_rank, rate) = (entries[place].get("standing").is_some(), entries[place]["primary"]["value"].clone());
+    let comparison = project.run(["compare", "--format", "json"]).json()["comparisons"][0].clone();
+    let compared =
+        comparison["arms"].as_array().expect("arms").iter().position(|compared| compared["approach"] == arm).expect("the arm is compared");
+    assert_eq!(comparison["rows"][0]["cells"][compared]["value"], rate, "{comparison:#}");
+    // An arm without a rate comes last, and says why.
+    if rate.is_null() {
+        assert_eq!(place, entries.len() - 1, "{board:#}");
+        let (markdown, table) = (project.run(["leaderboard", "--format", "markdown"]), project.run(["compare"]));
+        let line = markdown.shown().into_iter().find(|row| row["Approach"] == arm).expect("a row");
+        assert_eq!((line["Rank"].as_str(), line["Notes"].as_str()), ("–", "2 runs crashed before anything was measured"));
+        let note = format!("{arm}: 2 runs crashed before anything was measured, so it has no rate and no rank.");
+        assert!(table.stdout.contains(&note), "{}", table.stdout);
+    }
+    (has_rank, rate)
+}
+
+#[test]
+fn an_arm_that_only_crashed_has_no_rank_and_no_rate() {
+    let crash = script("crash", "echo boom >&2; exit 3");
+    let project = quiz(&(crash.clone() + &script("good", "echo '<answer>two</answer>'") + &script("bad", "echo '<answer>no</answer>'")));
+    let output = project.run(["run", "quiz", "--agent", "crash,good,bad", "--runs", "2", "--site", "site"]);
+    assert_eq!(output.code, 3, "{}", output.stderr);
+    assert_eq!(shown(&project, "crash"), (false, json!(null)));
+    // Wrong answers are a measurement.
+    assert_eq!(shown(&project, "bad"), (true, json!(0.0)));
+    assert!(shown(&project, "good").0);
+    let board = project.read("site/suites/quiz/leaderboard.html");
+    assert!(board.contains("2 runs crashed before anything was measured"), "{board}");
+    // The runs are listed all the same.
+    let runs = project.read("site/suites/quiz/runs.html");
+    assert_eq!(runs.matches(">crash<").count(), 2, "{runs}");
+    // A gate does not pass what crashes now.
+    let healthy = project.read("evalreport.yaml").replace(&crash, &script("crash", "echo '<answer>two</answer>'"));
+    let gated = |text: &str| {
+        project.file("evalreport.yaml", text);
+        project.run(["run", "quiz", "--agent", "crash", "--runs", "2"]);
+        project.run(["gate", "--baseline", "last:1", "--max-drop", "5pp", "--agent", "crash"])
+    };
+    gated(&healthy);
+    // With a run that measured something, the arm has a rate, in which crashes have not passed.
+    let mixed = shown(&project, "crash");
+    assert!(mixed.0 && mixed.1.as_f64().is_some_and(|rate| (rate - 1.0 / 3.0).abs() < 1e-9), "{mixed:?}");
+    let gate = gated(&healthy.replace("- {id: crash, type: command, command: [sh, -c, \"echo '<answer>two</answer>'\"]}", crash.trim()));
+    assert_ne!(gate.code, 0, "{}", gate.stdout);
+}
+
 #[test]
 fn one_answer_is_a_measurement() {
     let project = quiz(&script("flaky", "if grep -q One; then echo '<answer>two</answer>'; else exit 1; fi"));

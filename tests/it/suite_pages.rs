@@ -126,6 +126,20 @@ fn categories_nights_and_attempts_are_drawn() {
 }
 
 #[test]
+fn an_arms_weakest_categories_are_those_of_the_categories_page() {
+    let project = nightly();
+    let page = project.read("site/arms/react-m1.html");
+    let weak = between(&page, "<h2 id=\"weakest\">Weakest categories</h2>", "</ul>");
+    assert!(weak.contains("href=\"../suites/core/categories.html\""), "{weak}");
+    let heat = project.read(&format!("{FOLDER}/categories.html"));
+    for category in ["algebra", "logic"] {
+        let rate = between(weak, &format!("<bdi>{category}</bdi> <span><strong>"), "</strong>");
+        let whole = rate.split('.').next().unwrap_or_default();
+        assert!(!whole.is_empty() && heat.contains(&format!(">{whole}")) && weak.contains("20 items"), "{category} {rate}: {weak}\n{heat}");
+    }
+}
+
+#[test]
 fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
     let project = nightly();
     let browser = Browser::start();
@@ -204,14 +218,21 @@ fn a_published_table_is_printed_on_four_sheets() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    run(Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"])
-        .arg(format!("--user-data-dir={}", project.path("profile").display()))
-        .arg(format!("--print-to-pdf={}", printed.display()))
-        .arg(format!("file://{}", site.path("site/suites/aider-polyglot/index.html").display())));
-    let text = run(Command::new("pdftotext").arg("-layout").arg(&printed).arg("-"));
-    let sheets = text.matches('\u{c}').count();
-    assert!((2..=4).contains(&sheets), "{sheets} sheets");
-    // The name of each arm is on one line.
-    assert!(text.contains("architect · o3 (high) + gpt-4.1"), "{text}");
+    for page in ["index", "leaderboard"] {
+        run(Command::new("chromium")
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"])
+            .arg(format!("--user-data-dir={}", project.path("profile").display()))
+            .arg(format!("--print-to-pdf={}", printed.display()))
+            .arg(format!("file://{}", site.path(&format!("site/suites/aider-polyglot/{page}.html")).display())));
+        let text = run(Command::new("pdftotext").arg("-layout").arg(&printed).arg("-"));
+        let sheets: Vec<&str> = text.split_terminator('\u{c}').collect();
+        assert!((2..=4).contains(&sheets.len()), "{page}: {} sheets", sheets.len());
+        // The name of each arm is on one line.
+        assert!(text.contains("architect · o3 (high) + gpt-4.1"), "{page}: {text}");
+        if page == "leaderboard" {
+            // Each sheet names its columns, of which there are six.
+            assert!(sheets[..3].iter().all(|sheet| sheet.contains("Cost per solved") && sheet.contains("Rank")), "{text}");
+            assert!(!text.contains("50%"), "the drawing is left to the screen: {text}");
+        }
+    }
 }

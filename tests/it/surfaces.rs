@@ -50,7 +50,8 @@ impl Chance {
 }
 
 /// What a made-up suite consists of.
-const KINDS: [&str; 9] = ["questions", "tasks", "tests", "counts", "counted tasks", "scores", "judges", "missing outcomes", "failed runs"];
+const KINDS: [&str; 10] =
+    ["questions", "tasks", "tests", "counts", "counted tasks", "scores", "judges", "missing outcomes", "failed runs", "a crashed arm"];
 /// Names of arms; a renaming turns their order round.
 const NAMES: [&str; 4] = ["ash", "birch", "cedar", "dogwood"];
 
@@ -87,7 +88,8 @@ fn suite(project: &Project, chance: &mut Chance, number: u64, names: &[&str; 4])
                 fields["duration_seconds"] = json!(30.0 + 900.0 * price * (0.8 + 0.4 * chance.share()));
                 fields["total_tokens"] = json!(1_000 + chance.below(50_000));
             }
-            let is_failed = kind == "failed runs" && chance.happens(0.3);
+            let has_crashed = kind == "a crashed arm" && arm == 0;
+            let is_failed = has_crashed || (kind == "failed runs" && chance.happens(0.3));
             if is_failed {
                 fields["status"] = json!("failed");
             }
@@ -97,7 +99,7 @@ fn suite(project: &Project, chance: &mut Chance, number: u64, names: &[&str; 4])
                 let draw = if is_fixed { Chance::new(seed_of(number, arm, item)).share() } else { chance.share() };
                 let is_pass = draw < (0.5 * hardness + skill).clamp(0.02, 0.98) && !(is_failed && item % 2 == 0);
                 passed += u64::from(is_pass);
-                lines.extend(outcomes(kind, item, is_pass, chance));
+                lines.extend(outcomes(if has_crashed { "crash" } else { kind }, item, is_pass, chance));
             }
             match kind {
                 "counts" | "counted tasks" => {
@@ -144,6 +146,7 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
             let other = if chance.happens(0.85) { status } else { "fail" };
             vec![line("question", "judge-a", status), line("question", "judge-b", other)]
         }
+        "crash" => vec![line("question", "answers", "error")],
         "missing outcomes" if chance.happens(0.1) => vec![line("question", "answers", "infra")],
         _ => vec![line("question", "answers", status)],
     }
@@ -176,7 +179,8 @@ fn state(comparison: &Comparison) -> State {
     let evidence = &row.evidence;
     let Some(winner) = evidence.winner else { return State::Open };
     let arm = comparison.arms[winner].arm.clone();
-    let is_fixed = evidence.pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
+    let mut known = evidence.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    let is_fixed = known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
     if is_fixed { State::Fixed(arm) } else { State::Wins(arm) }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         return Err(Failure::new("--sign-key is for bundles").with_hint("`ssh-keygen -Y sign` signs any file"));
     }
     let mut warehouse = settings.open_whole("an export")?;
+    let filter = selection::with_model_names(&warehouse, filter);
     let tables = |format| {
         let written = warehouse.export(&arguments.path, format, &filter).map_err(|error| Failure::new(visible(&error.to_string())))?;
         for (path, rows) in written {

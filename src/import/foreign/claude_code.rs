@@ -122,7 +122,6 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             time: message.request.time.clone(),
             request: Some(&message.request).filter(took).cloned(),
             usd: message.usd,
-            has_other_price: message.is_fast,
             tools: message.tools(),
             prompts: 0,
         });

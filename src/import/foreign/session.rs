@@ -1,12 +1,12 @@
 //! Turns a session of a coding agent into a run without outcomes: its usage, duration and cost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use serde_json::Value;
 
 use crate::domain::{CostSource, MessageKeys, RunId, RunStatus, Unit, Usage, count};
-use crate::transcript::Request;
+use crate::transcript::{Bill, Request, bill};
 
 use super::super::session_figures::{ID_TAG, MOST_TAG_CHARS, SessionFigures};
 use super::super::source::digest;
@@ -41,8 +41,6 @@ pub(super) struct Said {
     pub request: Option<Request>,
     /// Published cost of the request.
     pub usd: Option<f64>,
-    /// The request was billed at other prices than the table's.
-    pub has_other_price: bool,
     pub tools: BTreeMap<String, u64>,
     /// Number of prompts by people.
     pub prompts: u64,
@@ -150,11 +148,7 @@ impl Session {
     /// Returns the figures of the messages, with the cost by the price table.
     fn figures(&self, sink: &mut Sink<'_>) -> SessionFigures {
         let requests: Vec<Request> = self.said.iter().filter_map(|said| said.request.clone()).collect();
-        let has_other_prices = self.said.iter().any(|said| said.has_other_price);
-        if has_other_prices {
-            sink.quirk("requests at other prices than the table's have no cost, unless the file gives it");
-        }
-        let usd = if has_other_prices { None } else { price(&requests, sink) };
+        let usd = price(&requests, sink);
         let mut by_model: BTreeMap<String, (Usage, u64)> = BTreeMap::new();
         for request in &requests {
             let Some(model) = &request.model else { continue };
@@ -185,24 +179,15 @@ pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     }
     let day_of = |request: &Request| Some(moment(&request.time.clone()?.into())?.date_naive());
     let last: Option<NaiveDate> = requests.iter().filter_map(day_of).max();
-    let (mut sum, mut unknown) = (Some(0.0), BTreeSet::new());
-    for request in requests.iter().filter(|request| request.usage.total().is_some_and(|tokens| tokens > 0)) {
-        let day = day_of(request).or(last);
-        let usd = request
-            .model
-            .as_deref()
-            .zip(day)
-            .and_then(|(model, day)| sink.prices().usd_by_lifetime(day, &[model], &request.usage, request.long_writes, Some(1)));
-        if usd.is_none() {
-            unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
-        }
-        sum = sum.zip(usd).map(|(sum, usd)| sum + usd);
+    if requests.iter().any(|request| request.has_other_price) {
+        sink.quirk("requests at other prices than the table's have no cost, unless the file gives it");
     }
+    let Bill { usd, unknown } = bill(sink.prices(), None, requests.iter().map(|request| (request, day_of(request).or(last))));
     if !unknown.is_empty() {
         let unknown: Vec<String> = unknown.into_iter().collect();
         sink.quirk(&format!("the price table has no price for these requests, so the cost is unknown: {}", clip(&unknown.join(", "), 200)));
     }
-    sum
+    usd
 }
 
 #[cfg(test)]

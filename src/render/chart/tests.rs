@@ -126,6 +126,7 @@ fn made_history(nights: u64) -> ArmHistory {
         nights: (0..nights).map(night).collect(),
         changes: vec![change],
         flaky: Vec::new(),
+        varying: 0,
         noisiest: Vec::new(),
         precision: None,
     }

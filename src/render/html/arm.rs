@@ -1,4 +1,4 @@
-//! One arm over all suites: its rank on each, cost and time, pass rates over the nights, weakest clusters, and runs.
+//! One arm over all suites: its rank on each, cost and time, pass rates over the nights, weakest categories, and runs.
 
 use askama::Template;
 
@@ -25,7 +25,7 @@ const MAX_SUITES: usize = 200;
 /// Maximum number of charts of nights, and of nights in each.
 const MAX_CHARTS: usize = 4;
 const MAX_NIGHTS: usize = 60;
-/// Maximum number of suites whose weakest clusters are listed.
+/// Maximum number of suites whose weakest categories are listed.
 const MAX_WEAK: usize = 6;
 
 #[derive(Template)]
@@ -86,11 +86,11 @@ struct Trend {
     figure: Figure,
 }
 
-/// The arm's weakest clusters on a suite.
+/// The arm's weakest categories on a suite.
 struct Weak {
     label: Text,
     href: String,
-    clusters: Vec<(Text, String, String)>,
+    categories: Vec<(Text, String, String)>,
 }
 
 pub(super) fn pages<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
@@ -237,10 +237,9 @@ fn trends(plan: &Plan, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<Trend> 
 
 fn weak(plan: &Plan, on: &ArmOnSuite<'_>, root: &str) -> Weak {
     let place = &plan.suites[on.place];
-    let cluster = |weak: &crate::views::WeakCluster<'_>| {
-        let rate = format::percent(weak.passed as f64 / weak.counted as f64, weak.counted);
-        let counts = format!("{} of {}", format::integer(weak.passed), format::integer(weak.counted));
-        (Text::new(weak.cluster), rate, counts)
+    let category = |(name, cell): &(&str, crate::views::CategoryCell)| {
+        (Text::new(name), format::percent(cell.rate, cell.outcomes), words::count_of(cell.items, "items"))
     };
-    Weak { label: Text::new(&place.label), href: format!("{root}{}", place.path()), clusters: on.weakest.iter().map(cluster).collect() }
+    let categories = on.weakest.iter().map(category).collect();
+    Weak { label: Text::new(&place.label), href: format!("{root}{}", place.categories_path()), categories }
 }

@@ -174,7 +174,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         facts: facts(pair),
         fairness: pair.comparability.first().and_then(fairness),
         rates: rates(pair, &labels),
-        forests: forest::panels(pair, &labels),
+        forests: forest::panels(pair, &labels, &shell.root),
         metrics: metrics::grid(pair, "metrics-table", "All metrics", plan, &shell.root)
             .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),

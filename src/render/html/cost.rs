@@ -55,7 +55,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let mut suites = Vec::new();
     for (number, (suite, place)) in (1..).zip(shown) {
         let figure = if charts < MOST_CHARTS {
-            charts::pareto(suite, place, plan, &shell.root, &format!("pareto-{number}"), CHART_ROWS)
+            charts::pareto(suite, place, plan, &shell.root, &format!("pareto-{number}"), CHART_ROWS).map(|figure| figure.on(&place.label))
         } else {
             None
         };

@@ -65,6 +65,12 @@ impl Figure {
         }
     }
 
+    /// Names the suite in the caption of the values. A page with this chart of several suites has a table of each.
+    pub fn on(mut self, suite: &str) -> Self {
+        self.grid.caption = Text::from(format!("{} on {suite}: the values", self.title));
+        self
+    }
+
     /// Links the arms that the rows of the table are about.
     pub fn arms<'a>(mut self, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) -> Self {
         link_arms(&mut self.grid, 0, arms, plan, root);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::render::{format, verdicts};
 use crate::views::{Comparison, Difference, Interval, PairEvidence, Scale};
 
+use super::metrics::method_href;
 use super::shell::Text;
 
 /// Centre and half width of the drawing, which is 240 units wide, with room for half a dot at each end.
@@ -33,6 +34,8 @@ pub(super) struct Tick {
 /// One metric.
 pub(super) struct Row {
     pub metric: Text,
+    /// Address of the metric's method.
+    pub href: String,
     /// The difference with its interval.
     pub difference: Text,
     pub evidence: Text,
@@ -53,7 +56,7 @@ enum Panel {
 }
 
 /// Draws the differences of a pair. Empty if no metric has one.
-pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
+pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Forest> {
     let [first, second] = labels else { return Vec::new() };
     let mut found = BTreeMap::<Panel, Vec<usize>>::new();
     for (number, row) in pair.rows.iter().enumerate() {
@@ -80,7 +83,7 @@ pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
             ends: [Text::from(format!("higher for {second}")), Text::from(format!("higher for {first}"))],
             grid: ticks.iter().flat_map(|tick| ["M", tick.x.as_str(), " 1v18"]).collect(),
             ticks,
-            rows: rows.iter().filter_map(|row| drawn(pair, *row, reach)).collect(),
+            rows: rows.iter().filter_map(|row| drawn(pair, *row, reach, root)).collect(),
         }
     };
     (1..).zip(found).map(panel).collect()
@@ -116,7 +119,7 @@ fn reach(pair: &PairEvidence) -> Option<f64> {
     Some(all.into_iter().map(f64::abs).filter(|distance| distance.is_finite()).fold(0.0, f64::max))
 }
 
-fn drawn(pair: &Comparison, number: usize, reach: f64) -> Option<Row> {
+fn drawn(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<Row> {
     let row = &pair.rows[number];
     let evidence = row.evidence.pairs.first()?;
     let difference = evidence.difference.as_ref()?;
@@ -124,6 +127,7 @@ fn drawn(pair: &Comparison, number: usize, reach: f64) -> Option<Row> {
     let coordinate = |x: f64| format!("{x:.2}");
     Some(Row {
         metric: Text::new(&row.metric.label),
+        href: method_href(&row.metric, root),
         difference: Text::from(verdicts::change_of(&row.metric, evidence).unwrap_or_default()),
         evidence: Text::from(verdicts::short(pair, row)),
         margin: evidence.margin.map(|_| Text::from(format!("margin {}", verdicts::margin(&row.metric, evidence)))),

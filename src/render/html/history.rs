@@ -175,18 +175,18 @@ fn duels(history: &History, labels: &[String], (suite, place): (&OverviewSuite, 
     Some(grid)
 }
 
-fn flaky(history: &History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
-    let both = |arm: &ArmHistory| {
-        let noisiest = arm.noisiest.iter().filter(|item| arm.flaky.iter().all(|flaky| flaky.item != item.item)).cloned();
-        arm.flaky.iter().cloned().chain(noisiest).collect::<Vec<NoisyItem>>()
-    };
-    let items = history.arms.iter().zip(labels).flat_map(|(arm, label)| both(arm).into_iter().map(move |item| (&arm.arm, label, item)));
-    let items: Vec<(&Arm, &String, NoisyItem)> = items.take(MOST_ITEMS).collect();
+fn flaky<'h>(history: &'h History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
+    let named = |(arm, item): (usize, &'h NoisyItem)| Some((&history.arms[arm].arm, labels.get(arm)?, item));
+    let items: Vec<(&Arm, &String, &NoisyItem)> = history.noisy().into_iter().take(MOST_ITEMS).filter_map(named).collect();
     if items.is_empty() {
         return None;
     }
+    let varying = history.arms.iter().map(|arm| arm.varying).sum::<u64>();
     let percent = |share: f64| Cell::number(words::chance(share), share);
-    let mut grid = Grid::new("flaky-table", "Items since the last break, by arm").fits();
+    let mut grid = Grid::new("flaky-table", "Items since the last break, flakiest first").fits();
+    if varying > items.len() as u64 {
+        grid = grid.about(format!("{} of {} that vary, over all arms", items.len(), words::count_of(varying, "items")));
+    }
     grid.column(
         Column::new("Item", Look::Key, Sort::Ascending),
         items.iter().map(|(_, _, item)| Cell::head(item.item.as_str()).link(item_href(place, root, &item.item, None))),

@@ -1,5 +1,6 @@
 //! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
+use crate::domain::{Metric, MetricKind};
 use crate::render::{comparison, details, verdicts, words};
 use crate::views::Comparison;
 
@@ -10,8 +11,22 @@ use super::plan::Plan;
 /// Lays a comparison out.
 pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str, plan: &Plan, root: &str) -> Grid {
     let mut grid = Grid::of(&comparison::metrics(comparison, &words::labels(comparison)), id, caption).unsorted();
+    for (cells, row) in grid.rows.iter_mut().zip(&comparison.rows) {
+        if let Some(name) = cells.first_mut() {
+            name.href = method_href(&row.metric, root);
+        }
+    }
     link_heads(&mut grid, 1, comparison.arms.iter().map(|compared| &compared.arm), plan, root);
     grid
+}
+
+/// Returns the address of the method by which a metric's difference was computed.
+pub(super) fn method_href(metric: &Metric, root: &str) -> String {
+    let anchor = match metric.kind {
+        MetricKind::Rate | MetricKind::Score => "rates",
+        MetricKind::Amount | MetricKind::Count => "amounts",
+    };
+    format!("{root}method.html#{anchor}")
 }
 
 /// Returns notes on the intervals' methods, and on figures that were not measured.

@@ -14,6 +14,7 @@ mod arm_places;
 mod arms;
 mod assets;
 mod bars;
+mod beside;
 mod board;
 mod categories;
 mod chart_data;
@@ -82,6 +83,7 @@ use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 use plan::SuitePlace;
 
+pub use beside::MOST_BESIDE;
 pub use crawlers::crawler_files;
 pub use plan::Plan;
 pub use publish::published_files;
@@ -156,7 +158,7 @@ pub fn run_files(
 ) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(&overview.context, plan, place, page, items, transcripts));
+    files.extend(transcript::pages(overview, plan, place, page, items, transcripts));
     files.push(data::run(place, page, items));
     files
 }
@@ -174,8 +176,17 @@ pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
     serialised(&(around(overview, plan), overview.context.aliased, places))
 }
 
-/// Describes as text the parts of the site on which the pages of a suite's runs depend. These pages do not mention other runs. `place` is
-/// the suite's index in the overview.
+/// Describes as text what the pages of a run say of other runs: the other arms' outcomes on the items of its transcripts.
+pub fn beside_run(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> String {
+    let told = plan
+        .runs
+        .get(&page.line.id)
+        .map(|place| beside::of_run(&overview.suites[place.suite], &plan.suites[place.suite], &page.line.arm, items, transcripts));
+    serialised(&told)
+}
+
+/// Describes as text the parts of the site on which the pages of a suite's runs depend, but for [`beside_run`]. `place` is the suite's index
+/// in the overview.
 pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
     serialised(&(around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs)))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::domain::visible;
 use crate::render::format;
 use crate::views::SiteContext;
@@ -10,7 +12,7 @@ use super::assets::{Assets, Extra};
 use super::state::Sign;
 
 /// Foreign text with its control characters made visible. Templates still escape it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Text(String);
 
 impl Text {

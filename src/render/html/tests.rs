@@ -11,11 +11,11 @@ use crate::views::{
     ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta,
     DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
     Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
-    ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, Money,
-    Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role,
-    RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes,
-    Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs,
-    Verdict, items_of,
+    ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing,
+    ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
+    Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide,
+    SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold,
+    TranscriptPart, UnlikePairs, Verdict, items_of,
 };
 
 use super::*;
@@ -70,6 +70,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
     Entry {
         runs: 3,
         excluded_runs: u64::from(passed.is_multiple_of(2)),
+        crashed_runs: 0,
         failed_runs: passed % 3,
         primary: Some(estimate(passed, total, 0.04)),
         pass_rate: Some(estimate(passed, total, 0.04)),
@@ -225,6 +226,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         run_ids: (1..4).map(|number| format!("{}-{number}", run_stem(suite, version, arm))).collect(),
         not_completed: BTreeMap::from([("failed".to_owned(), 1)]),
         excluded_runs: 1,
+        crashed_runs: 0,
         earlier_runs: 0,
         can_win: true,
         possibly_cached: 0,
@@ -232,6 +234,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         primary_not_measured: None,
+        perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
         criteria: None,
         sides: sides(hostile),
         suite: suite.to_owned(),
@@ -349,6 +352,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             items: 500,
             attempts: 2,
             primary_not_measured: None,
+            perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
             primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),
             score_columns: vec![ScoreColumn {
@@ -562,6 +566,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         nights: (1..6).map(night).collect(),
         changes: Vec::new(),
         flaky: HOSTILE.iter().map(|text| item(text)).collect(),
+        varying: 40,
         noisiest: vec![item("plain")],
         precision: None,
     };

@@ -6,9 +6,10 @@ use askama::Template;
 
 use crate::render::run_title::run_title;
 use crate::render::{format, reasons, words};
-use crate::views::{ItemPage, ItemRow, ItemTranscript, RunPage, RunTranscripts, SiteContext, Spent, TranscriptPart};
+use crate::views::{Arm, ItemPage, ItemRow, ItemTranscript, Overview, OverviewSuite, RunPage, RunTranscripts, Spent, TranscriptPart};
 
 use super::SiteFile;
+use super::beside::{Beside, rows_of};
 use super::cut::cut;
 use super::grid::{Cell, Kind};
 use super::items::item_href;
@@ -55,8 +56,9 @@ struct Outcome {
     expected: Text,
     answered: Text,
     facts: Vec<(&'static str, String)>,
-    /// Address of the item's page, which has the other arms.
+    /// Address of the item's page, which has all arms with their answers.
     href: Option<String>,
+    beside: Beside,
 }
 
 impl Outcome {
@@ -104,13 +106,15 @@ const MOST_STEPS: usize = 150;
 /// Context shared by the entries of a page.
 struct Of<'a> {
     plan: &'a Plan,
+    suite: &'a OverviewSuite,
+    arm: &'a Arm,
     place: &'a RunPlace,
     rows: &'a BTreeMap<&'a str, &'a ItemRow>,
     root: &'a str,
 }
 
 pub(super) fn pages(
-    context: &SiteContext,
+    overview: &Overview,
     plan: &Plan,
     place: &RunPlace,
     run: &RunPage,
@@ -120,10 +124,7 @@ pub(super) fn pages(
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
-    let mut rows = BTreeMap::<&str, &ItemRow>::new();
-    for row in items.iter().flat_map(|page| &page.rows) {
-        rows.entry(&row.item).or_insert(row);
-    }
+    let (context, rows) = (&overview.context, rows_of(items));
     let name = |page: u64| format!("{page:04}.html");
     let pages = transcripts.pages.len() as u64;
     let page = |(number, entries): (u64, &Vec<ItemTranscript>)| {
@@ -136,7 +137,8 @@ pub(super) fn pages(
             Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str()),
             Crumb::new("../index.html", run_name.as_str()),
         ];
-        let given = Of { plan, place, rows: &rows, root: &shell.root };
+        let of_suite = &overview.suites[place.suite];
+        let given = Of { plan, suite: of_suite, arm: &run.line.arm, place, rows: &rows, root: &shell.root };
         let is_alone = entries.len() == 1;
         let entries: Vec<Entry> = (1..).zip(entries).map(|(number, entry)| shown(number, entry, is_alone, &given)).collect();
         let html = TranscriptHtml {
@@ -237,6 +239,7 @@ fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
         answered: row.answer.as_deref().map_or_else(Text::default, |answer| Text::from(cut(answer))),
         facts: facts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect(),
         href: item_href(&of.plan.suites[of.place.suite], of.root, &row.item, Some(&row.kind)),
+        beside: Beside::of(of.suite, &of.plan.suites[of.place.suite], of.arm, row),
     }
 }
 
