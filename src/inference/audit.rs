@@ -198,7 +198,8 @@ const STANDARD_DRAWS: usize = 800;
 const STANDARD_SEED: u64 = 20_260_823;
 const DRAWS: usize = 1999;
 const SAMPLES: usize = 800;
-const HALVES: usize = 40;
+/// More than the 40 of the standard's cards, whose mean varies by a quarter from seed to seed.
+const HALVES: usize = 100;
 const GROUP_DRAWS: usize = 1500;
 const TOP: usize = 10;
 

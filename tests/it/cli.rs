@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "init",
     "run",
     "eval",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 21] = [
     "show",
     "compare",
     "leaderboard",
+    "audit",
     "history",
     "gate",
     "judge",
