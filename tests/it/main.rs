@@ -27,6 +27,7 @@ mod firefox;
 mod foreign;
 mod from_ralph;
 mod gate;
+mod gate_comment;
 mod gating;
 mod guarded;
 mod harnesses;
