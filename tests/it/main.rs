@@ -13,6 +13,7 @@ mod broken;
 mod browser;
 mod cache;
 mod checked_sites;
+mod ci_recipes;
 mod cli;
 mod code_runs;
 mod columns;
