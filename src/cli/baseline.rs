@@ -149,7 +149,7 @@ fn beside(
         if !is_new && (!is_same || other.items != row.items) {
             let what = format!("the run `{}` of the baseline {} is another in the results", row.run.id, shown(Path::new(what)));
             let hint = if source(&row.run).is_some() && source(&other.run).is_some() {
-                "its file was changed after it was imported, or imported under other names: import it again, or name another baseline"
+                "its file was changed after it was imported: give the files of each run names of their own"
             } else {
                 "ids must be unique: give each run its own"
             };
