@@ -19,6 +19,7 @@ mod code_runs;
 mod columns;
 mod comparability;
 mod compare;
+mod configuration_schema;
 mod doctor;
 mod documented;
 mod eval;
