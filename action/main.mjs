@@ -19,8 +19,6 @@ const LONGEST_COMMENT = 65_536;
 const LONGEST_SUMMARY = 1_048_576;
 const UNKNOWN = "unknown";
 const CODE = { pass: 0, regression: 1, unusable: 2, inconclusive: 3 };
-/** So large that it only makes the gate report the cost. */
-const ANY_COST = "--max-cost=+1000000%";
 
 const own = dirname(dirname(fileURLToPath(import.meta.url)));
 const inputs = JSON.parse(process.env.EVALREPORT_INPUTS ?? "{}");
@@ -212,38 +210,19 @@ function run(path, words, file) {
 function gate(path, words, work) {
   const [json, markdown] = [join(work, "gate.json"), join(work, "gate.md")];
   const junit = input("junit") ? [`--junit=${input("junit")}`] : [];
-  const help = spawnSync(path, ["gate", "--help"], { encoding: "utf8" }).stdout ?? "";
-  const isOneCall = /^\s+--markdown\b/m.test(help);
-  const got = run(path, ["--format=json", ...words, ...junit, ...(isOneCall ? [`--markdown=${markdown}`] : [])], json);
+  const got = run(path, ["--format=json", ...words, ...junit, `--markdown=${markdown}`], json);
   quote(got.stderr);
   if (![CODE.pass, CODE.regression, CODE.inconclusive].includes(got.code)) {
     throw Object.assign(new Unusable("the gate could not run"), { code: got.code, details: got.stderr });
   }
-  if (!isOneCall) {
-    run(path, ["--format=markdown", "--quiet", ...words], markdown);
-  }
   return { code: got.code, json, report: JSON.parse(readFileSync(json, "utf8")), markdown: readFileSync(markdown, "utf8") };
-}
-
-/** Returns the check that decides: the first with the worst ruling, if possible one with a difference. */
-function deciding({ ruling, checks }) {
-  const worst = checks.filter((check) => check.ruling === ruling);
-  return worst.find((check) => check.evidence?.difference) ?? worst[0];
 }
 
 const sameArm = (one, two) => one?.suite === two?.suite && one?.arm.approach === two?.arm.approach && one?.arm.model === two?.arm.model;
 
 /** Returns the mean cost of a new run of the deciding check's arm. */
-function cost(path, words, work, report) {
-  const decisive = deciding(report);
-  const of = ({ checks }) => checks.find((check) => check.metric?.name === "cost_usd" && sameArm(check, decisive))?.head?.value;
-  const known = of(report);
-  if (known !== undefined || !decisive) {
-    return known;
-  }
-  const file = join(work, "cost.json");
-  const got = run(path, ["--format=json", "--quiet", ...words, ANY_COST], file);
-  return got.code === CODE.unusable ? undefined : of(JSON.parse(readFileSync(file, "utf8")));
+function cost({ checks, deciding, costs = [] }) {
+  return costs.find((spent) => sameArm(spent, checks[deciding]))?.head.value;
 }
 
 /** Builds the site of the new runs. Without it the gate holds all the same. */
@@ -330,7 +309,7 @@ async function main() {
     const words = gateWords(paths, await baseline(work, api, event));
     const { code, json, report, markdown: answer } = gate(path, words, work);
     markdown = answer.startsWith(`${MARKER}\n`) ? answer.slice(MARKER.length + 1) : answer;
-    const difference = deciding(report)?.evidence?.difference;
+    const difference = report.checks[report.deciding]?.evidence?.difference;
     const interval = difference?.interval;
     Object.assign(said, {
       verdict: report.ruling,
@@ -338,7 +317,7 @@ async function main() {
       difference: difference?.value ?? UNKNOWN,
       scale: difference?.scale ?? UNKNOWN,
       interval: interval ? JSON.stringify([interval.low, interval.high]) : UNKNOWN,
-      cost: cost(path, words, work, report) ?? UNKNOWN,
+      cost: cost(report) ?? UNKNOWN,
       report: json,
     });
     if (isOn("site")) {

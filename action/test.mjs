@@ -262,18 +262,12 @@ test("a service that goes on failing leaves the summary, and does not fail the j
 });
 
 /** A program that answers as the gate does, with any Markdown. */
-function standIn(project, markdown, { code = 0, help = "" } = {}) {
+function standIn(project, markdown) {
   writeFileSync(join(project, "gate.md"), markdown);
   const report = JSON.stringify({ ruling: "pass", checks: [] });
   const text = `#!/bin/sh
-case "$*" in
-  "gate --help") printf '%s\\n' '${help}' ;;
-  *--format=json*)
-    printf '%s' '${report}'
-    for word do case "$word" in --markdown=*) cp '${join(project, "gate.md")}' "\${word#--markdown=}" ;; esac; done
-    exit ${code} ;;
-  *) cat '${join(project, "gate.md")}'; exit ${code} ;;
-esac
+printf '%s' '${report}'
+for word do case "$word" in --markdown=*) cp '${join(project, "gate.md")}' "\${word#--markdown=}" ;; esac; done
 `;
   writeFileSync(join(project, "program"), text);
   chmodSync(join(project, "program"), 0o755);
@@ -291,12 +285,27 @@ test("a body beyond the limit is cut at a line, with a link to the summary", asy
   assert.ok(got.summary.length > 200_000);
 });
 
-test("--markdown is used as soon as the program has it", async () => {
-  const help = "      --markdown <FILE>";
+test("the comment is the program's: what it wrote, and nothing more", async () => {
   const api = await service();
-  const prepare = (project) => standIn(project, `${MARKER}\n### Gate: pass\nwith items\n`, { help });
-  await act({ api, inputs: { binary: "program" }, prepare });
-  assert.match(api.comments[0].body, /with items/);
+  const got = await act({ api, failing: 20 });
+  const words = ["gate", "--baseline=old", "--max-drop=5pp", "./new/r0.xml", "./new/r1.xml", "./new/r2.xml", "--markdown=gate.md", "--quiet"];
+  assert.throws(() => execFileSync(binary, words, { cwd: got.project, stdio: "pipe" }), ({ status }) => status === 1);
+  const written = readFileSync(join(got.project, "gate.md"), "utf8");
+  assert.equal(api.comments[0].body, written);
+  assert.equal(got.summary, written.slice(MARKER.length + 1));
+  assert.match(written, /\*\*18 items fail now and always passed in the baseline\*\*/);
+  assert.match(written, /- `c::t10` \(passed 0 of 3, baseline 3 of 3\): expected 1/);
+});
+
+test("a program without --markdown is too old, and the comment says so", async () => {
+  const api = await service();
+  const prepare = (project) => {
+    writeFileSync(join(project, "program"), "#!/bin/sh\necho \"error: unexpected argument '--markdown'\" >&2\nexit 2\n");
+    chmodSync(join(project, "program"), 0o755);
+  };
+  const got = await act({ api, inputs: { binary: "program" }, prepare });
+  assert.deepEqual([got.outputs["exit-code"], got.outputs.verdict], ["2", "error"]);
+  assert.match(api.comments[0].body, /unexpected argument '--markdown'/);
 });
 
 test("without a pull request there is no comment", async () => {

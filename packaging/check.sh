@@ -62,9 +62,10 @@ actionlint() {
 
 workflows() {
   if actionlint; then
-    # The recipe of docs/ci.md is a workflow too.
-    awk '/^```yaml$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' docs/ci.md >"$work/recipe.yml"
-    part workflows "$program" -config-file .github/actionlint.yaml .github/workflows/*.yml "$work/recipe.yml"
+    # The recipes of docs/ci.md for GitHub are workflows too.
+    awk -v work="$work" '/^## / { is_ours = /^## GitHub/ } /^```/ { inside = /^```yaml$/ && is_ours; count += inside; next }
+      inside { print > (work "/recipe-" count ".yml") }' docs/ci.md
+    part workflows "$program" -config-file .github/actionlint.yaml .github/workflows/*.yml "$work"/recipe-*.yml
   else
     skip workflows 'actionlint is neither installed nor to be had from PyPI'
   fi

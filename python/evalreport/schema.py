@@ -987,6 +987,23 @@ class GateCheck(_GateCheck, total=False):
     over_nights: Optional[NightsEvidence]
 
 
+class _GateCost(TypedDict):
+    suite: str
+    arm: Arm
+    metric: Metric
+    head: Cell
+
+
+class GateCost(_GateCost, total=False):
+    """The cost of one arm's runs beside that of its baseline."""
+
+    # The baseline's arm, if there is one.
+    against: Optional[Arm]
+    baseline: Optional[Cell]
+    # Evidence of the pair: the first arm is of the new runs, the second of the baseline.
+    evidence: Optional[PairEvidence]
+
+
 class AbsentArm(TypedDict):
     """An arm that only the baseline has."""
 
@@ -1007,7 +1024,7 @@ class OutdatedArm(TypedDict):
     judged_version: str
 
 
-class _FailingItem(TypedDict):
+class _TurnedItem(TypedDict):
     kind: str
     item: str
     # Attempts passed and counted: of the new runs, then of the baseline.
@@ -1017,10 +1034,11 @@ class _FailingItem(TypedDict):
     baseline_attempts: int
 
 
-class FailingItem(_FailingItem, total=False):
-    """One item that fails in the new runs."""
+class TurnedItem(_TurnedItem, total=False):
+    """One item with other outcomes in the new runs than in the baseline."""
 
-    # Why it failed, from the newest run whose evaluator gives a reason. Cut to a bounded length.
+    # Why it failed, from the newest run in which it did and whose evaluator gives a reason: a new run for an item
+    # that fails now, a run of the baseline for an item that passes now. Cut to a bounded length.
     reason: Optional[str]
 
 
@@ -1032,12 +1050,24 @@ class NewFailures(TypedDict):
     against: Arm
     # Items that passed every attempt of the baseline and fail at least half of the new attempts.
     count: int
-    # The first of these items, by kind, evaluator and name; at most [`MOST_FAILING`].
-    items: List[FailingItem]
+    # The first of these items, by kind, evaluator and name; at most 20.
+    items: List[TurnedItem]
     # Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
     flaky_count: int
     # The first of the flaky items.
-    flaky: List[FailingItem]
+    flaky: List[TurnedItem]
+
+
+class NewPasses(TypedDict):
+    """Items of one arm that pass now and always failed in its baseline."""
+
+    suite: str
+    arm: Arm
+    against: Arm
+    # Items that failed every attempt of the baseline and pass more than half of the new attempts.
+    count: int
+    # The first of these items, by kind, evaluator and name; at most 20.
+    items: List[TurnedItem]
 
 
 class _GateAnswer(TypedDict):
@@ -1066,10 +1096,18 @@ class GateAnswer(_GateAnswer, total=False):
     against: Optional[str]
     # Why there is no baseline: the attempts to find one.
     missing: Optional[str]
+    # The check that stands for the report, as its place in `checks`: the first with the worst ruling, if possible
+    # one with a difference.
+    deciding: Optional[int]
+    # The cost of a run of each arm and of its baseline. No ruling follows from it. Arms without a known cost are
+    # omitted.
+    costs: List[GateCost]
     # Arms that no check covers, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
     # Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.
     new_failures: List[NewFailures]
+    # Items that pass now and always failed in the baseline, by arm. Arms without such items are omitted.
+    new_passes: List[NewPasses]
 
 
 # The shares of the worlds with each ruling.

@@ -515,6 +515,9 @@ pub(super) struct Gate {
     /// Also write JUnit XML to a file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
     pub junit: Option<PathBuf>,
+    /// Also write the comment of a pull request to a file, as Markdown
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
+    pub markdown: Option<PathBuf>,
     /// Take only each arm's newest batch [default: all its runs on the suite's version]
     #[arg(long)]
     pub newest_batch: bool,

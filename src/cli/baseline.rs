@@ -11,7 +11,7 @@ use crate::domain::{Problems, Run, RunId, visible};
 use crate::files;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
-use crate::warehouse::{Options, Warehouse};
+use crate::warehouse::{Options, RunRow, Warehouse};
 
 use super::failure::Failure;
 use super::settings::Settings;
@@ -33,10 +33,31 @@ pub(super) struct Opened {
     pub lasts: bool,
 }
 
-/// Finds the baseline. `head` gives the sources of the other results; `pooled` takes every batch of a store.
+/// Finds the baseline. `head` gives the sources of the other results; `pooled` takes every batch of a store; `named` are the ids of runs that
+/// the user named as new.
 ///
 /// Fails if `what` is ambiguous or cannot be read. If `what` names nothing, the baseline is reported as missing.
-pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool) -> Result<Opened, Failure> {
+pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[String]) -> Result<Opened, Failure> {
+    let mut opened = find(settings, what, head, pooled, named)?;
+    if let Baseline::Runs { ids, both, .. } = &mut opened.baseline {
+        let rows = opened.warehouse.runs();
+        let is_named = |id: &RunId| named.iter().any(|own| own == id.as_str());
+        let sources: BTreeSet<Source<'_>> = rows.iter().filter(|row| is_named(&row.run.id)).filter_map(|row| source(&row.run)).collect();
+        // Under other names, the runs of a file have other ids.
+        let is_new = |run: &Run| is_named(&run.id) || source(run).is_some_and(|source| sources.contains(&source));
+        let others: BTreeSet<&str> =
+            rows.iter().filter(|row| ids.contains(&row.run.id) && !is_new(&row.run)).map(|row| row.run.suite.as_str()).collect();
+        // A new run is no baseline of itself. Only if the baseline has nothing else of its suite, the same files were named twice.
+        let is_own = |row: &&RunRow| is_new(&row.run) && others.contains(row.run.suite.as_str());
+        for row in rows.iter().filter(is_own) {
+            ids.remove(&row.run.id);
+        }
+        both.extend(ids.iter().filter(|id| is_named(id)).cloned());
+    }
+    Ok(opened)
+}
+
+fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[String]) -> Result<Opened, Failure> {
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
     // A path that exists but cannot be inspected is not taken for another kind of name.
@@ -50,30 +71,30 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
     if found.as_ref().is_some_and(Metadata::is_dir) {
         let own = Options { stores: vec![path.to_owned()], files: Vec::new(), ..head.clone() };
         if let Some(own) = foreign(settings, path, &own)? {
-            return beside(settings, what, head, own, grouping, true);
+            return beside(settings, what, (head, named), own, grouping, true);
         }
         info!(folder = %path.display(), "baseline is a store");
-        return beside(settings, what, head, own, grouping, true);
+        return beside(settings, what, (head, named), own, grouping, true);
     }
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
             if let Some(own) = foreign(settings, path, &own)? {
-                return beside(settings, what, head, own, grouping, true);
+                return beside(settings, what, (head, named), own, grouping, true);
             }
             info!(file = %path.display(), "baseline is a result file");
-            return beside(settings, what, head, own, Grouping::AllBatches, false);
+            return beside(settings, what, (head, named), own, Grouping::AllBatches, false);
         }
         info!(file = %path.display(), "baseline is a bundle");
         // Until the command ends: some outcomes are read only when an answer lists its items.
         let folder = settings.temporary_folder()?.join("baseline");
         unpack(path, &Store::at(&folder)).map_err(|problem| Failure::from(Problems(vec![problem])))?;
         let own = Options { stores: vec![folder], files: Vec::new(), cache: None, ..head.clone() };
-        return beside(settings, what, Options { cache: None, ..head }, own, grouping, false);
+        return beside(settings, what, (Options { cache: None, ..head }, named), own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;
-    let (baseline, missing) = named(&warehouse, what)?;
+    let (baseline, missing) = among(&warehouse, what)?;
     Ok(Opened { warehouse, baseline, missing, lasts: true })
 }
 
@@ -91,7 +112,14 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
 }
 
 /// Opens the head's stores and files together with the baseline's.
-fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping: Grouping, lasts: bool) -> Result<Opened, Failure> {
+fn beside(
+    settings: &Settings,
+    what: &str,
+    (head, named): (Options, &[String]),
+    own: Options,
+    grouping: Grouping,
+    lasts: bool,
+) -> Result<Opened, Failure> {
     let mut alone = settings.open_with(&own)?;
     settings.keep(&mut alone)?;
     if alone.runs().is_empty() {
@@ -115,17 +143,28 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
         // How a run came here is not part of it: from a bundle, only the data behind figures are unpacked.
         let is_same = Run { carried: None, ..(*other.run).clone() } == Run { carried: None, ..(*row.run).clone() };
-        if !is_same || other.items != row.items {
-            return Err(Failure::new(format!(
-                "the run `{}` of the baseline {} is another in the results",
-                row.run.id,
-                shown(Path::new(what))
-            ))
-            .with_hint("ids must be unique: give each run its own"));
+        // Files that were named as new and imported into the baseline before are the same runs, perhaps under other names.
+        let is_new =
+            named.iter().any(|own| own == row.run.id.as_str()) && source(&row.run).is_some() && source(&row.run) == source(&other.run);
+        if !is_new && (!is_same || other.items != row.items) {
+            let what = format!("the run `{}` of the baseline {} is another in the results", row.run.id, shown(Path::new(what)));
+            let hint = if source(&row.run).is_some() && source(&other.run).is_some() {
+                "its file was changed after it was imported: give the files of each run names of their own"
+            } else {
+                "ids must be unique: give each run its own"
+            };
+            return Err(Failure::new(what).with_hint(hint));
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
     Ok(Opened { warehouse, baseline: Baseline::Runs { ids, both: BTreeSet::new(), grouping }, missing: None, lasts })
+}
+
+/// Importer and digest of the file that a run was imported from.
+type Source<'a> = (&'a str, &'a str);
+
+fn source(run: &Run) -> Option<Source<'_>> {
+    run.provenance.as_ref().map(|from| (from.importer.as_str(), from.sha256.as_str()))
 }
 
 fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> {
@@ -142,7 +181,7 @@ fn nothing() -> Baseline {
 }
 
 /// Finds the baseline among the results, by a run id, a tag or a revision.
-fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>), Failure> {
+fn among(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>), Failure> {
     if let Some(batches) = what.strip_prefix(LAST) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);
         return batches.map(|batches| (Baseline::Last(batches), None)).ok_or_else(|| {

@@ -135,7 +135,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     let Some(what) = &arguments.baseline else {
         return Ok((settings.open()?, Against { baseline: None, lasts: true }));
     };
-    let opened = baseline::open(settings, what, options, !arguments.newest_batch)?;
+    let opened = baseline::open(settings, what, options, !arguments.newest_batch, &[])?;
     if let Some(tried) = opened.missing {
         return Err(Failure::new(tried));
     }

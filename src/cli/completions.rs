@@ -65,7 +65,7 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
         (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
         (_, "approach") => || of_results(|results| names(results, |run| &run.approach)),
         (_, "model") => || of_results(|results| names(results, |run| &run.model)),
-        (_, "ids") => || of_results(ids),
+        (_, "ids" | "baseline") => || of_results(ids),
         ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
         _ => return None,
     })

@@ -56,9 +56,12 @@ pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Setti
     Ok(with_stores(settings, paths, false)?.0)
 }
 
-/// Like [`with_paths`], for one side of a gate. Also returns the stores that hold the paths' results.
+/// Like [`with_paths`], for the new side of a gate. Also returns the stores that hold the paths' results. They come first: a run that another
+/// store holds too is the one of the paths.
 pub(super) fn with_side(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
-    with_stores(settings, paths, true)
+    let (mut with, stores) = with_stores(settings, paths, true)?;
+    with.results.rotate_left(settings.results.len());
+    Ok((with, stores))
 }
 
 fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(Settings, Vec<PathBuf>), Failure> {

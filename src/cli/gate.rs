@@ -1,6 +1,7 @@
 //! `gate`: checks whether new runs are worse than allowed. Meant for CI, which reads the exit code.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use tracing::info;
 
@@ -8,7 +9,7 @@ use crate::config;
 use crate::domain::{BUILT_IN, Bound, Filter, PASS_RATE, built_in, metric_key, visible};
 use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
 use crate::render::table::Table;
-use crate::render::{comparability, csv, gate as page, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
+use crate::render::{comparability, csv, gate as page, gate_comment, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
 use crate::results::WholeFile;
 use crate::views::{
     Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
@@ -47,12 +48,8 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() })?;
         filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
     }
-    let Opened { mut warehouse, mut baseline, missing, lasts } = open(settings, arguments, &rules)?;
+    let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules, &filter.ids)?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;
-    if let Baseline::Runs { ids, both, .. } = &mut baseline {
-        // Files of the same name and content are the same run. If both sides name it, it counts on both.
-        both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
-    }
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
@@ -107,18 +104,17 @@ impl Asked<'_> {
         let notes = self.notes(is_without);
         let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
         if let Some(path) = &arguments.junit {
-            let write = || {
-                let mut file = WholeFile::create(path)?;
-                file.write_all(junit::junit(&report, fail_inconclusive).as_bytes())?;
-                file.commit()
-            };
-            write().map_err(|error: io::Error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
-            info!(file = %path.display(), "file written");
+            write(path, &junit::junit(&report, fail_inconclusive))?;
+        }
+        let comment = || gate_comment::comment(&report, arguments.baseline.as_deref(), &notes);
+        if let Some(path) = &arguments.markdown {
+            write(path, &comment())?;
         }
         let code = code(report.ruling, arguments.on_inconclusive);
         let table = page::table(&report, arguments.baseline.as_deref(), &notes);
         output::print(&match settings.format {
             Format::Junit => junit::junit(&report, fail_inconclusive),
+            Format::Markdown => comment(),
             Format::Json | Format::Full => {
                 let (against, missing) = (arguments.baseline.clone(), self.missing.clone());
                 let answer = json::document("gate", GateAnswer { against, missing, report, retracted: self.retracted() });
@@ -208,11 +204,22 @@ impl Asked<'_> {
     }
 }
 
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let write = || {
+        let mut file = WholeFile::create(path)?;
+        file.write_all(text.as_bytes())?;
+        file.commit()
+    };
+    write().map_err(|error: io::Error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+    info!(file = %path.display(), "file written");
+    Ok(())
+}
+
 /// Formats a table in any format except JSON and JUnit XML.
 fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
     match format {
         Format::Csv => csv::table(table),
-        Format::Markdown => format!("{}\n{}", page::MARKER, markdown::table(table)),
+        Format::Markdown => format!("{}\n{}", gate_comment::MARKER, markdown::table(table)),
         Format::Table | Format::Junit | Format::Json | Format::Full => terminal::table(table, settings.style),
     }
 }
@@ -252,9 +259,9 @@ fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {
     }
 }
 
-fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Opened, Failure> {
+fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule], named: &[String]) -> Result<Opened, Failure> {
     if let Some(what) = &arguments.baseline {
-        return baseline::open(settings, what, settings.options(), !arguments.newest_batch);
+        return baseline::open(settings, what, settings.options(), !arguments.newest_batch, named);
     }
     // Items pass or fail by themselves; every other rule compares with a baseline. Odds need only the new runs.
     let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));

@@ -20,6 +20,7 @@ use super::{examples, exit_code, output};
 #[derive(RustEmbed)]
 #[folder = "docs/"]
 #[include = "*.md"]
+#[include = "schemas/*.json"]
 #[exclude = "pages/*"]
 struct Pages;
 
@@ -43,7 +44,12 @@ fn topics() -> impl Iterator<Item = (String, Cow<'static, str>)> {
 /// Returns the names of all commands and topics.
 pub(super) fn names() -> impl Iterator<Item = String> {
     let commands: Vec<String> = Arguments::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    commands.into_iter().chain(topics().map(|(topic, _)| topic))
+    commands.into_iter().chain(topics().map(|(topic, _)| topic)).chain(schemas())
+}
+
+/// Returns the names of the JSON Schemas: of answers, of records and of the configuration.
+fn schemas() -> impl Iterator<Item = String> {
+    Pages::iter().filter_map(|file| file.strip_suffix(".json").map(str::to_owned))
 }
 
 /// Returns the topic of a page: its path without extension; for a folder's own page, the folder.
@@ -61,6 +67,10 @@ fn overview() -> String {
     for (topic, file) in topics() {
         text.push_str(&format!("  {topic:width$}  {}\n", title(&page(&file))));
     }
+    text.push_str("\nJSON Schemas, for `evalreport help NAME`:\n");
+    for name in schemas() {
+        text.push_str(&format!("  {name}\n"));
+    }
     text
 }
 
@@ -74,6 +84,10 @@ fn about(topic: &[String], has_colour: bool) -> Result<String, Failure> {
     let name = topic.join(" ");
     // A path as documents write it is the same topic.
     let path = name.strip_prefix("docs/").unwrap_or(&name);
+    let schema = path.strip_suffix(".json").unwrap_or(path);
+    if schemas().any(|known| known == schema) {
+        return Ok(page(&format!("{schema}.json")));
+    }
     let wanted = topic_of(&format!("{}.md", path.strip_suffix(".md").unwrap_or(path)));
     let of_page =
         topics().find(|(topic, _)| Some(topic) == wanted.as_ref()).map(|(topic, file)| readable(&page(&file), &topic, has_colour));
@@ -90,7 +104,8 @@ fn unknown(name: &str) -> Failure {
     let topics: Vec<String> = topics().map(|(topic, _)| topic).collect();
     // The page of a format is also sought by the format's name.
     let last = topics.iter().find(|topic| topic.rsplit('/').next() == Some(name)).cloned();
-    let known = commands.get_subcommands().map(clap::Command::get_name).chain(topics.iter().map(String::as_str));
+    let schemas: Vec<String> = schemas().collect();
+    let known = commands.get_subcommands().map(clap::Command::get_name).chain(topics.iter().chain(&schemas).map(String::as_str));
     match last.or_else(|| nearest(name, known).map(str::to_owned)) {
         Some(near) => failure.with_hint(format!("did you mean `evalreport help {near}`?")),
         None => failure.with_hint("`evalreport help` lists commands and topics"),

@@ -81,6 +81,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             instead: Instead::default(),
             on_inconclusive: None,
             junit: None,
+            markdown: None,
             newest_batch: true,
             judging: Judging::default(),
             selection: Selection { batch: Some(carried.batch.id.clone()), ..Selection::default() },

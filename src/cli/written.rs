@@ -31,7 +31,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         Command::Export(export) => vec![Some(export.path.clone()), export.sign_key.as_ref().map(|_| signature_path(&export.path))],
         Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out).clone())],
         Command::Serve(serve) => vec![serve.out.clone()],
-        Command::Gate(gate) => vec![gate.junit.clone()],
+        Command::Gate(gate) => vec![gate.junit.clone(), gate.markdown.clone()],
         Command::Import(import) => vec![import.table.write_map.clone()],
         Command::Run(run) => vec![run.summary.clone(), run.site.clone()],
         Command::Init(_)

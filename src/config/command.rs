@@ -1,12 +1,13 @@
 //! Programs with their arguments. No shell is involved: each argument reaches the program unchanged.
 
-use crate::document::{Fields, Value, quote};
+use crate::document::{Fields, Form, Value, quote};
 
 /// Shell metacharacters. Their use in plain text suggests that the writer expects a shell.
 const SHELL: &[char] = &['\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')'];
 
 /// Reads a list of arguments, or a text split at spaces. Returns an empty list if the key is absent.
 pub(super) fn read(fields: &mut Fields, key: &str) -> Vec<String> {
+    fields.note(key, || Form::OneOf(vec![Form::Filled, Form::list(Form::Text)]));
     let Some(node) = fields.child(key) else { return Vec::new() };
     let path = quote(&fields.path_of(key));
     let command = match &node.value {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, Form, quote};
 
 /// The sampling unit of a suite: what was independently repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,7 @@ pub enum SuiteDesign {
 const WORDS: [(&str, SuiteDesign); 3] = [("items", SuiteDesign::Items), ("clusters", SuiteDesign::Clusters), ("runs", SuiteDesign::Runs)];
 
 pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
+    fields.note("designs", || Form::named(Form::Word(WORDS.iter().map(|(word, _)| (*word).to_owned()).collect())));
     let words = fields.text_map("designs");
     let mut designs = BTreeMap::new();
     for (suite, word) in words {

@@ -1,6 +1,6 @@
 //! Gates: limits on regressions.
 
-use crate::document::{Fields, ScalarKind, Value, quote};
+use crate::document::{Fields, Form, ScalarKind, Value, quote};
 use crate::domain::{Bound, Mark};
 
 /// One rule. It applies to every suite and approach unless it names some.
@@ -54,6 +54,7 @@ fn read_gate(mut fields: Fields) -> Gate {
 
 /// Reads a number, or text such as `2pp` or `10%`.
 pub(super) fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
+    fields.note(key, || Form::OneOf(vec![Form::Amount, Form::Filled]));
     let text = match &fields.child(key)?.value {
         Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote};
+use crate::document::{Fields, Form, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote};
 use crate::domain::{Direction, Evaluator, Mark, MetricKind, MetricSettings, Problem, Unit, built_in, metric_key};
 
 use super::gates::bound;
@@ -12,6 +12,12 @@ const KINDS: [(&str, MetricKind); 4] =
 
 /// Reads the metrics' settings, and the enabled evaluators: from `evaluators`, or from `metrics.NAME: true`.
 pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BTreeMap<Evaluator, Setting>) {
+    fields.note("metrics", || {
+        let settings = || Fields::form(|own| drop(read_one(own, "")));
+        let switch = || Form::OneOf(vec![Form::Boolean, settings()]);
+        Form::Known(Evaluator::ALL.map(|evaluator| (evaluator.name(), switch())).into(), Some(Box::new(settings())))
+    });
+    fields.note("evaluators", || Form::Known(Evaluator::ALL.map(|evaluator| (evaluator.name(), Setting::form())).into(), None));
     let mut metrics = BTreeMap::new();
     let mut evaluators = BTreeMap::new();
     for (name, node) in fields.entries_of("metrics") {

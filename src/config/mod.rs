@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
-use crate::document::{self, Fields, Node, Setting, duration, quote};
+use crate::document::{self, Fields, Form, Node, Setting, duration, quote};
 use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Price, Problem, visible};
 use crate::files;
 
@@ -38,6 +38,8 @@ pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
 const VERSION: i64 = 1;
+/// Name of the file's JSON Schema.
+pub const SCHEMA: &str = "configuration";
 /// Far more than a person writes. A larger file is probably no configuration.
 const MOST_BYTES: u64 = 4 << 20;
 
@@ -85,6 +87,24 @@ pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
     let text = read(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     Ok(Config { folder, ..parse(&file, &text)? })
+}
+
+/// Returns the JSON Schema of the file, for editors: the keys that [`parse`] asks for. `verification` is the form of that key's map, which another
+/// module reads; `repository` has the schema's address, as `owner/name`.
+///
+/// It refuses unknown keys, missing ones and values of another type. References, and what keys mean together, only [`parse`] checks.
+pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
+    let form = Fields::form(|mut fields| {
+        fields.note("verification", || verification);
+        drop(read_fields(fields));
+    });
+    let mut schema = form.schema();
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["$id"] = format!("https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{SCHEMA}.json", repository.trim()).into();
+    schema["title"] = "Configuration of evalreport".into();
+    schema["description"] =
+        "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.".into();
+    schema
 }
 
 /// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.
@@ -146,6 +166,8 @@ const REPLACED: [(&str, &str); 3] = [
 ];
 
 fn check_version(fields: &mut Fields) {
+    fields.note("version", || Form::Exactly(VERSION));
+    fields.note_required("version");
     if fields.child("version").is_none() {
         fields.reject("version", "`version` is missing", Some(format!("write version: {VERSION}")));
     } else if let Some(version) = fields.integer("version")

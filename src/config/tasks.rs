@@ -1,7 +1,7 @@
 //! Configured tasks: named sets of questions for an agent.
 
 use super::ids::Ids;
-use crate::document::{Fields, quote};
+use crate::document::{Fields, Form, quote};
 
 /// A question evaluation, the only type of configured task.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,8 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
 fn check_type(fields: &mut Fields) -> bool {
     const QUESTIONS: &str = "question_eval";
     let path = quote(&fields.path_of("type"));
+    fields.note("type", || Form::Word(vec![QUESTIONS.to_owned()]));
+    fields.note_required("type");
     if fields.child("type").is_none() {
         fields.reject("type", format!("{path} is missing"), Some(format!("write type: {QUESTIONS}")));
         return true;

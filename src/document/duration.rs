@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Fields, Scalar, ScalarKind, Value, quote};
+use super::{Fields, Form, Scalar, ScalarKind, Value, quote};
 
 const FORM: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
 
@@ -33,6 +33,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// Reads a key that holds a duration. Rejects a bare number, which has no unit.
 pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
+    fields.note(key, || Form::Pattern("^\\s*([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)\\s*$"));
     let node = fields.child(key)?;
     let path = quote(&fields.path_of(key));
     if let Value::Scalar(Scalar { kind: ScalarKind::Integer(_) | ScalarKind::Float(_), text }) = &node.value {

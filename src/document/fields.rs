@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Key, Node, Scalar, ScalarKind, Value, nearest_hint, quote, quote::clip};
+use super::{Form, Key, Node, Scalar, ScalarKind, Shape, Value, nearest_hint, quote, quote::clip};
 use crate::domain::Problem;
 
 /// The keys of a map. Each method takes one key; `null` counts as absent. [`Fields::finish`] reports the keys that no method asked for.
@@ -21,7 +21,12 @@ pub struct Fields<'d, 'p> {
     /// Keys of earlier tools that this map does not take, each with its replacement.
     replaced: &'static [(&'static str, &'static str)],
     problems: &'p mut Vec<Problem>,
+    /// Where the keys are noted, if only they are wanted.
+    noted: Option<Shape>,
 }
+
+/// Stands for any name in a map of free names.
+static ANY_NAME: Key = Key { text: String::new(), line: 0, column: 0 };
 
 impl<'d, 'p> Fields<'d, 'p> {
     /// Opens `node`, which is at `path` in the file. Adds a problem and returns `None` if it is not a map.
@@ -32,7 +37,32 @@ impl<'d, 'p> Fields<'d, 'p> {
             problems.push(Problem::at(file, node.line, node.column, format!("{what} must be a map of keys, not {}", node.noun())));
             return None;
         };
-        Some(Self { file, path, line: node.line, column: node.column, entries, known: Vec::new(), replaced: &[], problems })
+        Some(Self { file, path, line: node.line, column: node.column, entries, known: Vec::new(), replaced: &[], problems, noted: None })
+    }
+
+    /// Returns the form of the maps that `read` reads: it gets an empty map, and what it asks for is noted.
+    pub fn form(read: impl FnOnce(Fields<'_, '_>)) -> Form {
+        let shape = Shape::default();
+        read(Fields::noting(&shape, &mut Vec::new()));
+        Form::Map(shape)
+    }
+
+    fn noting(shape: &Shape, problems: &'p mut Vec<Problem>) -> Self {
+        Self { file: "", path: String::new(), line: 0, column: 0, entries: &[], known: Vec::new(), replaced: &[], problems, noted: Some(shape.clone()) }
+    }
+
+    /// Notes the form of a key that no typed method reads. Has no effect on reading.
+    pub fn note(&mut self, key: &str, form: impl FnOnce() -> Form) {
+        if let Some(shape) = &self.noted {
+            shape.ask(key, form());
+        }
+    }
+
+    /// Notes that a key must be there. Has no effect on reading.
+    pub fn note_required(&mut self, key: &str) {
+        if let Some(shape) = &self.noted {
+            shape.require(key);
+        }
     }
 
     pub fn file(&self) -> &'d str {
@@ -83,18 +113,21 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Adds the problem that `key` is missing.
     pub fn reject_missing(&mut self, key: &str) {
+        self.note_required(key);
         let message = format!("{} is missing", quote(&self.path_of(key)));
         push(self.problems, Problem::at(self.file, self.line, self.column, message), None);
     }
 
     /// Reads text. A number or boolean is a problem, whose hint shows the quoted form.
     pub fn text(&mut self, key: &str) -> Option<String> {
+        self.note(key, || Form::Text);
         let node = self.child(key)?;
         self.text_of(node, &self.path_of(key))
     }
 
     /// Reads text that must be present and not blank.
     pub fn required_text(&mut self, key: &str) -> Option<String> {
+        self.note(key, || Form::Filled);
         if self.child(key).is_none() {
             self.reject_missing(key);
             return None;
@@ -109,6 +142,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a whole number.
     pub fn integer(&mut self, key: &str) -> Option<i64> {
+        self.note(key, || Form::Integer);
         let (scalar, path) = self.number_scalar(key, "a whole number")?;
         match scalar.kind {
             ScalarKind::Integer(integer) => Some(integer),
@@ -121,6 +155,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a whole number of at least 0.
     pub fn unsigned(&mut self, key: &str) -> Option<u64> {
+        self.note(key, || Form::Unsigned);
         let integer = self.integer(key)?;
         if integer < 0 {
             self.reject(key, format!("{} must not be negative, but is `{integer}`", quote(&self.path_of(key))), None);
@@ -130,6 +165,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a finite number.
     pub fn number(&mut self, key: &str) -> Option<f64> {
+        self.note(key, || Form::Number);
         let (scalar, path) = self.number_scalar(key, "a number")?;
         let number = match scalar.kind {
             ScalarKind::Integer(integer) => integer as f64,
@@ -145,6 +181,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a finite number of at least 0.
     pub fn amount(&mut self, key: &str) -> Option<f64> {
+        self.note(key, || Form::Amount);
         let number = self.number(key)?;
         if number < 0.0 {
             self.reject(key, format!("{} must not be negative, but is `{number}`", quote(&self.path_of(key))), None);
@@ -154,6 +191,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     pub fn boolean(&mut self, key: &str) -> Option<bool> {
+        self.note(key, || Form::Boolean);
         let node = self.child(key)?;
         if let Value::Scalar(scalar) = &node.value {
             if let ScalarKind::Bool(boolean) = scalar.kind {
@@ -173,6 +211,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads one of the given names, and returns its value.
     pub fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
+        self.note(key, || Form::Word(choices.iter().map(|(name, _)| (*name).to_owned()).collect()));
         let text = self.text(key)?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*choice);
@@ -185,6 +224,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Returns the items of a list.
     pub fn list(&mut self, key: &str) -> Option<&'d [Node]> {
+        self.note(key, || Form::list(Form::Any));
         let node = self.child(key)?;
         match &node.value {
             Value::List(items) => Some(items),
@@ -197,6 +237,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a list of texts; empty if absent. An item that is not text is a problem and is left out.
     pub fn texts(&mut self, key: &str) -> Vec<String> {
+        self.note(key, || Form::list(Form::Text));
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
         items.iter().enumerate().filter_map(|(index, item)| self.text_of(item, &format!("{path}[{index}]"))).collect()
@@ -204,6 +245,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a map of free names to texts; empty if absent.
     pub fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
+        self.note(key, || Form::named(Form::Text));
         let entries = self.entries_of(key);
         let path = self.path_of(key);
         let text_of = |(name, node): &'d (Key, Node)| {
@@ -215,12 +257,22 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Opens the map at `key`.
     pub fn fields(&mut self, key: &str) -> Option<Fields<'d, '_>> {
+        if let Some(shape) = &self.noted {
+            let inner = Shape::default();
+            shape.ask(key, Form::Map(inner.clone()));
+            return Some(Fields::noting(&inner, self.problems));
+        }
         let node = self.child(key)?;
         Fields::new(self.file, node, self.path_of(key), self.problems)
     }
 
     /// Reads each item of a list of maps. Leaves out items that are not maps or that `read` rejects.
     pub fn each<T>(&mut self, key: &str, mut read: impl FnMut(Fields<'d, '_>) -> Option<T>) -> Vec<T> {
+        if let Some(shape) = &self.noted {
+            let inner = Shape::default();
+            shape.ask(key, Form::list(Form::Map(inner.clone())));
+            return read(Fields::noting(&inner, self.problems)).into_iter().collect();
+        }
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
         let item = |(index, item): (usize, &'d Node)| {
@@ -232,6 +284,12 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads each map in a map of free names, sorted by name.
     pub fn each_named<T>(&mut self, key: &str, mut read: impl FnMut(&'d Key, Fields<'d, '_>) -> Option<T>) -> BTreeMap<String, T> {
+        if let Some(shape) = &self.noted {
+            let inner = Shape::default();
+            shape.ask(key, Form::named(Form::Map(inner.clone())));
+            let read = read(&ANY_NAME, Fields::noting(&inner, self.problems));
+            return read.into_iter().map(|value| (String::new(), value)).collect();
+        }
         let entries = self.entries_of(key);
         let path = self.path_of(key);
         let entry = |(name, node): &'d (Key, Node)| {

@@ -19,6 +19,7 @@ mod node;
 mod quote;
 mod scalar;
 mod setting;
+mod shape;
 mod yaml;
 
 pub use excerpt::render;
@@ -27,6 +28,7 @@ pub use node::{Key, Node, Value};
 pub use quote::{nearest_hint, quote};
 pub use scalar::{Scalar, ScalarKind};
 pub use setting::Setting;
+pub use shape::{Form, Shape};
 
 use mistake::empty;
 use yaml::Repeats;

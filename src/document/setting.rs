@@ -1,6 +1,6 @@
 //! A switch that may have settings of its own.
 
-use super::{Fields, Node, Scalar, ScalarKind, Value, quote};
+use super::{Fields, Form, Node, Scalar, ScalarKind, Value, quote};
 use crate::domain::Problem;
 
 /// Whether something is enabled, and with which settings.
@@ -26,6 +26,10 @@ impl Setting {
             Self::Off | Self::On => None,
             Self::With(node) => Some(node),
         }
+    }
+
+    pub fn form() -> Form {
+        Form::OneOf(vec![Form::Boolean, Form::named(Form::Any)])
     }
 
     /// Reads `true`, `false` or a map at `path`.

@@ -2,15 +2,15 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, OutdatedArm, PairEvidence, Ruling, Scale,
+    Arm, Ask, Basis, Cell, Difference, GateCheck, GateReport, NewFailures, NewPasses, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem,
 };
 
 use super::cell::{Cell as TableCell, Datum};
 use super::table::{Column, Table};
 use super::{comparability, format, shown, verdicts, words};
 
-/// First line of a pull request's comment, by which the next report finds and replaces it.
-pub const MARKER: &str = "<!-- evalreport:gate -->";
+/// Maximum number of items named that pass now.
+const MOST_NAMED: usize = 5;
 
 /// Lays out the checks, one per row. Sentences below explain all checks except plain passes. `notes` come last.
 pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Table {
@@ -33,21 +33,28 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     };
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
     table.notes.extend(report.new_failures.iter().flat_map(new_failures));
-    table.notes.extend(comparability::gate_notes(report).iter().map(|note| format!("{note}.")));
+    table.notes.extend(report.new_passes.iter().map(new_passes));
+    table.notes.extend(asides(report));
+    table.notes.extend_from_slice(notes);
+    table
+}
+
+/// Lists what may make a reader doubt the answer: unlike measurements, arms without a check, and chance.
+pub(super) fn asides(report: &GateReport) -> Vec<String> {
+    let mut notes: Vec<String> = comparability::gate_notes(report).iter().map(|note| format!("{note}.")).collect();
     for absent in &report.absent {
-        table.notes.push(format!("{} on {} is in the baseline, but has no new runs.", words::arm_name(&absent.arm), absent.suite));
+        notes.push(format!("{} on {} is in the baseline, but has no new runs.", words::arm_name(&absent.arm), absent.suite));
     }
-    table.notes.extend(outdated(&report.outdated));
+    notes.extend(outdated(&report.outdated));
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
-        table.notes.push(format!(
+        notes.push(format!(
             "{} checks by interval, each at {}%: the chance of at least one false regression is at most {}%.",
             format::integer(report.by_interval),
             format::fixed(report.confidence * 100.0, 0),
             format::fixed(report.false_regression * 100.0, 1)
         ));
     }
-    table.notes.extend_from_slice(notes);
-    table
+    notes
 }
 
 fn cells(check: &GateCheck) -> [TableCell; 7] {
@@ -92,11 +99,20 @@ pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
 }
 
 /// Names the arm, and the arm of its baseline if that is another one.
-fn arm(check: &GateCheck) -> String {
-    match &check.against {
-        Some(against) if *against != check.arm => format!("{} vs {}", words::arm_name(&check.arm), words::arm_name(against)),
-        _ => words::arm_name(&check.arm),
+pub(super) fn arm(check: &GateCheck) -> String {
+    arm_vs(&check.arm, check.against.as_ref())
+}
+
+pub(super) fn arm_vs(arm: &Arm, against: Option<&Arm>) -> String {
+    match against {
+        Some(against) if against != arm => format!("{} vs {}", words::arm_name(arm), words::arm_name(against)),
+        _ => words::arm_name(arm),
     }
+}
+
+/// Names an arm on a suite.
+pub(super) fn who(suite: &str, arm: &Arm) -> String {
+    format!("{suite}, {}", words::arm_name(arm))
 }
 
 /// Returns the word for a ruling.
@@ -110,15 +126,32 @@ pub fn ruling(ruling: Ruling) -> &'static str {
 
 /// Describes the rule: `Questions: at most 2.0 pp lower`.
 pub fn rule(check: &GateCheck) -> String {
-    let named = |metric: &str| check.metric.as_ref().map_or_else(|| metric.to_owned(), |metric| metric.label.clone());
     match &check.rule {
-        Ask::MaxDrop { metric, allowed } => format!("{}: at most {} lower", named(metric), allowance(check, *allowed)),
-        Ask::MaxRise { metric, allowed } => format!("{}: at most {} higher", named(metric), allowance(check, *allowed)),
+        Ask::MaxDrop { .. } | Ask::MaxRise { .. } => format!("{}: {}", metric(check), limit(check)),
         Ask::MustPass { item } => match check.matched {
             Some(matched) if matched > 1 => format!("must pass {item} ({})", words::count_of(matched, "items")),
             _ => format!("must pass {item}"),
         },
         Ask::NoNewFailures => "no new failures".to_owned(),
+    }
+}
+
+/// Names the metric that the rule is about. Empty for rules about items.
+pub(super) fn metric(check: &GateCheck) -> String {
+    match &check.rule {
+        Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => {
+            check.metric.as_ref().map_or_else(|| metric.clone(), |metric| metric.label.clone())
+        }
+        Ask::MustPass { .. } | Ask::NoNewFailures => String::new(),
+    }
+}
+
+/// Describes the allowed change: `at most 2.0 pp lower`. Empty for rules about items.
+pub(super) fn limit(check: &GateCheck) -> String {
+    match &check.rule {
+        Ask::MaxDrop { allowed, .. } => format!("at most {} lower", allowance(check, *allowed)),
+        Ask::MaxRise { allowed, .. } => format!("at most {} higher", allowance(check, *allowed)),
+        Ask::MustPass { .. } | Ask::NoNewFailures => String::new(),
     }
 }
 
@@ -164,7 +197,7 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     text
 }
 
-fn capital(ruling: Ruling) -> &'static str {
+pub(super) fn capital(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Pass => "Pass",
         Ruling::Inconclusive => "Inconclusive",
@@ -298,7 +331,7 @@ fn further(check: &GateCheck) -> String {
 
 /// Lists items that fail now, new failures before flaky items, one line each.
 fn new_failures(found: &NewFailures) -> Vec<String> {
-    let who = format!("{}, {}", found.suite, words::arm_name(&found.arm));
+    let who = who(&found.suite, &found.arm);
     let mut lines = Vec::new();
     for (count, items, is_new) in [(found.count, &found.items, true), (found.flaky_count, &found.flaky, false)] {
         if count == 0 {
@@ -319,7 +352,17 @@ fn new_failures(found: &NewFailures) -> Vec<String> {
     lines
 }
 
-fn failing(item: &FailingItem) -> String {
+/// Names the first items that pass now, in one line.
+fn new_passes(found: &NewPasses) -> String {
+    let named: Vec<&str> = found.items.iter().take(MOST_NAMED).map(|item| item.item.as_str()).collect();
+    let more = found.count - named.len() as u64;
+    let more = if more > 0 { format!(" and {} more", format::integer(more)) } else { String::new() };
+    let verb = if found.count == 1 { "passes" } else { "pass" };
+    let count = words::count_of(found.count, "items");
+    format!("{}: {count} always failed in the baseline and {verb} now: {}{more}.", who(&found.suite, &found.arm), named.join(", "))
+}
+
+fn failing(item: &TurnedItem) -> String {
     let of = |passed: u64, attempts: u64| format!("{} of {}", format::integer(passed), format::integer(attempts));
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
     format!(

@@ -40,23 +40,36 @@ pub fn table(table: &Table) -> String {
 }
 
 /// Escapes every special character, so that data cannot create links, images, mentions, tags or cell borders.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in visible(text).chars() {
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '@' => escaped.push_str("&#64;"),
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '~' | '$' => {
+            // Services look for mentions in the text that remains when all escapes are undone.
+            '@' => escaped.push_str("@\u{200b}"),
+            '#' => escaped.push_str("\\#\u{200b}"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '~' | '$' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
             _ => escaped.push(character),
         }
     }
-    // A bare address would become a link.
-    escaped.replace("://", ":\u{200b}//").replace("www.", "www\u{200b}.")
+    // A bare address or a number after `GH-` would become a link.
+    [("://", ":\u{200b}//"), ("www.", "www\u{200b}."), ("GH-", "GH\u{200b}-"), ("gh-", "gh\u{200b}-")]
+        .iter()
+        .fold(escaped, |text, (link, broken)| text.replace(link, broken))
+}
+
+/// Writes a text as code, in which Markdown makes no links and mentions nobody.
+pub(super) fn code(text: &str) -> String {
+    let text = visible(text);
+    let fence = "`".repeat(text.split(|character| character != '`').map(str::len).max().unwrap_or(0) + 1);
+    // A space keeps backticks of the text apart from the fence, and is not shown.
+    let space = if fence.len() > 1 || text.trim().is_empty() { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
 }
 
 #[cfg(test)]
@@ -65,7 +78,16 @@ mod tests {
 
     #[test]
     fn data_makes_no_markup() {
-        assert_eq!(escape("![x](http://e/?a|b) <img> @me `c`"), "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; &#64;me \\`c\\`");
+        assert_eq!(escape("![x](http://e/?a|b) <img> @me `c`"), "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; @\u{200b}me \\`c\\`");
         assert_eq!(escape("a\nb"), "a␊b");
+        assert_eq!(escape("o/r#1 GH-2"), "o/r\\#\u{200b}1 GH\u{200b}-2");
+    }
+
+    #[test]
+    fn code_ends_where_its_text_ends() {
+        let cases = [("a", "`a`"), ("a`b", "`` a`b ``"), ("``", "``` `` ```"), ("", "`  `"), ("a\nb\u{202e}", "`a␊b\\u{202e}`")];
+        for (text, shown) in cases {
+            assert_eq!(code(text), shown);
+        }
     }
 }

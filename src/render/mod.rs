@@ -12,6 +12,7 @@ mod details;
 pub mod export;
 pub mod format;
 pub mod gate;
+pub mod gate_comment;
 pub mod gate_plan;
 pub mod html;
 pub mod items;

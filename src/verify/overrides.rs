@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::{CheckKind, Readiness};
-use crate::document::{Fields, Node, Scalar, ScalarKind, Value, duration, quote};
+use crate::document::{Fields, Form, Node, Scalar, ScalarKind, Value, duration, quote};
 use crate::domain::{Problem, Profile};
 
 /// A project's setting for one kind of check.
@@ -35,7 +35,15 @@ pub struct Overrides {
 impl Overrides {
     /// Reads the map at `path` of `file`.
     pub fn read(file: &str, path: &str, node: &Node, problems: &mut Vec<Problem>) -> Self {
-        let Some(mut fields) = Fields::new(file, node, path, problems) else { return Self::default() };
+        Fields::new(file, node, path, problems).map(Self::read_fields).unwrap_or_default()
+    }
+
+    /// Returns the form of the map.
+    pub fn form() -> Form {
+        Fields::form(|fields| drop(Self::read_fields(fields)))
+    }
+
+    fn read_fields(mut fields: Fields) -> Self {
         let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
         let overrides = Self {
             is_off: fields.boolean("off"),
@@ -43,7 +51,7 @@ impl Overrides {
             commands: KEYS.into_iter().filter_map(|(key, kind)| Some((kind, command(&mut fields, key, kind)?))).collect(),
             timeouts: timeouts(&mut fields),
             readiness: readiness(&mut fields),
-            tickets: fields.child("tickets").and_then(|_| fields.required_text("tickets")),
+            tickets: tickets(&mut fields),
         };
         fields.finish();
         overrides
@@ -78,8 +86,14 @@ const KEYS: [(&str, CheckKind); 6] = [
 ];
 const USUAL_READY_SECONDS: u64 = 30;
 
+fn tickets(fields: &mut Fields) -> Option<String> {
+    fields.note("tickets", || Form::Filled);
+    fields.child("tickets").and_then(|_| fields.required_text("tickets"))
+}
+
 /// Reads a shell line, or `false` to switch the check off.
 fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
+    fields.note(key, || Form::OneOf(vec![Form::False, Form::Filled]));
     let node = fields.child(key)?;
     match &node.value {
         Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Command::Off),

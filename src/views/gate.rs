@@ -13,7 +13,8 @@ use crate::inference::{
 use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point, rule_steady};
 use crate::warehouse::Warehouse;
 
-use super::gate_items::{NewFailures, new_failures};
+use super::gate_costs::{GateCost, cost};
+use super::gate_items::{Changes, NewFailures, NewPasses, changes};
 use super::gate_rules::{Ask, GateRule, names};
 
 /// The basis of a ruling, or the reason why there is none.
@@ -139,6 +140,12 @@ pub struct GateReport {
     /// The worst ruling of all checks.
     pub ruling: Ruling,
     pub checks: Vec<GateCheck>,
+    /// The check that stands for the report, as its place in `checks`: the first with the worst ruling, if possible one with a difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deciding: Option<u64>,
+    /// The cost of a run of each arm and of its baseline. No ruling follows from it. Arms without a known cost are omitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<GateCost>,
     /// Arms of the baseline without new runs.
     pub absent: Vec<AbsentArm>,
     /// Arms that no check covers, because their new runs are all of other suite versions.
@@ -147,6 +154,9 @@ pub struct GateReport {
     /// Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_failures: Vec<NewFailures>,
+    /// Items that pass now and always failed in the baseline, by arm. Arms without such items are omitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_passes: Vec<NewPasses>,
     /// Confidence level of every interval.
     pub confidence: f64,
     /// Number of checks that an interval decided. They are not adjusted for each other: a pass needs all of them.
@@ -166,9 +176,12 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     let mut report = GateReport {
         ruling: Ruling::Pass,
         checks: Vec::new(),
+        deciding: None,
+        costs: Vec::new(),
         absent: Vec::new(),
         outdated: outdated(groups),
         new_failures: Vec::new(),
+        new_passes: Vec::new(),
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
@@ -186,8 +199,9 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
             let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
             report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
-            let failures = other.and_then(|other| new_failures(&answer, held, (*head, other)));
-            tables.insert((*head, *other), (answer, failures));
+            report.costs.extend(cost(&answer, held, (*head, *other)));
+            let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
+            tables.insert((*head, *other), (answer, changed));
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
         let of_suite: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(held)).collect();
@@ -217,11 +231,12 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             }
         }
         known.extend(items);
-        for ((head, _), (_, failures)) in tables {
-            if let Some(mut failures) = failures.filter(|failures| failures.count + failures.flaky_count > 0) {
-                failures.read_reasons(warehouse, &held.head[head]);
-                report.new_failures.push(failures);
-            }
+        for ((head, other), (_, changed)) in tables {
+            let Some((mut changed, other)) = changed.zip(other) else { continue };
+            changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
+            let Changes { failures, passes } = changed;
+            report.new_failures.extend((failures.count + failures.flaky_count > 0).then_some(failures));
+            report.new_passes.extend((passes.count > 0).then_some(passes));
         }
     }
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
@@ -231,7 +246,15 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     // Only one end of an interval can be beyond the limit by mistake, hence alpha / 2.
     report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
+    report.deciding = deciding(&report.checks, report.ruling);
     report
+}
+
+/// Returns the place of the first check with the worst ruling, if possible one with a difference.
+fn deciding(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
+    let place = |is_it: &dyn Fn(&GateCheck) -> bool| checks.iter().position(|check| check.ruling == worst && is_it(check));
+    let has_difference = |check: &GateCheck| check.evidence.as_ref().is_some_and(|pair| pair.difference.is_some());
+    place(&has_difference).or_else(|| place(&|_| true)).map(|place| place as u64)
 }
 
 /// Returns the newest version of each suite.
@@ -343,12 +366,12 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
 }
 
 /// Checks that no item fails that always passed in the baseline. A flaky item is no new failure.
-fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&NewFailures>) -> GateCheck {
+fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&Changes>) -> GateCheck {
     let check = check(group, head, other, rule);
     match (other, found) {
         (None, _) => without_baseline(check, group),
         (Some(_), None) => GateCheck { basis: Basis::NoItems, ..check },
-        (Some(_), Some(found)) => GateCheck {
+        (Some(_), Some(Changes { failures: found, .. })) => GateCheck {
             ruling: if found.count > 0 { Ruling::Regression } else { Ruling::Pass },
             basis: Basis::Attempts,
             failing: Some(found.count),

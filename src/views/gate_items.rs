@@ -1,4 +1,4 @@
-//! Items that fail now and did not in the baseline, with the known reasons.
+//! Items that changed sides: they fail now and passed in the baseline, or pass now and failed in it. With the known reasons.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::warehouse::Warehouse;
 
 use super::short_text::cut;
 
-/// One item that fails in the new runs.
+/// One item with other outcomes in the new runs than in the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FailingItem {
+pub struct TurnedItem {
     pub kind: ItemKind,
     pub item: String,
     /// Attempts passed and counted: of the new runs, then of the baseline.
@@ -22,7 +22,8 @@ pub struct FailingItem {
     pub attempts: u64,
     pub baseline_passed: u64,
     pub baseline_attempts: u64,
-    /// Why it failed, from the newest run whose evaluator gives a reason. Cut to a bounded length.
+    /// Why it failed, from the newest run in which it did and whose evaluator gives a reason: a new run for an item that fails now, a run of
+    /// the baseline for an item that passes now. Cut to a bounded length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip)]
@@ -37,23 +38,42 @@ pub struct NewFailures {
     pub against: Arm,
     /// Items that passed every attempt of the baseline and fail at least half of the new attempts.
     pub count: u64,
-    /// The first of these items, by kind, evaluator and name; at most [`MOST_FAILING`].
-    pub items: Vec<FailingItem>,
+    /// The first of these items, by kind, evaluator and name; at most 20.
+    pub items: Vec<TurnedItem>,
     /// Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
     pub flaky_count: u64,
     /// The first of the flaky items.
-    pub flaky: Vec<FailingItem>,
+    pub flaky: Vec<TurnedItem>,
 }
 
-/// Maximum number of items listed, new failures and flaky ones each.
-pub const MOST_FAILING: usize = 20;
+/// Items of one arm that pass now and always failed in its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NewPasses {
+    pub suite: String,
+    pub arm: Arm,
+    pub against: Arm,
+    /// Items that failed every attempt of the baseline and pass more than half of the new attempts.
+    pub count: u64,
+    /// The first of these items, by kind, evaluator and name; at most 20.
+    pub items: Vec<TurnedItem>,
+}
+
+/// The items of one arm that changed sides.
+pub(super) struct Changes {
+    pub failures: NewFailures,
+    pub passes: NewPasses,
+}
+
+/// Maximum number of items listed, of new failures, flaky ones and new passes each. The fields' descriptions name it.
+pub const MOST_TURNED: usize = 20;
 /// Maximum number of runs read for reasons.
 const MOST_READ: usize = 5;
 /// Longer runs are not read for reasons, because their texts would not fit into memory.
 const MOST_LINES: u64 = 20_000;
 
-/// Lists the new failures of an arm. In the answer, that arm is first and its baseline second. Returns `None` if either has no items.
-pub(super) fn new_failures(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<NewFailures> {
+/// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. Returns `None` if either has no
+/// items.
+pub(super) fn changes(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<Changes> {
     let arms = (gated.head[head].arm.clone(), gated.baseline[other].arm.clone());
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
         (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, answer)),
@@ -61,24 +81,28 @@ pub(super) fn new_failures(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, ot
     })
 }
 
-fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> NewFailures {
-    let mut found = NewFailures { suite: suite.to_owned(), arm, against, count: 0, items: Vec::new(), flaky_count: 0, flaky: Vec::new() };
+fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> Changes {
+    let mut passes = NewPasses { suite: suite.to_owned(), arm: arm.clone(), against: against.clone(), count: 0, items: Vec::new() };
+    let mut failures =
+        NewFailures { suite: suite.to_owned(), arm, against, count: 0, items: Vec::new(), flaky_count: 0, flaky: Vec::new() };
     answer.items.each_unit(|_, columns| {
         let [(passed, attempts), (baseline_passed, baseline_attempts)] = [head, baseline].map(|outcomes| outcomes.cell(columns));
-        if attempts == 0 || passed == attempts || baseline_passed == 0 {
+        if attempts == 0 || baseline_attempts == 0 {
             return;
         }
-        let item = &answer.matrix.items[columns[0] as usize];
-        let is_steady = baseline_passed == baseline_attempts;
         let fails = 2 * passed <= attempts;
-        let (count, list) = match (is_steady, fails) {
-            (true, true) => (&mut found.count, &mut found.items),
-            (true, false) | (false, true) => (&mut found.flaky_count, &mut found.flaky),
-            (false, false) => return,
+        let (always, never) = (baseline_passed == baseline_attempts, baseline_passed == 0);
+        let (count, list) = match (always, never, fails) {
+            (_, true, false) => (&mut passes.count, &mut passes.items),
+            (true, _, true) => (&mut failures.count, &mut failures.items),
+            (true, _, false) if passed < attempts => (&mut failures.flaky_count, &mut failures.flaky),
+            (false, false, true) => (&mut failures.flaky_count, &mut failures.flaky),
+            (_, _, true | false) => return,
         };
         *count += 1;
-        if list.len() < MOST_FAILING {
-            list.push(FailingItem {
+        if list.len() < MOST_TURNED {
+            let item = &answer.matrix.items[columns[0] as usize];
+            list.push(TurnedItem {
                 kind: item.key.kind,
                 item: item.key.item.clone(),
                 passed: u64::from(passed),
@@ -90,32 +114,36 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
             });
         }
     });
-    found
+    Changes { failures, passes }
 }
 
-impl NewFailures {
-    /// Reads from the newest runs why the listed items failed. An item whose reason cannot be read keeps `None`.
-    pub(super) fn read_reasons(&mut self, warehouse: &Warehouse, head: &ArmRuns<'_>) {
-        let mut newest = head.counted.clone();
-        newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));
-        let short = newest.into_iter().filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));
-        for row in short.take(MOST_READ) {
-            let mut open: Vec<&mut FailingItem> =
-                self.items.iter_mut().chain(&mut self.flaky).filter(|item| item.reason.is_none()).collect();
-            if open.is_empty() {
-                return;
+impl Changes {
+    /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
+    pub fn read_reasons(&mut self, warehouse: &Warehouse, head: &ArmRuns<'_>, baseline: &ArmRuns<'_>) {
+        read_reasons(self.failures.items.iter_mut().chain(&mut self.failures.flaky).collect(), warehouse, head);
+        read_reasons(self.passes.items.iter_mut().collect(), warehouse, baseline);
+    }
+}
+
+/// Reads from an arm's newest runs why items failed. An item whose reason cannot be read keeps `None`.
+fn read_reasons(mut open: Vec<&mut TurnedItem>, warehouse: &Warehouse, arm: &ArmRuns<'_>) {
+    let mut newest = arm.counted.clone();
+    newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));
+    let short = newest.into_iter().filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));
+    for row in short.take(MOST_READ) {
+        open.retain(|item| item.reason.is_none());
+        if open.is_empty() {
+            return;
+        }
+        let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else { continue };
+        for (outcome, details) in lines.into_iter().filter(|(outcome, _)| outcome.status.is_counted()) {
+            if outcome.status == ItemStatus::Pass {
+                continue;
             }
-            let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else { continue };
-            for (outcome, details) in lines.into_iter().filter(|(outcome, _)| outcome.status.is_counted()) {
-                let shown = warehouse.names().key(&outcome.key());
-                let is_it = |item: &FailingItem| item.key == shown;
-                if outcome.status == ItemStatus::Pass {
-                    continue;
-                }
-                let reason = details.reason.filter(|reason| !reason.trim().is_empty());
-                if let Some((item, reason)) = open.iter_mut().find(|item| is_it(item)).zip(reason) {
-                    item.reason.get_or_insert_with(|| cut(&reason));
-                }
+            let shown = warehouse.names().key(&outcome.key());
+            let reason = details.reason.filter(|reason| !reason.trim().is_empty());
+            if let Some((item, reason)) = open.iter_mut().find(|item| item.key == shown).zip(reason) {
+                item.reason.get_or_insert_with(|| cut(&reason));
             }
         }
     }

@@ -15,6 +15,7 @@ mod evaluation;
 mod exported;
 mod flips;
 mod gate;
+mod gate_costs;
 mod gate_decide;
 mod gate_items;
 mod gate_plan;
@@ -56,8 +57,9 @@ pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate};
+pub use gate_costs::GateCost;
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
-pub use gate_items::{FailingItem, MOST_FAILING, NewFailures};
+pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, TurnedItem};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Ask, GateRule};
 pub use history::{

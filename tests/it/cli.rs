@@ -194,6 +194,8 @@ fn a_shell_is_told_the_names_of_the_results() {
         (&["lea"][..], "leaderboard"),
         (&["compare", "q"], "quiz"),
         (&["show", "run-"], "run-a-1"),
+        (&["gate", "--baseline", "run-b"], "run-b-1"),
+        (&["help", "schemas/conf"], "schemas/configuration"),
         (&["list", "--approach", "o"], "one shot"),
         (&["help", "import/i"], "import/inspect"),
     ] {

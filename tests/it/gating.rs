@@ -1,5 +1,7 @@
 //! `gate`: odds told beforehand, evidence over nights, identical nights, new failures, patterns, other tools' files, and the decision.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::schema::validate;
@@ -349,6 +351,44 @@ fn files_of_other_tools_are_runs() {
     let ctrf = project.run(["gate", "./ctrf-new", "--baseline", "ctrf-old", "--no-new-failures"]);
     assert_eq!((ctrf.code, ctrf.stderr.as_str()), (1, ""), "{}", ctrf.stdout);
     assert_eq!(project.run(["gate", "./nowhere", "--baseline", "old", "--max-drop", "0"]).code, 2);
+}
+
+/// A job may import its files and then gate them: what the store has of them is no baseline of theirs.
+#[test]
+fn files_that_the_baseline_has_too_are_new_runs() {
+    let project = Project::new();
+    for day in 1..=3 {
+        junit(&project, &format!("old/{day}.xml"), day, &[]);
+        junit(&project, &format!("new/{day}.xml"), day + 3, &[4, 5, 6, 7, 8]);
+    }
+    let held = |more: &[&str], code: i32| {
+        let words = [&["gate", "new/1.xml", "new/2.xml", "new/3.xml", "--no-new-failures", "--format", "json"], more].concat();
+        answered(&project.run(words), code, "gate")
+    };
+    // Under the names of the files, under others, and in the store that new runs are usually read from.
+    let ways = [("store", [].as_slice()), ("named", ["--set", "model=m"].as_slice()), ("results", [].as_slice())];
+    for (store, set) in ways {
+        let imported = project.run([&["--results", store, "import", "old", "new"], set].concat());
+        assert_eq!(imported.code, 0, "{}", imported.stderr);
+        let answer = held(&["--baseline", store], 1);
+        let check = &answer["checks"][0];
+        assert_eq!((&check["failing"], &check["arm"]["model"]), (&json!(5), &json!("unknown")), "{store}: {answer}");
+        let against: BTreeSet<&str> =
+            answer["checks"].as_array().expect("a list").iter().filter_map(|check| check["against"]["model"].as_str()).collect();
+        let old = ["unknown (old/1.xml)", "unknown (old/2.xml)", "unknown (old/3.xml)"];
+        assert_eq!(against, if store == "named" { BTreeSet::from(["m"]) } else { BTreeSet::from(old) }, "{store}");
+    }
+    // A bundle and a tag are baselines alike.
+    assert_eq!(project.run(["--results", "named", "export", "bundle", "named.bundle"]).code, 0);
+    assert_eq!(held(&["--baseline", "named.bundle"], 1)["checks"][0]["failing"], 5);
+    // A store that has nothing but the files: the same on both sides.
+    assert_eq!(project.run(["--results", "same", "import", "new"]).code, 0);
+    assert_eq!(held(&["--baseline", "same"], 0)["checks"][0]["ruling"], "pass");
+    // The run of a place has one id: one that was changed since cannot stand beside what it was.
+    junit(&project, "new/1.xml", 7, &[1]);
+    let changed = project.run(["gate", "new/1.xml", "--baseline", "same", "--no-new-failures"]);
+    assert!(changed.refusal().contains("is another in the results"), "{}", changed.stderr);
+    assert!(changed.stderr.contains("give the files of each run names of their own"), "{}", changed.stderr);
 }
 
 #[test]

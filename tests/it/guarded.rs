@@ -54,7 +54,7 @@ fn nothing_is_written_over_what_the_work_rests_on() {
         std::os::unix::fs::symlink("results/quiz-2.json", project.path("file-link.json")).expect("a link");
     }
     for target in targets {
-        let ways: [&[&str]; 11] = [
+        let ways: [&[&str]; 12] = [
             &["export", "ctrf", target],
             &["export", "junit", target],
             &["export", "json", target],
@@ -66,6 +66,7 @@ fn nothing_is_written_over_what_the_work_rests_on() {
             &["build", "--out", target],
             &["list", "--log", target],
             &["gate", "--baseline", "quiz-1", "--max-drop", "99pp", "--junit", target],
+            &["gate", "--baseline", "quiz-1", "--max-drop", "99pp", "--markdown", target],
         ];
         for way in ways {
             let output = project.run(way.iter().copied());

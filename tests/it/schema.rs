@@ -34,8 +34,11 @@ fn committed_schemas_are_up_to_date() {
             "verify"
         ]
     );
-    for (command, schema) in schemas.into_iter().chain([("records", evalreport::results::records_schema())]) {
-        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+    let answers = schemas.into_iter().chain([("records", evalreport::results::records_schema())]);
+    let configuration = evalreport::config::schema(evalreport::verify::Overrides::form(), include_str!("../../packaging/repository"));
+    let answers = answers.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema)));
+    for (command, schema) in answers.chain([(evalreport::config::SCHEMA, serde_json::to_string_pretty(&configuration))]) {
+        let text = schema.expect("a schema is JSON") + "\n";
         let path = committed(command);
         if update {
             fs::create_dir_all(path.parent().expect("a folder")).expect("the folder can be made");

@@ -1,0 +1,118 @@
+//! The keys that a reader asks for, with the forms of their values: what a JSON Schema for editors is written from.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+
+/// The form of a value.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// Anything, because another reader checks it.
+    Any,
+    Text,
+    /// Text that is not blank.
+    Filled,
+    /// Text that fits a regular expression.
+    Pattern(&'static str),
+    /// One of these words.
+    Word(Vec<String>),
+    Integer,
+    /// A whole number of at least 0.
+    Unsigned,
+    Number,
+    /// A number of at least 0.
+    Amount,
+    Boolean,
+    /// Exactly this number.
+    Exactly(i64),
+    /// `false`, where `true` says nothing.
+    False,
+    List(Box<Form>),
+    /// A map of free names.
+    Named(Box<Form>),
+    /// A map with these names, and with any others if they have a form.
+    Known(Vec<(&'static str, Form)>, Option<Box<Form>>),
+    Map(Shape),
+    OneOf(Vec<Form>),
+}
+
+impl Form {
+    pub fn list(form: Self) -> Self {
+        Self::List(Box::new(form))
+    }
+
+    pub fn named(form: Self) -> Self {
+        Self::Named(Box::new(form))
+    }
+
+    /// Returns the schema of the value.
+    pub fn schema(&self) -> Value {
+        match self {
+            Self::Any => json!(true),
+            Self::Text => json!({"type": "string"}),
+            Self::Filled => json!({"type": "string", "pattern": "\\S"}),
+            Self::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
+            Self::Word(words) => json!({"enum": words}),
+            Self::Integer => json!({"type": "integer"}),
+            Self::Unsigned => json!({"type": "integer", "minimum": 0}),
+            Self::Number => json!({"type": "number"}),
+            Self::Amount => json!({"type": "number", "minimum": 0}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Exactly(number) => json!({"const": number}),
+            Self::False => json!({"const": false}),
+            Self::List(form) => json!({"type": "array", "items": form.schema()}),
+            Self::Named(form) => json!({"type": "object", "additionalProperties": form.schema()}),
+            Self::Known(names, others) => {
+                let properties: Map<String, Value> = names.iter().map(|(name, form)| ((*name).to_owned(), form.schema())).collect();
+                let others = others.as_ref().map_or(json!(false), |form| form.schema());
+                json!({"type": "object", "properties": properties, "additionalProperties": others})
+            }
+            Self::Map(shape) => shape.schema(),
+            Self::OneOf(forms) => json!({"anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>()}),
+        }
+    }
+}
+
+/// The keys of a map, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Shape(Rc<RefCell<BTreeMap<String, Asked>>>);
+
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    /// `None` if the key is only looked at, for example to refuse it.
+    form: Option<Form>,
+    is_required: bool,
+}
+
+impl Shape {
+    pub(super) fn ask(&self, key: &str, form: Form) {
+        self.0.borrow_mut().entry(key.to_owned()).or_default().form.get_or_insert(form);
+    }
+
+    pub(super) fn require(&self, key: &str) {
+        self.0.borrow_mut().entry(key.to_owned()).or_default().is_required = true;
+    }
+
+    /// Returns the schema of the map: other keys are refused, and a key without a value is absent.
+    pub fn schema(&self) -> Value {
+        let keys = self.0.borrow();
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for (key, asked) in keys.iter() {
+            let Some(form) = &asked.form else { continue };
+            let schema = form.schema();
+            let is_any = schema == json!(true);
+            properties.insert(key.clone(), if asked.is_required || is_any { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) });
+            if asked.is_required {
+                required.push(key.as_str());
+            }
+        }
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        schema
+    }
+}

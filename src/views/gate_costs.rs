@@ -1,0 +1,41 @@
+//! The cost of the runs, which a gate reports beside its checks.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Metric;
+use crate::inference::{Arm, Cell, Held, PairEvidence, SuiteAnswer};
+
+/// Name of the metric whose figures are the cost of a run.
+const COST: &str = "cost_usd";
+
+/// The cost of one arm's runs beside that of its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GateCost {
+    pub suite: String,
+    pub arm: Arm,
+    /// The baseline's arm, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Arm>,
+    pub metric: Metric,
+    pub head: Cell,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Cell>,
+    /// Evidence of the pair: the first arm is of the new runs, the second of the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<PairEvidence>,
+}
+
+/// Returns the cost of an arm's runs, first in the answer, and of its baseline. `None` if neither has a known cost.
+pub(super) fn cost(answer: &SuiteAnswer<'_>, held: &Held<'_>, (head, other): (usize, Option<usize>)) -> Option<GateCost> {
+    let found = answer.metric(COST).filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
+    Some(GateCost {
+        suite: held.suite.clone(),
+        arm: held.head[head].arm.clone(),
+        against: other.map(|other| held.baseline[other].arm.clone()),
+        metric: found.metric.clone(),
+        head: found.cells.first()?.clone(),
+        baseline: other.and_then(|_| found.cells.get(1).cloned()),
+        evidence: other.and_then(|_| found.evidence.pairs.first().cloned()),
+    })
+}
