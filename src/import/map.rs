@@ -12,6 +12,8 @@ use super::notation::Notation;
 use super::shape::Shape;
 
 pub(super) const FORMAT: &str = "evalreport/map/1";
+/// Importer of the tables that maps describe, in provenance and in ids.
+pub(super) const TABLE: &str = "table";
 
 /// What one row of the source describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::stats::{Undefined, clustered_mean, pass_at_k, quantile};
+use crate::stats::{clustered_error, pass_at_k, quantile};
 
 use super::super::json::{Table, count, text};
 use super::wire::{Eval, Metric, Results, Sample};
@@ -236,12 +236,7 @@ impl Tally {
         };
         let clusters: Vec<u32> = reduced.iter().map(|sample| code(group(sample)?)).collect::<Option<_>>()?;
         let values: Vec<f64> = reduced.iter().map(|(_, value)| *value).collect();
-        // The confidence concerns the interval alone.
-        match clustered_mean(&values, &clusters, 0.95) {
-            Ok(found) => Some(found.se_cr1),
-            Err(Undefined::NoVariation) => Some(0.0),
-            Err(_) => None,
-        }
+        clustered_error(&values, &clusters)
     }
 }
 
