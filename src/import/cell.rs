@@ -6,6 +6,8 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::document::quote;
 
+use super::counts;
+
 /// Kind of a value, as the reader found it. The text stays as the source wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CellKind {
@@ -123,11 +125,7 @@ pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
         return Ok(value);
     }
     let value = number(name, text, Range::NotNegative)?;
-    if value.fract() != 0.0 || value > 9_007_199_254_740_992.0 {
-        return Err(Refused::with_value(format!("{name} is not a whole number"), text));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
-    Ok(value as u64)
+    counts::whole(value).ok_or_else(|| Refused::with_value(format!("{name} is not a whole number"), text))
 }
 
 /// End of the year 9999. Years of later times have more than four digits, and records with such a time cannot be read back.

@@ -2,7 +2,8 @@
 //!
 //! [`import_foreign`] recognises files of known tools by their content. For other tables, a [`Map`] assigns columns to fields, and
 //! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. [`import_bundles`] takes
-//! runs from another store unchanged. Every other source is sealed into one pair of the store, with its provenance.
+//! runs from another store unchanged. All others tell one ledger their runs and outcomes. It decides about identity, repeats, sums and
+//! provenance, and seals each source into one pair of the store.
 //!
 //! A row that cannot be understood is refused with a reason and counted. A file that cannot be read as a whole stores nothing. Everything
 //! in a file is data: no name in it becomes a path, and nothing in it is executed.
@@ -13,6 +14,7 @@ mod bundle;
 mod cell;
 mod columns;
 mod content;
+mod counts;
 mod csv_rows;
 mod each_file;
 mod encoding;

@@ -194,12 +194,18 @@ impl Tally {
         self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
     }
 
-    /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
-    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
+    /// Returns the reduced values with their number, their mean and their sum of squared deviations, if there are any.
+    fn moments(&self) -> Option<(Vec<(&str, f64)>, f64, f64, f64)> {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
         let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
         let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
+        Some((reduced, n, mean, squares))
+    }
+
+    /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
+    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
+        let (reduced, n, mean, squares) = self.moments()?;
         let variance = if reduced.len() > 1 { squares / (n - 1.0) } else { 0.0 };
         match metric.kind.as_str() {
             "accuracy" | "mean" => Some(mean),
@@ -215,10 +221,7 @@ impl Tally {
 
     /// Returns the mean of the reduced values, its standard error and the number of samples.
     pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
-        let reduced = self.reduced().filter(|values| !values.is_empty())?;
-        let n = reduced.len() as f64;
-        let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
-        let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
+        let (reduced, n, mean, squares) = self.moments()?;
         Some((mean, (reduced.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), reduced.len() as u64))
     }
 
