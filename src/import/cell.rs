@@ -214,6 +214,14 @@ pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<Date
     unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
 }
 
+/// Parses a time that a spreadsheet has as a number of days, with the time of day as the fraction.
+pub(super) fn time_of_days(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
+    /// The first day of 1970.
+    const DAYS: f64 = 25_569.0;
+    let seconds = (number(name, text, Range::NotNegative)? - DAYS) * 86_400.0;
+    unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
+}
+
 /// Returns the number of digits after the decimal point, as printed.
 pub(super) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -285,6 +293,8 @@ mod tests {
         assert_eq!(shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
         assert_eq!(shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
         let seconds = Err("t is not in the years 1970 to 9999".to_owned());
+        assert_eq!(shown(time_of_days("t", "46329.25")).as_deref(), Ok("2026-11-03T06:00:00+00:00"));
+        assert_eq!(shown(time_of_days("t", "25568")), seconds);
         for text in ["1763683200500", "253402300800", "1e300"] {
             assert_eq!(shown(time_of_seconds("t", text, 1.0)), seconds, "milliseconds that are taken for seconds");
         }

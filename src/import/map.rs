@@ -121,6 +121,8 @@ pub(super) enum TimeFormat {
     Unix,
     /// Milliseconds since 1970.
     UnixMilliseconds,
+    /// Days as spreadsheets count them: 1 is the first day of 1900.
+    Excel,
     /// A `strftime` pattern, such as `%d.%m.%Y %H:%M`.
     Pattern(String),
 }

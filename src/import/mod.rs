@@ -55,6 +55,7 @@ mod standing;
 mod stored;
 mod table;
 mod texts;
+mod titles;
 mod tree;
 mod versions;
 mod workbook;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
 use crate::results::Store;
 
-use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
+use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_days, time_of_seconds};
 use super::field::{Field, View};
 use super::map::{
     Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TABLE, TimeFormat,
@@ -61,6 +61,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
             None => time(&field.label, &text),
             Some(TimeFormat::Unix) => time_of_seconds(&field.label, &text, 1.0),
             Some(TimeFormat::UnixMilliseconds) => time_of_seconds(&field.label, &text, 1000.0),
+            Some(TimeFormat::Excel) => time_of_days(&field.label, &text),
             Some(TimeFormat::Pattern(pattern)) => time_by(&field.label, &text, pattern),
         };
         run.timestamp = field.text(row)?.map(read).transpose()?;
