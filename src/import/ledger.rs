@@ -128,12 +128,15 @@ impl Counted {
     }
 }
 
+/// Reads a source into a ledger, and returns it with what else there is to know.
+type Reads<'r, 'a, More> = dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), Stop> + 'r;
+
 /// Reads a source into a ledger. Reads it again if stored runs are to be replaced, because their outcomes were not written. Returns `None` if
 /// the source cannot be read; then the report tells why.
 pub(super) fn read_into<'a, More>(
     told: Told<'a>,
     report: &mut SourceReport,
-    read: &mut dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), Stop>,
+    read: &mut Reads<'_, 'a, More>,
 ) -> Result<Option<(Ledger<'a>, More)>, StoreError> {
     let mut read = |ledger, report: &mut SourceReport| match read(ledger, report) {
         Ok(done) => Ok(Some(done)),

@@ -243,8 +243,12 @@ impl StoredRuns {
 
     /// Adds the new runs of a source. Those that it replaces no longer count.
     pub(super) fn take(&mut self, runs: &[Run], replaced: &[ReplacedRun]) {
-        replaced.iter().for_each(|replaced| self.replaced(&replaced.run));
-        runs.iter().for_each(|run| self.add(run, Standing::Counts));
+        for ReplacedRun { run, .. } in replaced {
+            self.replaced(run);
+        }
+        for run in runs {
+            self.add(run, Standing::Counts);
+        }
     }
 
     fn replaced(&mut self, id: &RunId) {

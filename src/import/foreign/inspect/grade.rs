@@ -133,6 +133,14 @@ impl Stated {
     }
 }
 
+/// One value per sample, with their number, their mean and their sum of squared deviations.
+struct Reduced<'t> {
+    values: Vec<(&'t str, f64)>,
+    n: f64,
+    mean: f64,
+    squares: f64,
+}
+
 impl Tally {
     pub fn new(name: String, scorer: String, reducer: Option<String>, scored_samples: Option<u64>, metrics: Vec<Stated>) -> Self {
         let label = name.clone();
@@ -194,26 +202,26 @@ impl Tally {
         self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
     }
 
-    /// Returns the reduced values with their number, their mean and their sum of squared deviations, if there are any.
-    fn moments(&self) -> Option<(Vec<(&str, f64)>, f64, f64, f64)> {
+    /// Returns the reduced values, if there are any.
+    fn moments(&self) -> Option<Reduced<'_>> {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
         let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
         let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
-        Some((reduced, n, mean, squares))
+        Some(Reduced { values: reduced, n, mean, squares })
     }
 
     /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
     pub fn recompute(&self, metric: &Stated) -> Option<f64> {
-        let (reduced, n, mean, squares) = self.moments()?;
-        let variance = if reduced.len() > 1 { squares / (n - 1.0) } else { 0.0 };
+        let Reduced { values, n, mean, squares } = self.moments()?;
+        let variance = if values.len() > 1 { squares / (n - 1.0) } else { 0.0 };
         match metric.kind.as_str() {
             "accuracy" | "mean" => Some(mean),
             "std" => Some(variance.sqrt()),
             "var" => Some(variance),
             "stderr" => match &metric.cluster {
                 None => Some((variance / n).sqrt()),
-                Some(key) => self.clustered_error(key, &reduced),
+                Some(key) => self.clustered_error(key, &values),
             },
             _ => None,
         }
@@ -221,8 +229,8 @@ impl Tally {
 
     /// Returns the mean of the reduced values, its standard error and the number of samples.
     pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
-        let (reduced, n, mean, squares) = self.moments()?;
-        Some((mean, (reduced.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), reduced.len() as u64))
+        let Reduced { values, n, mean, squares } = self.moments()?;
+        Some((mean, (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), values.len() as u64))
     }
 
     pub fn all_values(&self) -> impl Iterator<Item = f64> {
