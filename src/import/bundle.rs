@@ -9,10 +9,10 @@ use crate::domain::{Problem, Run, RunId, Signer, visible};
 use crate::results::{Store, adopt, look_into, unpack_apart};
 
 use super::foreign::Destination;
+use super::mode::Mode;
 use super::report::{ImportReport, ImportedRun, SourceOutcome, SourceReport};
 use super::source::{digest_of, hex_digest};
 use super::stored::StoredRuns;
-use super::table::Mode;
 
 /// Imports each file as one bundle. Runs in `existing` are kept as they are. `signers` has the signers of files whose signatures were
 /// checked. `progress` is called with the number of further bytes read.

@@ -6,6 +6,8 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::document::quote;
 
+use super::counts;
+
 /// Kind of a value, as the reader found it. The text stays as the source wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CellKind {
@@ -123,11 +125,7 @@ pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
         return Ok(value);
     }
     let value = number(name, text, Range::NotNegative)?;
-    if value.fract() != 0.0 || value > 9_007_199_254_740_992.0 {
-        return Err(Refused::with_value(format!("{name} is not a whole number"), text));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
-    Ok(value as u64)
+    counts::whole(value).ok_or_else(|| Refused::with_value(format!("{name} is not a whole number"), text))
 }
 
 /// End of the year 9999. Years of later times have more than four digits, and records with such a time cannot be read back.
@@ -216,6 +214,14 @@ pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<Date
     unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
 }
 
+/// Parses a time that a spreadsheet has as a number of days, with the time of day as the fraction.
+pub(super) fn time_of_days(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
+    /// The first day of 1970.
+    const DAYS: f64 = 25_569.0;
+    let seconds = (number(name, text, Range::NotNegative)? - DAYS) * 86_400.0;
+    unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
+}
+
 /// Returns the number of digits after the decimal point, as printed.
 pub(super) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -287,6 +293,8 @@ mod tests {
         assert_eq!(shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
         assert_eq!(shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
         let seconds = Err("t is not in the years 1970 to 9999".to_owned());
+        assert_eq!(shown(time_of_days("t", "46329.25")).as_deref(), Ok("2026-11-03T06:00:00+00:00"));
+        assert_eq!(shown(time_of_days("t", "25568")), seconds);
         for text in ["1763683200500", "253402300800", "1e300"] {
             assert_eq!(shown(time_of_seconds("t", text, 1.0)), seconds, "milliseconds that are taken for seconds");
         }

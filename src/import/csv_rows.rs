@@ -8,16 +8,16 @@ use crate::domain::{Problem, visible};
 
 use super::cell::{CellKind, Refused};
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+use super::titles::Header;
 
 /// Read size of the CSV reader. A record may exceed the limit by this much.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Reads a CSV file whose header is the `header`-th line that is not blank. Calls `ready` when the header is known; a problem that it
-/// returns stops the reading.
+/// Reads a CSV file. Calls `ready` when the header is known; a problem that it returns stops the reading.
 pub(super) fn read_csv(
     input: impl Read,
     delimiter: u8,
-    header: u64,
+    header: Header,
     rows: &mut Rows<'_>,
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
@@ -49,18 +49,22 @@ pub(super) fn read_csv(
         }
     };
 
-    for _ in 0..header {
+    let mut lines = Vec::new();
+    for number in 1..header.line + header.lines {
         if next(&mut record, rows)?.is_none() {
             return Err(rows.unreadable(None, "is empty").into());
         }
-    }
-    let mut header = Vec::with_capacity(record.len());
-    for name in &record {
-        let Ok(name) = std::str::from_utf8(name) else {
+        if number < header.line {
+            continue;
+        }
+        let names: Result<Vec<String>, _> =
+            record.iter().map(|name| std::str::from_utf8(name).map(|name| name.trim().to_owned())).collect();
+        let Ok(names) = names else {
             return Err(rows.unreadable(Some(1), "the header is not UTF-8").with_hint("save the file as UTF-8").into());
         };
-        header.push(name.trim().to_owned());
+        lines.push(names);
     }
+    let header = Header::names(&lines);
     let width = header.len();
     let places = rows.columns.in_header(&header).map_err(|message| rows.unreadable(Some(1), message))?;
     if let Some(problem) = ready(rows) {
@@ -130,7 +134,7 @@ mod tests {
     use super::*;
 
     fn check(input: &[u8], expected: &[&str]) {
-        let (rows, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', 1, rows, |_| None));
+        let (rows, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', Header::default(), rows, |_| None));
         assert_eq!(problem, None);
         assert_eq!(rows, expected);
     }
@@ -178,7 +182,7 @@ mod tests {
         for (input, message) in
             [(&b""[..], "is empty"), (b"a,a\n1,2", "the header has two columns `a`"), (b"\xff,a\n", "the header is not UTF-8")]
         {
-            let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', 1, rows, |_| None));
+            let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', Header::default(), rows, |_| None));
             assert_eq!(problem.map(|problem| problem.message), Some(message.to_owned()));
         }
     }
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn a_record_without_an_end_does_not_fill_the_memory() {
         let endless = io::Cursor::new(b"a,b\n\"").chain(io::repeat(b'x'));
-        let (_, problem) = rows_of(&["a"], |rows| read_csv(endless, b',', 1, rows, |_| None));
+        let (_, problem) = rows_of(&["a"], |rows| read_csv(endless, b',', Header::default(), rows, |_| None));
         assert_eq!(problem.map(|problem| problem.to_string()), Some("f:2: a record is longer than 64 MiB".to_owned()));
     }
 }

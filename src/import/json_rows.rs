@@ -12,7 +12,7 @@ use crate::domain::visible;
 
 use super::cell::{Cell, CellKind, Refused};
 use super::columns::Branch;
-use super::json_scanner::Scanner;
+use super::json_scanner::{List, Next, Scanner};
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 
 /// Number of rows whose columns are all noted by name. In later rows only the wanted columns are.
@@ -359,28 +359,15 @@ fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Resul
 }
 
 fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
-    scanner.take();
+    let mut list = List::begin(scanner);
     let mut record = Vec::new();
-    if scanner.next()? == Some(b']') {
-        scanner.take();
-        return Ok(());
-    }
     loop {
-        match scanner.next()? {
-            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
-            Some(b',' | b']' | b':' | b'}') => {
-                return Err(Halt::Wrong(format!("is not a JSON list: no value after row {}", rows.count())));
-            }
-            Some(_) => element(scanner, &mut record, rows, cells)?,
-        }
-        match scanner.next()? {
-            Some(b',') => scanner.take(),
-            Some(b']') => {
-                scanner.take();
-                return Ok(());
-            }
-            Some(_) => return Err(Halt::Wrong(format!("is not a JSON list: neither `,` nor `]` after row {}", rows.count()))),
-            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        let row = rows.count();
+        match list.next(scanner)? {
+            Next::Element => element(scanner, &mut record, rows, cells)?,
+            Next::End => return Ok(()),
+            Next::NoValue => return Err(Halt::Wrong(format!("is not a JSON list: no value after row {row}"))),
+            Next::NoComma => return Err(Halt::Wrong(format!("is not a JSON list: neither `,` nor `]` after row {row}"))),
         }
     }
 }

@@ -81,6 +81,51 @@ impl<R: BufRead> Scanner<R> {
     }
 }
 
+/// A list whose opening bracket was taken: finds its elements.
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    /// No element, and so no comma, came before.
+    is_first: bool,
+}
+
+/// What comes next in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The scanner is before the element.
+    Element,
+    /// The closing bracket was taken.
+    End,
+    NoValue,
+    NoComma,
+}
+
+impl List {
+    /// Takes the opening bracket, which is the next byte.
+    pub fn begin<R: BufRead>(scanner: &mut Scanner<R>) -> Self {
+        scanner.take();
+        Self { is_first: true }
+    }
+
+    /// Goes to the next element.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the list.
+    pub fn next<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next> {
+        let byte = |scanner: &mut Scanner<R>| scanner.next()?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
+        match byte(scanner)? {
+            b']' => {
+                scanner.take();
+                return Ok(Next::End);
+            }
+            _ if std::mem::take(&mut self.is_first) => {}
+            b',' => scanner.take(),
+            _ => return Ok(Next::NoComma),
+        }
+        Ok(if matches!(byte(scanner)?, b',' | b':' | b']' | b'}') { Next::NoValue } else { Next::Element })
+    }
+}
+
 /// Position of the scanner within a value.
 #[derive(Default)]
 struct Nesting {

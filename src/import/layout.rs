@@ -11,6 +11,7 @@ use super::markdown_rows::read_markdown;
 use super::nested_rows::{read_nested, read_tree};
 use super::rows::{Rows, Stop};
 use super::source::{Format, Input};
+use super::titles::Header;
 use super::tree::Tree;
 use super::workbook::read_workbook;
 use super::yaml_rows::{read_document, read_yaml};
@@ -22,8 +23,7 @@ pub(super) struct Layout {
     pub list: Option<String>,
     /// Delimiter of CSV cells, unless it is the usual one.
     pub delimiter: Option<u8>,
-    /// Position of the header among non-blank lines, from 1.
-    pub header: u64,
+    pub header: Header,
     /// Sheet of a workbook. `None` means the first.
     pub sheet: Option<String>,
     pub encoding: Encoding,
@@ -31,7 +31,7 @@ pub(super) struct Layout {
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { list: None, delimiter: None, header: 1, sheet: None, encoding: Encoding::Utf8 }
+        Self { list: None, delimiter: None, header: Header::default(), sheet: None, encoding: Encoding::Utf8 }
     }
 }
 

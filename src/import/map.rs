@@ -12,6 +12,8 @@ use super::notation::Notation;
 use super::shape::Shape;
 
 pub(super) const FORMAT: &str = "evalreport/map/1";
+/// Importer of the tables that maps describe, in provenance and in ids.
+pub(super) const TABLE: &str = "table";
 
 /// What one row of the source describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +121,8 @@ pub(super) enum TimeFormat {
     Unix,
     /// Milliseconds since 1970.
     UnixMilliseconds,
+    /// Days as spreadsheets count them: 1 is the first day of 1900.
+    Excel,
     /// A `strftime` pattern, such as `%d.%m.%Y %H:%M`.
     Pattern(String),
 }

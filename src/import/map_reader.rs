@@ -22,6 +22,7 @@ use super::notation::{Decimal, Notation, Scale};
 use super::path_part::PathPart;
 use super::shape::Shape;
 use super::source::hex_digest;
+use super::titles::Header;
 
 /// Maximum size of a map. A map is a page of text.
 const MOST_MAP_BYTES: u64 = 1 << 20;
@@ -115,12 +116,18 @@ impl<'s> MapReader<'s> {
                 None
             }
         });
-        let header = top.unsigned("header").unwrap_or(1).max(1);
+        let line = top.unsigned("header").unwrap_or(1).max(1);
+        let lines = top.unsigned("header_lines").unwrap_or(1);
+        if !(1..=2).contains(&lines) {
+            top.reject("header_lines", format!("`header_lines` must be 1 or 2, but is {lines}"), None);
+        }
+        let header = Header { line, lines };
         let sheet = top.text("sheet");
         let encoding = top.one_of("encoding", &Encoding::ALL).unwrap_or_default();
         let decimal = top.one_of("decimal", &[("point", Decimal::Point), ("comma", Decimal::Comma)]);
         let missing = top.texts("missing").iter().map(|text| text.trim().to_lowercase()).collect();
         let (skip, wide) = (self.skip(&mut top), self.wide(&mut top));
+        let tries = top.text("tries").map(|column| self.slot(&column, "tries", Need::Optional));
         let filled = top.texts("fill").iter().map(|column| self.slot(column, "fill", Need::Optional)).collect();
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
@@ -151,7 +158,7 @@ impl<'s> MapReader<'s> {
         top.finish();
         let made = |(slot, column): (usize, &MapColumn)| PathPart::of_column(&column.name).map(|part| (slot, part));
         let path = self.columns.iter().enumerate().filter_map(made).collect();
-        let shape = Shape { skip, wide, fill: filled, path };
+        let shape = Shape { skip, wide, fill: filled, path, tries };
         Some(Map {
             name: name?,
             file: file.to_owned(),

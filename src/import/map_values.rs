@@ -83,6 +83,7 @@ impl MapReader<'_> {
             format = inner.text("format").map(|format| match format.as_str() {
                 "unix" => TimeFormat::Unix,
                 "unix_ms" => TimeFormat::UnixMilliseconds,
+                "excel" => TimeFormat::Excel,
                 _ => TimeFormat::Pattern(format),
             });
         });

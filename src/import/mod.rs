@@ -2,7 +2,8 @@
 //!
 //! [`import_foreign`] recognises files of known tools by their content. For other tables, a [`Map`] assigns columns to fields, and
 //! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. [`import_bundles`] takes
-//! runs from another store unchanged. Every other source is sealed into one pair of the store, with its provenance.
+//! runs from another store unchanged. All others tell one ledger their runs and outcomes. It decides about identity, repeats, sums and
+//! provenance, and seals each source into one pair of the store.
 //!
 //! A row that cannot be understood is refused with a reason and counted. A file that cannot be read as a whole stores nothing. Everything
 //! in a file is data: no name in it becomes a path, and nothing in it is executed.
@@ -13,7 +14,9 @@ mod bundle;
 mod cell;
 mod columns;
 mod content;
+mod counts;
 mod csv_rows;
+mod each_file;
 mod encoding;
 mod field;
 mod fold;
@@ -24,12 +27,14 @@ mod join;
 mod json_rows;
 mod json_scanner;
 mod layout;
+mod ledger;
 mod list_path;
 mod map;
 mod map_reader;
 mod map_values;
 mod markdown_rows;
 mod matrix;
+mod mode;
 mod names;
 mod nested_rows;
 mod notation;
@@ -51,6 +56,7 @@ mod standing;
 mod stored;
 mod table;
 mod texts;
+mod titles;
 mod tree;
 mod versions;
 mod workbook;
@@ -62,6 +68,7 @@ pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use join::{Joined, join_sessions};
 pub use map::{Map, RowsAre};
 pub use matrix::{ForeignMatrix, read_matrix};
+pub use mode::Mode;
 pub use names::GivenNames;
 pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, table_files};
 pub use propose::{Better, Hints, Question, WideAre};
@@ -73,5 +80,5 @@ pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use source::may_be_table;
 pub use standing::Standing;
 pub use stored::StoredRuns;
-pub use table::{Mode, import_table};
+pub use table::import_table;
 pub use versions::{reading, versions};

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Provenance, shell_word};
+use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word};
+use crate::results::Store;
 
-use super::fold::{Fold, Known};
+use super::fold::Fold;
 use super::foreign::is_nothing_known;
-use super::map::Map;
+use super::ledger::{Ledger, Told, order};
+use super::map::{Map, TABLE};
+use super::mode::Mode;
 use super::path_part::{PathPart, keys_of, stem};
 use super::propose::{Hints, Question, propose};
 use super::rows::Stop;
 use super::sample::{Sample, Sampled, samples_of};
 use super::source::{Source, hex_digest, may_be_table};
+use super::stored::{Read, StoredRuns};
 use super::table::{columns_of, names_in_path, read_source};
 
 /// Number of rows shown in a proposal.
@@ -234,21 +238,22 @@ fn suite_of(paths: &[PathBuf]) -> String {
 }
 
 fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
-    let known = |run: &crate::domain::Run| Known::Not(run.id.clone());
-    let mut fold = Fold::new(map, &known);
+    let (stored, store) = (StoredRuns::default(), Store::at(""));
+    let read = Read { file: &source.name, place: None, sha256: &source.sha256 };
+    let mut fold = Fold::new(map, Ledger::new(Told::rows(TABLE, (&stored, &store, ""), read, Mode::DryRun)));
     let mut outcomes: Vec<ItemOutcome> = Vec::new();
-    let read = read_source(source, map, SHOWN_ROWS, &mut columns_of(map), &mut fold, &mut |_| {}, &mut |outcome, _| {
+    let read = read_source(source, map, SHOWN_ROWS, &mut columns_of(map), &mut fold, &mut |_| {}, &mut |outcome| {
         outcomes.push(outcome.clone());
-        Ok(())
     });
     if let Err(Stop::Unreadable(problems)) = read
         && !problems.is_empty()
     {
         return Err(NoProposal::Unreadable(problems));
     }
-    let provenance = Provenance::default();
-    let (folded, _) = fold.finish(&provenance);
-    let row_of = |run: &crate::domain::Run, item: Option<&ItemOutcome>| ProposedRow {
+    let mut ledger = fold.end();
+    let mut runs: Vec<&mut Run> = ledger.runs().collect();
+    runs.sort_by_cached_key(|run| order(run, None));
+    let row_of = |run: &Run, item: Option<&ItemOutcome>| ProposedRow {
         suite: run.suite.clone(),
         approach: run.approach.clone(),
         model: run.model.clone(),
@@ -257,9 +262,9 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
         counts: if item.is_some() { None } else { run.shared_tests_passed.zip(run.shared_tests_total) },
     };
     let mut rows: Vec<ProposedRow> =
-        outcomes.iter().filter_map(|outcome| Some(row_of(folded.runs.iter().find(|run| run.id == outcome.run)?, Some(outcome)))).collect();
+        outcomes.iter().filter_map(|outcome| Some(row_of(runs.iter().find(|run| run.id == outcome.run)?, Some(outcome)))).collect();
     if map.item.is_none() {
-        rows.extend(folded.runs.iter().map(|run| row_of(run, None)));
+        rows.extend(runs.iter().map(|run| row_of(run, None)));
     }
     rows.truncate(usize::try_from(SHOWN_ROWS).unwrap_or(usize::MAX));
     Ok(rows)

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
 use crate::results::Store;
 
-use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_seconds};
+use super::cell::{Range, Refused, decimals_of, number, same_value, time, time_by, time_of_days, time_of_seconds};
 use super::field::{Field, View};
 use super::map::{
-    Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TimeFormat,
+    Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure, StatedField, StatusField, TABLE, TimeFormat,
 };
 use super::texts::{MOST_TEXT_CHARS, clip};
 
@@ -43,7 +43,7 @@ pub(super) fn run_id(map: &Map, names: &RunNames) -> RunId {
     } else {
         parts.extend(names.identity.iter().map(String::as_str));
     }
-    Store::imported_run_id("table", &parts)
+    Store::imported_run_id(TABLE, &parts)
 }
 
 /// Creates the run that the row describes or belongs to.
@@ -61,6 +61,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
             None => time(&field.label, &text),
             Some(TimeFormat::Unix) => time_of_seconds(&field.label, &text, 1.0),
             Some(TimeFormat::UnixMilliseconds) => time_of_seconds(&field.label, &text, 1000.0),
+            Some(TimeFormat::Excel) => time_of_days(&field.label, &text),
             Some(TimeFormat::Pattern(pattern)) => time_by(&field.label, &text, pattern),
         };
         run.timestamp = field.text(row)?.map(read).transpose()?;
@@ -323,12 +324,6 @@ fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Re
         }
         Unit::Fraction | Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => Ok(value),
     }
-}
-
-/// Completes the run: a cost from a source is a reported one, and total tokens are added up if they are missing.
-pub(super) fn settle(run: &mut Run) {
-    run.cost_source = if run.cost_usd.is_some() { CostSource::Reported } else { CostSource::Unknown };
-    run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
 }
 
 fn set(buffer: &mut String, text: &str) {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::domain::{Problem, RunId, StatedFigure, Unit};
 
 use super::cell::Refused;
-use super::rows::Row;
 
 /// Maximum number of rows shown per reason.
 const MOST_EXAMPLES: usize = 3;
@@ -250,11 +249,6 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    pub fn add(&mut self, refused: Refused, label: &str, row: &Row<'_>) {
-        let line = row.line.and_then(|line| usize::try_from(line).ok());
-        self.add_at(refused, label, &format!("row {}", row.number), line);
-    }
-
     /// Notes a refused part; `name` names it within the file.
     pub fn add_at(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
         let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {

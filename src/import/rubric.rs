@@ -3,30 +3,26 @@
 //! Each leaf becomes the outcome of one criterion. Each inner node's score is recomputed from the leaves below it and compared with the
 //! published score. A file with any mistake stores nothing, and all its mistakes are reported.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
-use tracing::{debug, info};
 
 use crate::document::{self, Fields, Node, ScalarKind, parse, quote};
-use crate::domain::{
-    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit,
-};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, RunId, ScoreRecord, StatedFigure, Unit};
 use crate::results::heap::{self, TOO_MUCH};
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::results::{Store, StoreError};
 
-use super::again::{note_replaced, settle};
+use super::each_file::{Reading, import_each};
 use super::encoding::Encoding;
-use super::held::{Held, Sums};
+use super::ledger::{Ledger, Numbering};
+use super::mode::Mode;
 use super::names::GivenNames;
-use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
+use super::report::{ImportReport, ImportedRun};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::standing::Standing;
-use super::stored::{Moment, Read, StoredRuns, Unnamed};
-use super::table::{Examined, Mode, examined};
+use super::stored::{Moment, StoredRuns, Unnamed};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
@@ -52,104 +48,33 @@ pub fn import_rubrics(
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = existing.clone();
-    let mut keys = BTreeSet::new();
-    for file in files {
-        let source = import_file(store, file.as_ref(), names, &mut taken, &mut keys, mode, progress)?;
-        info!(
-            file = source.file,
-            outcome = ?source.outcome,
-            nodes = source.rows_read,
-            criteria = source.items,
-            figures = source.stated.checked,
-            agree = source.stated.agree,
-            "rubric imported"
-        );
-        report.sources.push(source);
-    }
-    Ok(report)
+    let reading = Reading {
+        importer: RUBRIC,
+        version: VERSION,
+        key_of: &|source| key_of(source, names),
+        provenance: &|file| file,
+        read: &|source, ledger, progress, _| read(source, names, ledger, progress),
+    };
+    import_each(&reading, store, files, existing, mode, progress)
 }
 
-fn import_file(
-    store: &Store,
-    path: &Path,
-    names: &GivenNames,
-    taken: &mut StoredRuns,
-    keys: &mut BTreeSet<String>,
-    mode: Mode,
-    progress: &mut dyn FnMut(u64),
-) -> Result<SourceReport, StoreError> {
-    let mut report = SourceReport::new(&path.display().to_string());
-    let Some(examined) = examined(store, path, (taken, keys), progress, |source| key_of(source, names), &mut report) else {
-        return Ok(report);
-    };
-    let Examined { source, key, place } = &examined;
-
+/// Reads the file's rubrics.
+fn read<'a>(source: &Source, names: &GivenNames, mut ledger: Ledger<'a>, progress: &mut dyn FnMut(u64)) -> Result<Ledger<'a>, Stop> {
     let mut graded = Vec::new();
-    let read = source.each_part(Encoding::Utf8, progress, |part| {
+    source.each_part(Encoding::Utf8, progress, |part| {
         graded.push(Graded::read(part, names)?);
         Ok(())
-    });
-    match read {
-        Ok(()) => {}
-        Err(Stop::Store(error)) => return Err(error),
-        Err(Stop::Unreadable(problems)) => {
-            report.refuse(problems);
-            return Ok(report);
-        }
-    }
-
-    let provenance = Provenance {
-        importer: RUBRIC.to_owned(),
-        version: Some(VERSION),
-        file: source.name.clone(),
-        sha256: source.sha256.clone(),
-        place: place.clone(),
-        ..Provenance::default()
-    };
+    })?;
     // If a file has several rubrics, none can be matched with an earlier version.
     if let [rubric] = graded.as_mut_slice() {
-        rubric.know_again(taken, examined.read());
+        let ImportedRun { suite, approach, model, .. } = &rubric.source;
+        let run = Unnamed { names: [suite, approach, model], index: None, moment: Moment::Unread };
+        rubric.source.id = ledger.unnamed(rubric.source.id.clone(), run);
     }
-    let found = graded.iter().filter(|rubric| taken.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
-    let mut ids = settle(taken, store, found, examined.read(), &mut report)?;
-    let mut new = Vec::new();
-    for rubric in &mut graded {
-        let nodes = rubric.tree.size();
-        report.rows_read += nodes;
-        report.rows_accepted += nodes;
-        rubric.check(&mut report.stated);
-        if let Some(id) = ids.remove(&rubric.source.id) {
-            rubric.rename(id);
-        }
-        if taken.contains(&rubric.source.id) {
-            report.runs_repeated.push(rubric.source.clone());
-        } else {
-            taken.add_id(rubric.source.id.clone());
-            report.items += rubric.leaves.len() as u64;
-            report.runs_new.push(rubric.source.clone());
-            new.push(rubric);
-        }
+    for rubric in graded {
+        rubric.tell(&mut ledger)?;
     }
-    report.outcome = if new.is_empty() { SourceOutcome::NothingNew } else { SourceOutcome::Imported };
-    let mut runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
-    note_replaced(&mut runs, &report);
-    for replaced in &report.runs_replaced {
-        taken.replaced(&replaced.run);
-    }
-    for run in &runs {
-        taken.add(run, Standing::Counts);
-    }
-    if mode == Mode::Store && !new.is_empty() {
-        let mut writer = SealedWriter::create(store, key)?;
-        for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {
-            writer.item(outcome)?;
-        }
-        writer.commit(&runs)?;
-        debug!(file = report.file, key, "sealed in the store");
-    }
-    Ok(report)
+    Ok(ledger)
 }
 
 /// Returns the key of the pair: the same bytes with the same names are the same import.
@@ -164,8 +89,6 @@ fn key_of(source: &Source, names: &GivenNames) -> String {
 struct Graded {
     tree: Task,
     source: ImportedRun,
-    /// The id made of the run's names and grades, if the run is stored under another id because it replaces an earlier version.
-    first: Option<RunId>,
     leaves: Vec<ItemOutcome>,
 }
 
@@ -225,75 +148,42 @@ impl Graded {
             return Err(Stop::Unreadable(problems));
         }
         let source = ImportedRun { id, suite, approach, model, identity: tree.id.clone(), file: label, line: None };
-        Ok(Self { tree, source, first: None, leaves })
+        Ok(Self { tree, source, leaves })
     }
 
-    /// Takes the id of the run that the file gave before, if only its place shows that it is the same.
-    fn know_again(&mut self, stored: &StoredRuns, read: Read<'_>) {
-        let ImportedRun { id, suite, approach, model, .. } = &self.source;
-        let names = Unnamed { names: [suite, approach, model], index: None, moment: Moment::Unread };
-        let known = stored.unnamed(id.clone(), RUBRIC, read, names);
-        self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&known));
-        self.source.id = known;
-    }
-
-    /// Takes another id than the one under which the run was first imported.
-    fn rename(&mut self, id: RunId) {
-        self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&id));
-        self.first = Some(std::mem::replace(&mut self.source.id, id));
-    }
-
-    fn held(&self, provenance: &Provenance) -> (Run, Held) {
-        let (run, mut sums) = (self.run(provenance), Sums::default());
-        self.leaves.iter().for_each(|leaf| sums.add(leaf, &ItemDetails::default()));
-        let held = sums.of(&run);
-        (run, held)
-    }
-
-    fn run(&self, provenance: &Provenance) -> Run {
-        let ImportedRun { id, suite, approach, model, .. } = &self.source;
-        let mut run = Run::new(id.clone(), suite, approach, model);
-        let graded = self.leaves.iter().filter(|leaf| leaf.score.is_some()).count();
-        run.scores.push(ScoreRecord {
-            metric: RUBRIC_SCORE.to_owned(),
-            value: self.tree.computed(),
-            unit: Unit::Fraction,
-            direction: Direction::Up,
-            range: None,
-            standard_error: None,
+    /// Tells the ledger the run and its criteria. Its nodes count as rows.
+    fn tell(self, ledger: &mut Ledger<'_>) -> Result<(), Stop> {
+        let Self { tree, source, leaves } = self;
+        if ledger.begun(&source.id).is_some() {
+            // The same rubric twice in one archive is one run.
+            ledger.record(tree.size());
+            ledger.keep(source);
+            return Ok(());
+        }
+        ledger.record(tree.size() - leaves.len() as u64);
+        let run = ledger.begin(source, false);
+        let graded = leaves.iter().filter(|leaf| leaf.score.is_some()).count();
+        let score = ScoreRecord {
             n: Some(graded as u64),
+            value: tree.computed(),
             evaluator: Some(RUBRIC.to_owned()),
-            revision: 0,
-        });
-        let root = self.tree.figure(RUBRIC_SCORE.to_owned());
+            ..ScoreRecord::new(RUBRIC_SCORE, 0.0, Unit::Fraction, Direction::Up)
+        };
+        let root = tree.figure(RUBRIC_SCORE.to_owned());
         // A branch whose score does not follow from its leaves is kept as a published figure.
-        let branches = self.tree.inner().into_iter().skip(1).filter_map(|task| task.figure(task.name()));
-        run.stated = root.into_iter().chain(branches.filter(|figure| figure.disagrees() == Some(true))).collect();
-        run.provenance = Some(Provenance { first: self.first.clone(), ..provenance.clone() });
-        run
-    }
-
-    /// Compares every inner node's published score with the score recomputed from its leaves.
-    fn check(&self, report: &mut StatedReport) {
-        for task in self.tree.inner() {
-            let Some(figure) = task.figure(task.name()) else { continue };
-            let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
-                report.unchecked += 1;
-                continue;
-            };
-            report.checked += 1;
-            if disagrees {
-                report.disagreements.push(Disagreement {
-                    run: self.source.clone(),
-                    figure: figure.name,
-                    unit: figure.unit,
-                    stated: figure.value,
-                    recomputed,
-                });
-            } else {
-                report.agree += 1;
+        let branches = tree.inner().into_iter().skip(1).filter_map(|task| task.figure(task.name()));
+        let begun = ledger.run(run);
+        begun.scores.push(score);
+        begun.stated = root.into_iter().chain(branches.filter(|figure| figure.disagrees() == Some(true))).collect();
+        ledger.check(run, tree.inner().into_iter().filter_map(|task| task.figure(task.name())).collect());
+        for mut leaf in leaves {
+            ledger.rows_read += 1;
+            // No two leaves of a tree have one name.
+            if let Ok(item) = ledger.item(Some(run), &leaf, Numbering::Given) {
+                ledger.take(run, (item, Numbering::Given), &mut leaf, &ItemDetails::default())?;
             }
         }
+        Ok(())
     }
 }
 

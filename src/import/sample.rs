@@ -14,6 +14,7 @@ use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, va
 use super::path_part::PathPart;
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Input, Part, Source};
+use super::titles::Header;
 use super::tree::Tree;
 use super::workbook::Workbook;
 use super::yaml_rows::read_document;
@@ -115,7 +116,8 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
             let mut workbook = Workbook::open(file).map_err(problem)?;
             let mut found = Vec::new();
             for (place, sheet) in workbook.names().into_iter().enumerate() {
-                let header = header_of(&workbook.filled_cells(&sheet, MOST_RECORDS).map_err(problem)?);
+                let lines = workbook.first_rows(&sheet, MOST_RECORDS).map_err(problem)?;
+                let header = Header::of(&lines.iter().map(|line| filled_of(line)).collect::<Vec<_>>(), &lines);
                 let layout = Layout { sheet: (place > 0).then_some(sheet), header, ..layout.clone() };
                 let read = |layout: &Layout, rows: &mut Rows<'_>| workbook.read(layout.sheet.as_deref(), header, rows, |_| None);
                 found.extend(Sample::by(&label, layout, read).ok());
@@ -231,8 +233,12 @@ fn text_of(cell: &Cell) -> Option<String> {
     }
 }
 
-/// Returns the delimiter of a text's cells, and the number of the header line, from 1.
-fn grid(head: &[u8], usual: u8) -> (u8, u64) {
+fn filled_of(line: &[String]) -> usize {
+    line.iter().filter(|cell| !cell.trim().is_empty()).count()
+}
+
+/// Returns the delimiter of a text's cells, and its header.
+fn grid(head: &[u8], usual: u8) -> (u8, Header) {
     let records = |delimiter: u8| -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(head);
         let records = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok);
@@ -252,20 +258,10 @@ fn grid(head: &[u8], usual: u8) -> (u8, u64) {
             best = (delimiter, found);
         }
     }
-    let filled: Vec<usize> = best.1.iter().map(|record| record.iter().filter(|cell| !cell.is_empty()).count()).collect();
-    let widths: Vec<usize> = best.1.iter().map(Vec::len).collect();
     let (_, width) = fit(&best.1);
     // A line of another width is not the header, however many cells it fills.
-    let filled: Vec<usize> = filled.iter().zip(&widths).map(|(filled, own)| if *own == width { *filled } else { 0 }).collect();
-    (best.0, header_of(&filled))
-}
-
-/// Returns the number of the header line. Titles and notes above it fill fewer cells. `filled` has the number of filled cells per line.
-fn header_of(filled: &[usize]) -> u64 {
-    const LOOKED_AT: usize = 20;
-    let most = filled.iter().copied().max().unwrap_or(0);
-    let place = filled.iter().take(LOOKED_AT).position(|filled| *filled * 10 >= most * 7 && *filled > 0);
-    place.map_or(1, |place| place as u64 + 1)
+    let filled: Vec<usize> = best.1.iter().map(|line| if line.len() == width { filled_of(line) } else { 0 }).collect();
+    (best.0, Header::of(&filled, &best.1))
 }
 
 /// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
@@ -431,7 +427,8 @@ mod tests {
             ("Results of today;;\n;;\na;b;c\n1;2;3\n", (b';', 3)),
             ("a\tb\n1, 2\t3\n", (b'\t', 1)),
         ] {
-            assert_eq!(grid(text.as_bytes(), b','), expected, "{text}");
+            let (delimiter, header) = grid(text.as_bytes(), b',');
+            assert_eq!((delimiter, header.line), expected, "{text}");
         }
     }
 

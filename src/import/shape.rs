@@ -11,6 +11,8 @@ pub(super) struct Shape {
     pub wide: Option<Wide>,
     /// Slots of columns whose empty cells have the value of the row above.
     pub fill: Vec<usize>,
+    /// Slot of a column with the passed and all attempts at an item in one cell, such as `2/3`.
+    pub tries: Option<usize>,
     /// Slots of columns that the path of the file fills.
     pub path: Vec<(usize, PathPart)>,
 }
@@ -59,7 +61,7 @@ impl Shape {
 
     /// Passes on the row, or each of the rows made from it.
     fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
-        let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return on_row(row) };
+        let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return self.each_try(row, on_row) };
         let mut long: Vec<Cell> = cells.to_vec();
         for group in &wide.groups {
             if group.cells.iter().all(|(from, _)| cells[*from].kind == CellKind::Absent) {
@@ -69,10 +71,31 @@ impl Shape {
             for (from, to) in &group.cells {
                 long[*to].clone_from(&cells[*from]);
             }
-            on_row(&Row { number: row.number, line: row.line, cells: Ok(&long) })?;
+            self.each_try(&Row { number: row.number, line: row.line, cells: Ok(&long) }, on_row)?;
         }
         Ok(())
     }
+
+    /// Passes on the row, or a row for each attempt that its cell counts.
+    fn each_try<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
+        let (Some(slot), Ok(cells)) = (self.tries, &row.cells) else { return on_row(row) };
+        // Any other value is no name of a status, and is refused.
+        let Some((passed, all)) = tries_of(&cells[slot].text) else { return on_row(row) };
+        let mut one: Vec<Cell> = cells.to_vec();
+        for number in 0..all {
+            one[slot].set(CellKind::Boolean, if number < passed { "true" } else { "false" });
+            on_row(&Row { number: row.number, line: row.line, cells: Ok(&one) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Parses the passed and all attempts at an item: `2/3`.
+pub(super) fn tries_of(text: &str) -> Option<(u32, u32)> {
+    const MOST: u32 = 1000;
+    let (passed, all) = text.split_once('/')?;
+    let (passed, all): (u32, u32) = (passed.trim().parse().ok()?, all.trim().parse().ok()?);
+    (passed <= all && (1..=MOST).contains(&all)).then_some((passed, all))
 }
 
 /// One part of a source while its rows are read.
@@ -138,6 +161,20 @@ mod tests {
         };
         shape.each(&row, &mut take).expect("no error");
         assert_eq!(found, ["7 q1 a ja", "7 q1 b "]);
+        let tried = Shape { tries: Some(1), ..Shape::default() };
+        let mut statuses = Vec::new();
+        let mut cells_of = |text: &str| {
+            let mut cells = cells.clone();
+            cells[1].set(CellKind::Text, text);
+            let row = Row { number: 7, line: None, cells: Ok(&cells) };
+            let mut take = |row: &Row<'_>| {
+                statuses.push(row.cells.as_ref().expect("cells")[1].text.clone());
+                Ok::<(), ()>(())
+            };
+            tried.each(&row, &mut take).expect("no error");
+        };
+        ["2/3", "4/3", "1/2000", ""].into_iter().for_each(&mut cells_of);
+        assert_eq!(statuses, ["true", "true", "false", "4/3", "1/2000", ""], "what is no count of attempts is passed on as it is");
         assert!(!shape.is_skipped(&row));
         cells[0].set(CellKind::Text, " Summe ");
         assert!(shape.is_skipped(&Row { number: 1, line: None, cells: Ok(&cells) }));

@@ -82,3 +82,21 @@ impl Total {
         self.n += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_does_not_depend_on_the_order() {
+        let values: Vec<f64> = (1..=1000).map(|n| 1.0 / f64::from(n)).collect();
+        let sum = |values: &mut dyn Iterator<Item = f64>| {
+            let mut sum = Sum::default();
+            values.for_each(|value| sum.add(value));
+            sum.value()
+        };
+        let forward = sum(&mut values.iter().copied());
+        assert_eq!(forward.to_bits(), sum(&mut values.iter().rev().copied()).to_bits());
+        assert_eq!(sum(&mut [1e16, 1.0, -1e16].into_iter()).to_bits(), 1.0_f64.to_bits());
+    }
+}

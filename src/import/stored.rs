@@ -10,6 +10,7 @@ use crate::results::{Store, StoreError};
 
 use super::held::{Held, Records};
 use super::join::parts_of;
+use super::report::ReplacedRun;
 use super::session_figures::{ID_TAG, sessions_of};
 use super::standing::Standing;
 
@@ -240,8 +241,17 @@ impl StoredRuns {
         self.ids.insert(id);
     }
 
-    /// Notes that a run was replaced.
-    pub(super) fn replaced(&mut self, id: &RunId) {
+    /// Adds the new runs of a source. Those that it replaces no longer count.
+    pub(super) fn take(&mut self, runs: &[Run], replaced: &[ReplacedRun]) {
+        for ReplacedRun { run, .. } in replaced {
+            self.replaced(run);
+        }
+        for run in runs {
+            self.add(run, Standing::Counts);
+        }
+    }
+
+    fn replaced(&mut self, id: &RunId) {
         let versions = self.versions.values_mut().flatten().filter(|version| version.id == *id);
         versions.for_each(|version| version.standing = Standing::Retracted(String::new()));
     }
@@ -399,6 +409,13 @@ pub(super) struct Unnamed<'a> {
     pub names: [&'a str; 3],
     pub index: Option<u32>,
     pub moment: Moment,
+}
+
+impl<'a> Unnamed<'a> {
+    /// Returns the names of a run whose time need not fit.
+    pub fn of(run: &'a Run) -> Self {
+        Self { names: [&run.suite, &run.approach, &run.model], index: run.run_index, moment: Moment::Unread }
+    }
 }
 
 impl<'r> FromIterator<(&'r Run, Standing)> for StoredRuns {

@@ -1,35 +1,24 @@
-//! Imports tables by a map into sealed pairs, with a report.
+//! Imports tables by a map.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tracing::{debug, info};
+use crate::domain::{ItemOutcome, Problem, Provenance};
+use crate::results::{Store, StoreError};
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Provenance, Run, RunId};
-use crate::results::{SealedWriter, Store, StoreError};
-
-use super::again::{free_key, note_replaced, place_of, settle};
 use super::columns::Columns;
-use super::fold::{Fold, Folded, Known, Place};
-use super::map::{ItemFields, Map};
-use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
+use super::each_file::{Reading, import_each};
+use super::fold::{Fold, Place};
+use super::ledger::Ledger;
+use super::map::{Map, TABLE};
+use super::mode::Mode;
+use super::report::{ImportReport, LackingColumn, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Part, Source, hex_digest};
-use super::standing::Standing;
-use super::stored::{Moment, Read, StoredRuns, Unnamed};
+use super::stored::StoredRuns;
 
-const TABLE: &str = "table";
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
 pub(super) const VERSION: u32 = 3;
-
-/// Whether an import writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Store,
-    /// Everything but writing.
-    DryRun,
-}
 
 /// Imports each file by the map. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress`
 /// is called with the number of further bytes read.
@@ -44,212 +33,41 @@ pub fn import_table(
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = existing.clone();
-    let mut keys = BTreeSet::new();
-    for file in files {
-        let source = import_file(store, file.as_ref(), map, &mut taken, &mut keys, mode, progress)?;
-        info!(
-            file = source.file,
-            outcome = ?source.outcome,
-            rows = source.rows_read,
-            accepted = source.rows_accepted,
-            refused = source.rows_refused(),
-            new_runs = source.runs_new.len(),
-            repeated_runs = source.runs_repeated.len(),
-            outcomes = source.items,
-            "file imported"
-        );
-        report.sources.push(source);
-    }
-    Ok(report)
-}
-
-/// A file that is to be read.
-pub(super) struct Examined {
-    pub source: Source,
-    /// Key of its sealed pair.
-    pub key: String,
-    /// Digest of its location.
-    pub place: Option<String>,
-}
-
-/// Examines a file, and returns it with the key of its sealed pair. Returns `None` and reports why if the file cannot be read or is stored
-/// already.
-pub(super) fn examined(
-    store: &Store,
-    path: &Path,
-    (existing, keys): (&StoredRuns, &mut BTreeSet<String>),
-    progress: &mut dyn FnMut(u64),
-    key_of: impl FnOnce(&Source) -> String,
-    report: &mut SourceReport,
-) -> Option<Examined> {
-    let source = match Source::examine(path) {
-        Ok(source) => source,
-        Err(problem) => {
-            report.problems.push(problem);
-            return None;
-        }
+    let reading = Reading {
+        importer: TABLE,
+        version: VERSION,
+        key_of: &|source| key_of(source, map),
+        provenance: &|file| Provenance { map: Some(map.file.clone()), map_sha256: Some(map.sha256.clone()), url: map.url.clone(), ..file },
+        read: &|source, ledger, progress, report| read_rows(source, map, ledger, progress, report),
     };
-    let key = key_of(&source);
-    debug!(file = report.file, bytes = source.bytes, key, "file examined");
-    report.sha256 = Some(source.sha256.clone());
-    let place = place_of(existing, store, path);
-    let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256 };
-    let free = free_key(existing, store, keys, &key, read, report);
-    if free.is_none() {
-        progress(source.bytes);
-        report.outcome = SourceOutcome::AlreadyImported;
-    }
-    Some(Examined { key: free?, source, place })
+    import_each(&reading, store, files, existing, mode, progress)
 }
 
-impl Examined {
-    pub fn read(&self) -> Read<'_> {
-        Read { file: &self.source.name, place: self.place.as_deref(), sha256: &self.source.sha256 }
-    }
-}
-
-fn import_file(
-    store: &Store,
-    path: &Path,
-    map: &Map,
-    taken: &mut StoredRuns,
-    keys: &mut BTreeSet<String>,
-    mode: Mode,
-    progress: &mut dyn FnMut(u64),
-) -> Result<SourceReport, StoreError> {
-    let mut report = SourceReport::new(&path.display().to_string());
-    let Some(examined) = examined(store, path, (taken, keys), progress, |source| key_of(source, map), &mut report) else {
-        return Ok(report);
-    };
-    let Examined { source, key, place } = &examined;
-    let mut ids = BTreeMap::new();
-    let is_unnamed = map.run.identity.is_empty();
-    let (mut folded, writer) = loop {
-        let known = |run: &Run| {
-            let first = first_id(run, map, taken, examined.read());
-            match ids.get(&first) {
-                Some(again) if *again != first => Known::Again(first, RunId::clone(again)),
-                None if taken.contains(&first) || is_unnamed && taken.has_namesake(TABLE, names_of(run)) => Known::Stored(first),
-                Some(_) | None => Known::Not(first),
-            }
-        };
-        let is_first_look = ids.is_empty();
-        let on_bytes: &mut dyn FnMut(u64) = if is_first_look { progress } else { &mut |_| {} };
-        let Some((mut folded, writer)) = fold((store, key), source, place.as_deref(), map, &known, mode, on_bytes, &mut report)? else {
-            return Ok(report);
-        };
-        if is_first_look && !folded.held.is_empty() {
-            let (stored, new): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut folded.held).into_iter().partition(|(run, _)| taken.contains(&run.id));
-            ids = settle(taken, store, stored, examined.read(), &mut report)?;
-            for (run, held) in new {
-                if !taken.has_same(store, TABLE, (&run, names_of(&run)), &held)? {
-                    ids.insert(run.id.clone(), run.id);
-                }
-            }
-            if !ids.is_empty() {
-                // The outcomes of these runs were not written. Read the file once more to store them.
-                continue;
-            }
-        }
-        break (folded, writer);
-    };
-    report.outcome = match (report.rows_accepted, folded.new.is_empty()) {
-        (0, _) => SourceOutcome::NothingAccepted,
-        (_, true) => SourceOutcome::NothingNew,
-        (_, false) => SourceOutcome::Imported,
-    };
-    note_replaced(&mut folded.runs, &report);
-    for replaced in &report.runs_replaced {
-        taken.replaced(&replaced.run);
-    }
-    for run in &folded.runs {
-        taken.add(run, Standing::Counts);
-    }
-    report.stated = folded.stated;
-    report.runs_new = folded.new;
-    report.runs_repeated = folded.repeated;
-    if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
-        let mut writer = writer;
-        begun(&mut writer, store, key)?;
-        if let Some(writer) = writer {
-            writer.commit(&folded.runs)?;
-            debug!(file = report.file, key, "sealed in the store");
-        }
-    }
-    Ok(report)
-}
-
-/// Returns the run's id. A map that names an `identity` says that the source names its runs.
-fn first_id(run: &Run, map: &Map, stored: &StoredRuns, read: Read<'_>) -> RunId {
-    if !map.run.identity.is_empty() {
-        return run.id.clone();
-    }
-    stored.unnamed(Store::imported_run_id(TABLE, &[run.id.as_str(), read.sha256]), TABLE, read, names_of(run))
-}
-
-fn names_of(run: &Run) -> Unnamed<'_> {
-    Unnamed { names: [&run.suite, &run.approach, &run.model], index: run.run_index, moment: Moment::Unread }
-}
-
-/// Reads the source once, row by row. Returns its runs and the writer with its items. Returns `None` and reports why if the source cannot
-/// be read.
-#[expect(clippy::too_many_arguments, reason = "one reading, with all that it is about")]
-fn fold(
-    (store, key): (&Store, &str),
+/// Reads the source once, row by row.
+fn read_rows<'a>(
     source: &Source,
-    place: Option<&str>,
     map: &Map,
-    known: &dyn Fn(&Run) -> Known,
-    mode: Mode,
+    ledger: Ledger<'a>,
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
-) -> Result<Option<(Folded, Option<SealedWriter>)>, StoreError> {
+) -> Result<Ledger<'a>, Stop> {
     let mut columns = columns_of(map);
-    let mut fold = Fold::new(map, known);
-    let has_details = map.item.as_ref().is_some_and(ItemFields::has_details);
-    // Created with the first item of a new run, so that a source with nothing to store leaves no trace.
-    let mut writer = None;
-    let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |outcome, details| match mode {
-        Mode::DryRun => Ok(()),
-        Mode::Store if has_details => begun(&mut writer, store, key)?.item_with(outcome, details),
-        Mode::Store => begun(&mut writer, store, key)?.item(outcome),
-    });
-    (report.rows_read, report.rows_accepted, report.items) = (fold.rows_read, fold.rows_accepted, fold.items_written);
-    let read = match read {
-        Ok(()) if fold.rows_read == 0 => Err(Problem::in_file(&report.file, "has no rows").into()),
-        // Without these columns every row was refused. One problem is clearer than all those refusals.
-        Ok(()) => columns.missing_essential(|name| map.is_essential(name), &report.file).map_or(Ok(()), |problem| Err(Stop::from(problem))),
-        Err(stop) => Err(stop),
-    };
-    match read {
-        Ok(()) => {}
-        Err(Stop::Store(error)) => return Err(error),
-        Err(Stop::Unreadable(problems)) => {
-            report.refuse(problems);
-            return Ok(None);
-        }
+    let mut fold = Fold::new(map, ledger);
+    let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |_| {});
+    let ledger = &fold.ledger;
+    (report.rows_read, report.rows_accepted, report.items) = (ledger.rows_read, ledger.rows_accepted, ledger.outcomes);
+    read?;
+    if fold.ledger.rows_read == 0 {
+        return Err(Problem::in_file(&report.file, "has no rows").into());
     }
-    let provenance = Provenance {
-        importer: TABLE.to_owned(),
-        version: Some(VERSION),
-        file: source.name.clone(),
-        sha256: source.sha256.clone(),
-        map: Some(map.file.clone()),
-        map_sha256: Some(map.sha256.clone()),
-        url: map.url.clone(),
-        place: place.map(str::to_owned),
-        ..Provenance::default()
-    };
-    let rows_skipped = fold.rows_skipped;
-    let (folded, refusals) = fold.finish(&provenance);
-    report.refusals = refusals.into_found();
+    // Without these columns every row was refused. One problem is clearer than all those refusals.
+    if let Some(problem) = columns.missing_essential(|name| map.is_essential(name), &report.file) {
+        return Err(problem.into());
+    }
     report.columns_lacking = lacking(&columns, map);
     report.columns_unused = columns.unused();
-    report.rows_skipped = rows_skipped;
-    Ok(Some((folded, writer)))
+    report.rows_skipped = fold.rows_skipped;
+    Ok(fold.end())
 }
 
 /// Returns the key of the pair: the same bytes with the same map are the same import.
@@ -273,13 +91,6 @@ pub(super) fn names_in_path(source: &Source, map: &Map) -> Vec<String> {
     map.shape.path.iter().filter_map(|(_, part)| part.of(&path)).collect()
 }
 
-fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> Result<&'w mut SealedWriter, StoreError> {
-    match writer {
-        Some(writer) => Ok(writer),
-        None => Ok(writer.insert(SealedWriter::create(store, key)?)),
-    }
-}
-
 /// Returns the columns that the map reads. Columns that it derives count as seen.
 pub(super) fn columns_of(map: &Map) -> Columns {
     let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
@@ -289,18 +100,18 @@ pub(super) fn columns_of(map: &Map) -> Columns {
     columns
 }
 
-/// Reads up to `most` rows of each part of the source into `fold`, and passes items' outcomes to `write`. If `most` ended the reading, the
+/// Reads up to `most` rows of each part of the source into `fold`, and passes items' outcomes to `seen`. If `most` ended the reading, the
 /// error has no problems.
 pub(super) fn read_source(
     source: &Source,
     map: &Map,
     most: u64,
     columns: &mut Columns,
-    fold: &mut Fold<'_>,
+    fold: &mut Fold<'_, '_>,
     progress: &mut dyn FnMut(u64),
-    write: &mut dyn FnMut(&ItemOutcome, &ItemDetails) -> Result<(), StoreError>,
+    seen: &mut dyn FnMut(&ItemOutcome),
 ) -> Result<(), Stop> {
-    let (fold, write) = (RefCell::new(fold), RefCell::new(write));
+    let (fold, seen) = (RefCell::new(fold), RefCell::new(seen));
     source.each_part(map.layout.encoding, progress, |part: Part<'_>| {
         let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
         let mut shaped = map.shape.begin(&source.path_of(part.member.as_deref()));
@@ -309,7 +120,12 @@ pub(super) fn read_source(
                 fold.borrow_mut().rows_skipped += 1;
                 return Ok(());
             }
-            shaped.each(row, &mut |row| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut()))
+            shaped.each(row, &mut |row| {
+                if let Some(outcome) = fold.borrow_mut().take(row, &place)? {
+                    (seen.borrow_mut())(outcome);
+                }
+                Ok(())
+            })
         };
         let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
         let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);
@@ -324,12 +140,13 @@ fn lacking(columns: &Columns, map: &Map) -> Vec<LackingColumn> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::fs;
     use std::io::{Read as _, Write as _};
 
     use super::*;
-    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus};
-    use crate::import::ImportedRun;
+    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
+    use crate::import::{ImportedRun, SourceOutcome, Standing};
     use crate::results::{ItemLine, SealedReader, examine, scan};
 
     const ITEMS: &str = "format: evalreport/map/1\nname: t\nrows: item\n\

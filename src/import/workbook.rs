@@ -15,6 +15,7 @@ use crate::domain::{Problem, visible};
 use super::cell::{Cell, CellKind};
 use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::{Rows, Stop};
+use super::titles::Header;
 
 /// Maximum number of columns in a sheet, as in Excel.
 const MOST_COLUMNS: usize = 16_384;
@@ -43,7 +44,7 @@ pub(super) struct Workbook {
 pub(super) fn read_workbook(
     file: File,
     sheet: Option<&str>,
-    header: u64,
+    header: Header,
     rows: &mut Rows<'_>,
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
@@ -88,32 +89,35 @@ impl Workbook {
         self.sheets.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Returns the number of filled cells in each of the first `most` rows that are not blank. The error is a message about the file.
-    pub fn filled_cells(&mut self, sheet: &str, most: usize) -> Result<Vec<usize>, String> {
+    /// Returns the texts of the first `most` rows that are not blank. The error is a message about the file.
+    pub fn first_rows(&mut self, sheet: &str, most: usize) -> Result<Vec<Vec<String>>, String> {
         let mut sheet = self.sheet(Some(sheet))?;
-        let mut filled = Vec::new();
-        while filled.len() < most && sheet.next()? {
-            filled.push(sheet.row.iter().filter(|cell| !cell.text.trim().is_empty()).count());
+        let mut rows = Vec::new();
+        while rows.len() < most && sheet.next()? {
+            rows.push(sheet.texts());
         }
-        Ok(filled)
+        Ok(rows)
     }
 
-    /// Reads a sheet, or the first if none is named. The `header`-th row that is not blank names the columns. Calls `ready` when they are
-    /// known; a problem that it returns stops the reading.
+    /// Reads a sheet, or the first if none is named. Calls `ready` when the columns are known; a problem that it returns stops the reading.
     pub fn read(
         &mut self,
         sheet: Option<&str>,
-        header: u64,
+        header: Header,
         rows: &mut Rows<'_>,
         ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
     ) -> Result<(), Stop> {
         let mut sheet = self.sheet(sheet).map_err(|why| rows.unreadable(None, why))?;
-        for _ in 0..header {
+        let mut lines = Vec::new();
+        for number in 1..header.line + header.lines {
             if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
                 return Err(rows.unreadable(None, "has no rows in this sheet").into());
             }
+            if number >= header.line {
+                lines.push(sheet.texts());
+            }
         }
-        let names: Vec<String> = sheet.row.iter().map(|cell| cell.text.trim().to_owned()).collect();
+        let names = Header::names(&lines);
         let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(Some(sheet.number), message))?;
         if let Some(problem) = ready(rows) {
             return Err(problem.into());
@@ -294,6 +298,10 @@ struct Sheet<'w, R> {
 }
 
 impl<R: BufRead> Sheet<'_, R> {
+    fn texts(&self) -> Vec<String> {
+        self.row.iter().map(|cell| cell.text.trim().to_owned()).collect()
+    }
+
     /// Reads the next row that is not blank. Returns false at the end.
     fn next(&mut self) -> Result<bool, String> {
         self.row.clear();

@@ -1,6 +1,6 @@
 //! An arm's data on one metric, reduced to the units that were independently repeated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{ItemKind, ItemStatus, RunId};
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
@@ -29,7 +29,7 @@ pub(crate) struct Outcomes {
     /// Number of runs, or of attempts within runs.
     pub attempts: u64,
     /// Missing outcomes of items over all attempts: outages, unjudged ones, or items that only other arms have. An item with an outcome of one
-    /// of its evaluators is not missing.
+    /// of its evaluators is not missing, nor is a further attempt that a run made at some of its items only.
     pub unanswered: u64,
     /// By run and item: the share of the run's attempts that passed, NaN if none counted. Empty for a single run.
     pub runs: Vec<Vec<f64>>,
@@ -78,6 +78,13 @@ impl Outcomes {
             }
             let (mut passed, mut counted) = (0u64, 0u64);
             let mut parts = Parts::default();
+            let untried = match &mut judged {
+                Some(judged) => {
+                    judged.begin(rows);
+                    0
+                }
+                None => (asked - tried(rows, &is_in)) as u64,
+            };
             for row in rows {
                 attempts += 1;
                 match &mut judged {
@@ -86,11 +93,7 @@ impl Outcomes {
                         parts.add(&sums.parts);
                         unanswered += sums.unanswered;
                     }
-                    None => {
-                        let held =
-                            if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
-                        unanswered += (asked - held) as u64;
-                    }
+                    None => unanswered += untried,
                 }
                 for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
                     let cell = &mut cells[*item as usize];
@@ -378,14 +381,25 @@ impl Parts {
     }
 }
 
+/// Returns the number of items that a run has tried at least once.
+fn tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
+    let items = |row: &MatrixRow| row.items.iter().copied().filter(|item| is_in(*item)).collect::<BTreeSet<u32>>();
+    match attempts {
+        [only] => only.items.iter().filter(|item| is_in(**item)).count(),
+        several => several.iter().map(items).reduce(|all, own| &all | &own).map_or(0, |all| all.len()),
+    }
+}
+
 /// Sums over the outcomes of one attempt, with the evaluators of each item averaged first.
 struct Judged {
+    /// By item: whether the run has tried it at least once.
+    tried: Vec<bool>,
     /// By column: its item.
     unit_of: Vec<u32>,
     /// By item: whether it was asked.
     is_asked: Vec<bool>,
-    /// By item: passed and counted outcomes of the attempt, and whether one is neither counted nor missing.
-    cells: Vec<(u32, u32, bool)>,
+    /// By item: passed and counted outcomes of the attempt, whether one is neither counted nor missing, and whether there is any.
+    cells: Vec<(u32, u32, bool, bool)>,
 }
 
 struct JudgedSums {
@@ -396,9 +410,10 @@ struct JudgedSums {
 impl Judged {
     fn of(items: &Items, is_in: &dyn Fn(u32) -> bool) -> Self {
         let mut judged = Self {
+            tried: vec![false; items.unit_count()],
             unit_of: vec![0; items.column_count()],
             is_asked: vec![false; items.unit_count()],
-            cells: vec![(0, 0, false); items.unit_count()],
+            cells: vec![(0, 0, false, false); items.unit_count()],
         };
         items.each_unit(|unit, columns| {
             for column in columns {
@@ -409,18 +424,29 @@ impl Judged {
         judged
     }
 
+    /// Begins a run with its attempts.
+    fn begin(&mut self, attempts: &[MatrixRow]) {
+        self.tried.fill(false);
+        for item in attempts.iter().flat_map(|row| row.items.iter()) {
+            self.tried[self.unit_of[*item as usize] as usize] = true;
+        }
+    }
+
     fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
-        self.cells.fill((0, 0, false));
+        self.cells.fill((0, 0, false, false));
         for (item, status) in row.items.iter().zip(&row.statuses) {
             let cell = &mut self.cells[self.unit_of[*item as usize] as usize];
             cell.0 += u32::from(*status == ItemStatus::Pass);
             cell.1 += u32::from(status.is_counted());
             cell.2 |= !status.is_counted() && !status.is_missing();
+            cell.3 = true;
         }
         let mut sums = JudgedSums { parts: Parts::default(), unanswered: 0 };
-        for ((passed, counted, is_beside), _) in self.cells.iter().zip(&self.is_asked).filter(|(_, is_asked)| **is_asked) {
+        for (((passed, counted, is_beside, is_there), is_tried), _) in
+            self.cells.iter().zip(&self.tried).zip(&self.is_asked).filter(|(_, is_asked)| **is_asked)
+        {
             sums.parts.add_item(*passed, *counted);
-            sums.unanswered += u64::from(*counted == 0 && !is_beside);
+            sums.unanswered += u64::from(*counted == 0 && !is_beside && (*is_there || !is_tried));
         }
         sums
     }

@@ -57,6 +57,16 @@ pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Resu
     Ok(Clustered { n, clusters, mean: summary.mean, se_naive, se_cr0, se_cr1, degrees, interval, design_effect, effective_n })
 }
 
+/// Returns the cluster-robust standard error of the mean (CR1). It is 0 if clusters do not differ.
+pub fn clustered_error(values: &[f64], clusters: &[u32]) -> Option<f64> {
+    // The confidence concerns the interval alone.
+    match clustered_mean(values, clusters, 0.95) {
+        Ok(found) => Some(found.se_cr1),
+        Err(Undefined::NoVariation) => Some(0.0),
+        Err(_) => None,
+    }
+}
+
 /// Returns the sum of residuals by cluster code, and the number of clusters. Codes without a value have a sum of zero.
 fn residuals(values: &[f64], clusters: &[u32], mean: f64) -> (Vec<f64>, u64) {
     let largest = clusters.iter().copied().max().unwrap_or(0) as usize;

@@ -44,7 +44,7 @@ pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalen
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
-pub use cluster::{Clustered, clustered_mean};
+pub use cluster::{Clustered, clustered_error, clustered_mean};
 pub use counts::counts_over_runs;
 pub use detectable::{
     ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar, detectable_proportions, detectable_t,

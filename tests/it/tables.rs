@@ -550,3 +550,24 @@ fn arrow_files_are_tables() {
     assert_eq!((run["shared_tests_passed"].as_u64(), run["shared_tests_total"].as_u64()), (Some(1), Some(2)));
     assert_eq!((run["scores"][0]["value"].as_f64(), run["timestamp"].as_str()), (Some(0.75), Some("2025-11-01T12:26:42Z")));
 }
+
+/// How many outcomes the board of a table says each model lacks, and out of how many items.
+fn missing(text: &str) -> BTreeMap<String, (String, String)> {
+    let project = Project::new();
+    project.file("uneven.csv", text);
+    let board = project.run(["leaderboard", "uneven.csv", "--format", "csv"]);
+    assert_eq!(board.code, 0, "{}", board.stderr);
+    let lacking = board.column("missing").into_iter().zip(board.column("n"));
+    board.column("model").into_iter().zip(lacking).collect()
+}
+
+#[test]
+fn a_further_attempt_that_nobody_made_is_not_missing() {
+    let lacks = |missing: &str, n: &str| (missing.to_owned(), n.to_owned());
+    let expected = BTreeMap::from([("a".to_owned(), lacks("0", "3")), ("b".to_owned(), lacks("1", "2"))]);
+    let uneven = "model,task,attempt,passed\na,t0,1,1\na,t1,1,1\na,t1,2,0\na,t2,1,1\na,t2,2,1\na,t2,3,1\nb,t0,1,1\nb,t1,1,0\n";
+    assert_eq!(missing(uneven), expected, "an item that an arm lacks is missing, an attempt is not");
+    let judged = "model,task,attempt,judge,passed\na,t0,1,x,1\na,t0,1,y,1\na,t1,1,x,1\na,t1,1,y,0\na,t1,2,x,1\na,t1,2,y,1\n\
+        a,t2,1,x,1\na,t2,1,y,0\nb,t0,1,x,1\nb,t0,1,y,1\nb,t1,1,x,1\nb,t1,1,y,0\n";
+    assert_eq!(missing(judged), expected, "the same with two judges");
+}

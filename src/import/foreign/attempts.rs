@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{Direction, ScoreRecord, Unit};
-use crate::stats::{Undefined, clustered_mean, mean_pass_at_k};
+use crate::stats::{clustered_error, mean_pass_at_k};
 
 /// A value for each attempt at each item.
 #[derive(Debug, Default)]
@@ -65,12 +65,7 @@ impl Attempted {
     fn standard_error(&self) -> Option<f64> {
         let values: Vec<f64> = self.values().collect();
         let items: Vec<u32> = (0..).zip(self.by_item.values()).flat_map(|(item, values)| std::iter::repeat_n(item, values.len())).collect();
-        // The confidence concerns the interval alone.
-        match clustered_mean(&values, &items, 0.95) {
-            Ok(found) => Some(found.se_cr1),
-            Err(Undefined::NoVariation) => Some(0.0),
-            Err(_) => None,
-        }
+        clustered_error(&values, &items)
     }
 
     fn values(&self) -> impl Iterator<Item = f64> {

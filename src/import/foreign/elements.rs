@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::domain::Problem;
 
-use super::super::json_scanner::Scanner;
+use super::super::json_scanner::{List, Next, Scanner};
 use super::super::rows::{MOST_RECORD_BYTES, Stop};
 use super::json::{CUT_OFF, damaged, explain, parse};
 
@@ -21,13 +21,9 @@ pub(super) struct ElementReader<'l, R> {
     element: Vec<u8>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Before,
-    /// Inside the list. `is_first` means that no element, and so no comma, came before.
-    Inside {
-        is_first: bool,
-    },
+    Inside(List),
     After,
 }
 
@@ -39,26 +35,19 @@ impl<'l, R: Read> ElementReader<'l, R> {
 
     /// Returns the next element, or `None` after the last.
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Stop> {
-        if self.state == State::Before {
+        if matches!(self.state, State::Before) {
             self.begin()?;
         }
-        let State::Inside { is_first } = self.state else { return Ok(None) };
-        match self.byte()? {
-            Some(b']') => {
-                self.scanner.take();
+        let State::Inside(list) = &mut self.state else { return Ok(None) };
+        match list.next(&mut self.scanner) {
+            Ok(Next::Element) => {}
+            Ok(Next::End) => {
                 self.state = State::After;
                 return if self.byte()?.is_none() { Ok(None) } else { Err(self.problem("is not valid JSON: trailing characters")) };
             }
-            Some(b',') if !is_first => self.scanner.take(),
-            Some(_) if is_first => {}
-            Some(_) => return Err(self.problem("is not valid JSON: expected `,` or `]`")),
-            None => return Err(self.cut_off()),
-        }
-        self.state = State::Inside { is_first: false };
-        match self.byte()? {
-            Some(b',' | b':' | b']' | b'}') => return Err(self.problem("is not valid JSON: expected value")),
-            Some(_) => {}
-            None => return Err(self.cut_off()),
+            Ok(Next::NoValue) => return Err(self.problem("is not valid JSON: expected value")),
+            Ok(Next::NoComma) => return Err(self.problem("is not valid JSON: expected `,` or `]`")),
+            Err(error) => return Err(self.unread(&error)),
         }
         let lines = usize::try_from(self.scanner.line - 1).unwrap_or(usize::MAX);
         self.read_element()?;
@@ -72,8 +61,7 @@ impl<'l, R: Read> ElementReader<'l, R> {
     /// Goes to the first element. A value that is not a list is still parsed, because it may be damaged.
     fn begin(&mut self) -> Result<(), Stop> {
         if self.byte()? == Some(b'[') {
-            self.scanner.take();
-            self.state = State::Inside { is_first: true };
+            self.state = State::Inside(List::begin(&mut self.scanner));
             return Ok(());
         }
         self.state = State::After;

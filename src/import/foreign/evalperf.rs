@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
+use super::super::counts::part_of;
 use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
@@ -161,14 +162,7 @@ fn counts_of(tasks: &Table<Task>, samples: u64) -> Option<Vec<(String, u64)>> {
     if samples == 0 || samples > MOST_SAMPLES || (shares.len() as u64).saturating_mul(samples) > MOST_OUTCOMES {
         return None;
     }
-    shares
-        .into_iter()
-        .map(|(item, share)| {
-            let right = share * samples as f64;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count")]
-            ((right - right.round()).abs() < 1e-6).then(|| (item.clone(), right.round() as u64))
-        })
-        .collect()
+    shares.into_iter().map(|(item, share)| Some((item.clone(), part_of(share, samples)?))).collect()
 }
 
 /// Parts of a file's name: `<organisation>--<model>_<backend>_temp_<temperature>[-<variant>]_evalperf_results[.brief].json[.gz]`.

@@ -14,6 +14,7 @@ use super::super::cell::{Cell, Refused, time};
 use super::super::columns::Columns;
 use super::super::csv_rows::read_csv;
 use super::super::rows::{Row, Rows, Stop};
+use super::super::titles::Header;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
@@ -311,7 +312,7 @@ fn each_line(
         let opened = files::open(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
         read_parquet(opened, &mut rows, ready)?;
     } else {
-        read_csv(file.open()?, b',', 1, &mut rows, ready)?;
+        read_csv(file.open()?, b',', Header::default(), &mut rows, ready)?;
     }
     unreadable.map_or(Ok(()), |problems| Err(Stop::Unreadable(problems)))
 }

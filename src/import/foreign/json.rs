@@ -15,6 +15,7 @@ use crate::results::for_each_line;
 use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
 
 use super::super::cell::Refused;
+use super::super::counts::whole;
 use super::super::rows::Stop;
 
 /// Larger buffers are no faster, and files are often small.
@@ -604,11 +605,7 @@ pub(in crate::import) fn amount(value: &Value) -> Option<f64> {
 
 /// Reads a count, also one written `12.0`.
 pub(in crate::import) fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let number = amount(value).filter(|number| number.fract() == 0.0 && *number <= 9_007_199_254_740_992.0)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
-        Some(number as u64)
-    })
+    value.as_u64().or_else(|| whole(number(value)?))
 }
 
 #[cfg(test)]

@@ -58,19 +58,19 @@ use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, Run, visible};
+use crate::domain::{Problem, Provenance, Run, RunStatus, visible};
 use crate::results::StoreError;
 
-use super::again::{free_key, place_of, settle};
+use super::again::{free_key, place_of};
 use super::bundle::import_bundle;
+use super::held::SUPERSEDED_TAG;
+use super::ledger::{Told, read_into};
+use super::mode::Mode;
 use super::names::GivenNames;
 use super::origin::Origins;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
-use super::rows::Stop;
 use super::source::hex_digest;
-use super::standing::Standing;
 use super::stored::{Read, StoredRuns};
-use super::table::Mode;
 
 pub use destination::Destination;
 pub use format::ForeignFormat;
@@ -136,12 +136,7 @@ pub fn import_foreign(
             "source imported"
         );
         if let Destination::Store(..) = place {
-            for replaced in &imported.runs_replaced {
-                taken.replaced(&replaced.run);
-            }
-            for run in &runs {
-                taken.add(run, Standing::Counts);
-            }
+            taken.take(&runs, &imported.runs_replaced);
         }
         report.sources.push(imported);
     }
@@ -205,23 +200,18 @@ fn import_source(
         return Ok((report, Vec::new()));
     };
 
-    let sink_of = |mode| Sink::new(source, names, (taken, origins), (&store, &key), bytes, mode);
-    let mut sink = sink_of(mode);
-    if !read(source, &mut sink, &mut report)? {
-        return Ok((report, Vec::new()));
-    }
-    if sink.has_repeated() {
-        // Some of the file's runs are stored, but from another file. Read it again to see whether it holds the same results.
-        let mut look = sink_of(Mode::DryRun).looking();
-        if !read(source, &mut look, &mut report)? {
-            return Ok((report, Vec::new()));
-        }
-        let ids = settle(taken, &store, look.held(), bytes, &mut report)?;
-        if !ids.is_empty() {
-            sink = sink_of(mode).under(ids);
-            if !read(source, &mut sink, &mut report)? {
-                return Ok((report, Vec::new()));
-            }
+    let told = Told::rows(source.format.name(), (taken, &store, &key), bytes, mode).of_tool(source.format.kind());
+    let read = read_into(told, &mut report, &mut |ledger, _| {
+        let mut sink = Sink::new(ledger, source, names, origins);
+        (source.format.importer().read)(source, &mut sink)?;
+        Ok(sink.end())
+    })?;
+    let Some((mut ledger, notes)) = read else { return Ok((report, Vec::new())) };
+    if let Some(newer) = &source.superseded_by {
+        for run in ledger.runs() {
+            // Cancelled, so that its arm does not count it: the tool's user wanted the retry instead.
+            run.status = RunStatus::Cancelled;
+            run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
         }
     }
     let provenance = Provenance {
@@ -231,22 +221,8 @@ fn import_source(
         sha256: examined.sha256.clone(),
         ..Provenance::default()
     };
-    let runs = sink.finish(&provenance, &mut report)?;
-    if let Some(foreign) = &mut report.foreign {
-        foreign.files = source.files.len();
-    }
+    let runs = ledger.finish(&provenance, &mut report)?;
+    notes.tell(source.format, source.files.len(), &runs, &mut report);
     debug!(source = report.file, key, "source done");
     Ok((report, runs))
-}
-
-/// Returns whether the source could be read. If not, the report tells why.
-fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
-    match (source.format.importer().read)(source, sink) {
-        Ok(()) => Ok(true),
-        Err(Stop::Store(error)) => Err(error),
-        Err(Stop::Unreadable(problems)) => {
-            report.refuse(problems);
-            Ok(false)
-        }
-    }
 }

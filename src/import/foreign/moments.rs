@@ -1,5 +1,7 @@
 //! Mean and spread of values that arrive one at a time.
 
+use super::super::counts::part_of;
+
 /// Running sums over any number of values.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::import) struct Moments {
@@ -48,17 +50,12 @@ impl Moments {
 
 /// Returns the number of passes, or `None` unless the share with its standard error can only come from grades of 0 and 1.
 pub(in crate::import) fn passed_of(share: f64, standard_error: Option<f64>, total: u64) -> Option<u64> {
-    let n = total as f64;
-    let passed = share * n;
-    if total == 0 || !(0.0..=1.0).contains(&share) || (passed - passed.round()).abs() > 1e-6 {
-        return None;
-    }
+    let passed = part_of(share, total).filter(|_| total > 0)?;
     if total > 1 {
-        let of_grades = (share * (1.0 - share) / (n - 1.0)).sqrt();
+        let of_grades = (share * (1.0 - share) / (total as f64 - 1.0)).sqrt();
         standard_error.filter(|error| (error - of_grades).abs() <= 1e-6 * of_grades.max(1e-6))?;
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count")]
-    Some(passed.round() as u64)
+    Some(passed)
 }
 
 #[cfg(test)]

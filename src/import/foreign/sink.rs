@@ -1,27 +1,21 @@
-//! Takes what importers read: they begin runs and pass outcomes, which go to the sealed pair. The sink counts refused, odd, present and
-//! missing parts on the way.
+//! Takes what other tools' importers read, under the names of the command line, and tells the ledger. It notes oddities, and counts present
+//! and missing fields.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::domain::{
-    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
-};
-use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit};
+use crate::results::Store;
 
-use super::super::again::note_replaced;
 use super::super::cell::Refused;
-use super::super::content::ContentSum;
-use super::super::held::{Held, SUPERSEDED_TAG, Sums};
+pub(in crate::import) use super::super::ledger::Handle;
+use super::super::ledger::{Ledger, Numbering};
 use super::super::names::GivenNames;
 use super::super::origin::{Origins, Unnamed as UnnamedModel};
-use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, SourceOutcome, SourceReport, StatedLine, StatedReport};
+use super::super::report::{FieldHeld, ForeignReport, ImportedRun, SourceReport, StatedLine};
 use super::super::rows::Stop;
-use super::super::seen::{Attempts, Dictionary};
-use super::super::spent::Spent;
 pub(in crate::import) use super::super::stored::Moment;
-use super::super::stored::{Read, StoredRuns, Unnamed};
-use super::super::table::Mode;
+use super::super::stored::Unnamed;
 use super::super::texts::MOST_TEXT_CHARS;
 pub(in crate::import) use super::super::texts::clip;
 use super::format::ForeignFormat;
@@ -32,107 +26,45 @@ const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
 const CUT: &str = "texts are cut to 2000 characters";
 
-/// Handle of a run that was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::import) struct Handle(usize);
-
 /// Takes an importer's records of one source.
 pub(in crate::import) struct Sink<'a> {
     format: ForeignFormat,
-    superseded_by: Option<&'a RunId>,
     names: &'a GivenNames,
-    /// Runs of the store and of earlier sources of the command.
-    taken: &'a StoredRuns,
-    /// New ids for runs whose stored record is to be replaced.
-    ids: BTreeMap<RunId, RunId>,
-    store: &'a Store,
-    key: &'a str,
-    mode: Mode,
-    /// Runs that are stored already are read too, and summed up.
-    is_look: bool,
+    ledger: Ledger<'a>,
     /// File or folder that tells models without a name apart.
     origin: PathBuf,
     origins: &'a Origins,
-    read: Read<'a>,
-    /// Runs that were begun, by their first id.
-    begun: BTreeSet<RunId>,
-    /// Created with the first outcome, so that a source with nothing to store leaves no trace.
-    writer: Option<SealedWriter>,
     file: &'a str,
-    runs: Vec<State>,
-    by_id: BTreeMap<RunId, usize>,
-    repeated: Vec<ImportedRun>,
-    /// Runs that the store has under the source's own ids.
-    kept: Vec<ImportedRun>,
     last_repeated: Option<ImportedRun>,
+    notes: Notes,
+}
+
+/// What a source of another tool has besides runs.
+#[derive(Default)]
+pub(super) struct Notes {
     /// Published figures of runs that are stored already.
     repeated_stated: Vec<(Vec<StatedFigure>, ImportedRun)>,
-    items: Dictionary,
-    rows_read: u64,
-    rows_accepted: u64,
-    refusals: Refusals,
     version: Option<String>,
     quirks: Vec<(String, u64)>,
     held: BTreeMap<&'static str, u64>,
 }
 
-struct State {
-    run: Run,
-    /// The source has the run's totals, which are not added up.
-    keeps_totals: bool,
-    /// The id made of the run's identity, if it is stored under another.
-    first: Option<RunId>,
-    source: ImportedRun,
-    /// Digest of the location that the model is called after, if it has no name.
-    origin: Option<String>,
-    content: ContentSum,
-    sums: Option<Sums>,
-    attempts: Attempts,
-    texts: ItemTexts,
-    passed: u64,
-    counted: u64,
-    spent: Spent,
-}
-
 impl<'a> Sink<'a> {
-    pub(super) fn new(
-        source: &'a ForeignSource,
-        names: &'a GivenNames,
-        (taken, origins): (&'a StoredRuns, &'a Origins),
-        (store, key): (&'a Store, &'a str),
-        read: Read<'a>,
-        mode: Mode,
-    ) -> Self {
+    pub(super) fn new(ledger: Ledger<'a>, source: &'a ForeignSource, names: &'a GivenNames, origins: &'a Origins) -> Self {
         Self {
             format: source.format,
-            superseded_by: source.superseded_by.as_ref(),
             names,
-            taken,
-            ids: BTreeMap::new(),
-            store,
-            key,
-            mode,
-            is_look: false,
+            ledger,
             origin: PathBuf::from(&source.shown),
             origins,
-            read,
-            begun: BTreeSet::new(),
-            writer: None,
             file: &source.shown,
-            runs: Vec::new(),
-            by_id: BTreeMap::new(),
-            repeated: Vec::new(),
-            kept: Vec::new(),
             last_repeated: None,
-            repeated_stated: Vec::new(),
-            items: Dictionary::default(),
-            rows_read: 0,
-            rows_accepted: 0,
-            refusals: Refusals::default(),
-            version: None,
-            quirks: Vec::new(),
-            held: BTreeMap::new(),
+            notes: Notes::default(),
         }
+    }
+
+    pub(super) fn end(self) -> (Ledger<'a>, Notes) {
+        (self.ledger, self.notes)
     }
 
     /// Begins a run, or returns one that was begun. Returns `None` if the run is stored already and need not be read.
@@ -157,7 +89,7 @@ impl<'a> Sink<'a> {
     /// Begins a run that nothing in the source names: another source with other bytes has another run. `identity` tells the source's runs
     /// apart. If the same place gave a run of the same names and time before, it is that run.
     pub fn begin_run_of_bytes(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
-        self.begin(&[identity, &[self.read.sha256]].concat(), names, Some(moment))
+        self.begin(&[identity, &[self.ledger.told().read.sha256]].concat(), names, Some(moment))
     }
 
     /// Begins a run that nothing in the source names. As [`Self::begin_run_of_bytes`], but `identity` has a digest of the run's content, which
@@ -172,68 +104,34 @@ impl<'a> Sink<'a> {
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
         };
         // Models without a name are not one model: each is its source's own.
+        let told = *self.ledger.told();
         let unknown = (self.names.model.is_none() && model.trim().is_empty()).then(|| {
             if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
                 Origins::shared()
             } else {
-                self.origins.unnamed(&self.origin, self.read.place, self.taken, self.store)
+                self.origins.unnamed(&self.origin, told.read.place, told.stored, told.store)
             }
         });
         let UnnamedModel { model: unknown, origin } = unknown.unwrap_or_else(Origins::shared);
         let own =
             [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
-        let mut first = self.first_id(identity);
-        if let Some(moment) = unnamed
-            && !self.begun.contains(&first)
-        {
-            let run = Unnamed { names: [&suite, &approach, &model], index: None, moment };
-            let known = self.taken.unnamed(first.clone(), self.format.name(), self.read, run);
-            if !self.begun.contains(&known) {
-                first = known;
-            }
+        let mut id = self.first_id(identity);
+        if let Some(moment) = unnamed {
+            id = self.ledger.unnamed(id, Unnamed { names: [&suite, &approach, &model], index: None, moment });
         }
-        self.begun.insert(first.clone());
-        let again = self.ids.get(&first);
-        let id = again.unwrap_or(&first).clone();
-        let first = again.map(|_| first);
-        if let Some(place) = self.by_id.get(&id) {
-            return Some(Handle(*place));
+        if let Some(handle) = self.ledger.begun(&id) {
+            return Some(handle);
         }
-        let source = ImportedRun {
-            id: id.clone(),
-            suite,
-            approach,
-            model,
-            identity: Some(identity.join("/")),
-            file: self.file.to_owned(),
-            line: None,
-        };
-        if self.taken.contains(&id) && !self.is_look {
+        let identity = Some(identity.join("/"));
+        let source = ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None };
+        if told.looks_twice && self.ledger.has(&source.id) {
             self.note_repeated(source);
             return None;
         }
-        Some(self.add_run(id, first, source, origin))
-    }
-
-    fn add_run(&mut self, id: RunId, first: Option<RunId>, source: ImportedRun, origin: Option<String>) -> Handle {
-        let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
-        self.by_id.insert(id, self.runs.len());
-        self.runs.push(State {
-            run,
-            keeps_totals: false,
-            first,
-            source,
-            origin,
-            content: ContentSum::default(),
-            sums: self.is_look.then(Sums::default),
-            attempts: Attempts::default(),
-            texts: ItemTexts::default(),
-            passed: 0,
-            counted: 0,
-            spent: Spent::default(),
-        });
-        Handle(self.runs.len() - 1)
+        let handle = self.ledger.begin(source, false);
+        self.ledger.set_origin(handle, origin);
+        Some(handle)
     }
 
     /// Begins a run under the id that it has in another store. Returns `None` if the store has it: then it is kept as it is. Other names
@@ -242,22 +140,22 @@ impl<'a> Sink<'a> {
         if !self.names.is_empty() {
             return self.begin_run(&[id.as_str()], names);
         }
-        if let Some(place) = self.by_id.get(&id) {
-            return Some(Handle(*place));
+        if let Some(handle) = self.ledger.begun(&id) {
+            return Some(handle);
         }
         let [suite, approach, model] = names.map(|name| clip(name.trim(), MOST_NAME_CHARS).into_owned());
         let identity = Some(id.to_string());
-        let source = ImportedRun { id: id.clone(), suite, approach, model, identity, file: self.file.to_owned(), line: None };
-        if self.taken.contains(&id) {
-            self.kept.push(source);
+        let source = ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None };
+        if self.ledger.told().stored.contains(&source.id) {
+            self.ledger.keep(source);
             return None;
         }
-        Some(self.add_run(id, None, source, None))
+        Some(self.ledger.begin(source, false))
     }
 
     /// Keeps the totals that the run has now, instead of adding up its outcomes.
     pub fn keep_totals(&mut self, handle: Handle) {
-        self.runs[handle.0].keeps_totals = true;
+        self.ledger.keep_totals(handle);
     }
 
     /// Returns the id under which a run with this identity is first imported.
@@ -273,26 +171,24 @@ impl<'a> Sink<'a> {
 
     fn note_repeated(&mut self, run: ImportedRun) {
         self.last_repeated = Some(run.clone());
-        if !self.repeated.iter().any(|known| known.id == run.id) {
-            self.repeated.push(run);
-        }
+        self.ledger.skip(run);
     }
 
     /// Notes that a run of the store was made in this session. The two are joined when the import ends.
     pub fn note_named(&mut self, session: &str) {
-        if let Some(id) = self.taken.run_of_session(session).cloned() {
+        if let Some(id) = self.ledger.told().stored.run_of_session(session).cloned() {
             self.quirk(&format!("run `{id}` of the store names this session"));
         }
     }
 
     /// Returns the session that counts the message, and its run.
     pub fn session_with(&self, message: u64) -> Option<(&'a str, &'a RunId)> {
-        self.taken.session_with(message)
+        self.ledger.told().stored.session_with(message)
     }
 
     /// Returns the stored run of a session, which grows if the source has further messages. Returns `None` if sources are read anew.
     pub fn stored_session(&self, session: &str) -> Option<&'a Run> {
-        self.taken.session(&self.first_id(&[session])).filter(|_| !self.taken.is_anew())
+        self.ledger.told().stored.session(&self.first_id(&[session])).filter(|_| !self.ledger.told().stored.is_anew())
     }
 
     /// Keeps the run that counts all messages of a session. The session gets no run of its own.
@@ -309,7 +205,7 @@ impl<'a> Sink<'a> {
 
     /// Returns the run, to be filled in. Missing counts, cost and tokens are added up from its outcomes at the end.
     pub fn run(&mut self, handle: Handle) -> &mut Run {
-        &mut self.runs[handle.0].run
+        self.ledger.run(handle)
     }
 
     /// Names the folder that models without a name are called after, if it tells more than the source's own path.
@@ -324,13 +220,13 @@ impl<'a> Sink<'a> {
 
     /// Returns the run's number of outcomes so far.
     pub fn outcomes_of(&self, handle: Handle) -> u64 {
-        self.runs[handle.0].spent.outcomes
+        self.ledger.outcomes_of(handle)
     }
 
     /// Creates an outcome with defaults for the caller to change: the first attempt at an item of the tool's kind, evaluated by the tool.
     pub fn outcome(&self, handle: Handle, item: &str, status: ItemStatus) -> ItemOutcome {
         ItemOutcome {
-            run: self.runs[handle.0].run.id.clone(),
+            run: self.ledger.run_of(handle).id.clone(),
             kind: self.format.kind(),
             item: item.to_owned(),
             cluster: None,
@@ -349,7 +245,7 @@ impl<'a> Sink<'a> {
 
     /// Stores one outcome with its details, and refuses a repeated attempt. `place` names the outcome in the file.
     pub fn item(&mut self, handle: Handle, place: &str, mut outcome: ItemOutcome, mut details: ItemDetails) -> Result<(), Stop> {
-        self.rows_read += 1;
+        self.ledger.rows_read += 1;
         if outcome.item.trim().is_empty() {
             self.refuse_read(place, Refused::because("the item has no name"));
             return Ok(());
@@ -364,69 +260,50 @@ impl<'a> Sink<'a> {
         outcome.cost_usd = outcome.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
         self.cut(&mut details);
 
-        let key = format!("{}|{}:{}{}", outcome.kind, outcome.evaluator.len(), outcome.evaluator, outcome.item);
-        let Some(item) = self.items.number(&key) else {
-            self.refuse_read(place, Refused::because("more different items than can be told apart"));
-            return Ok(());
-        };
-        let state = &mut self.runs[handle.0];
-        if outcome.attempt == 0 || state.attempts.contains(item, outcome.attempt) {
-            let detail = format!("item `{}`, attempt {}", visible(&outcome.item), outcome.attempt);
-            self.refuse_read(place, Refused::with_detail("the attempt at the item is there twice", detail));
-            return Ok(());
-        }
-        state.attempts.insert(item, outcome.attempt);
-        outcome.run.clone_from(&state.run.id);
-        state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
-        state.count(&outcome);
-        match &mut state.sums {
-            // The sums contain the content too.
-            Some(sums) => sums.add(&outcome, &details),
-            None => state.content.add(&outcome),
-        }
-        self.rows_accepted += 1;
-        self.note_held(&outcome, &details);
-        if self.mode == Mode::Store {
-            self.begun()?.item_with(&outcome, &details)?;
+        match self.ledger.item(Some(handle), &outcome, Numbering::Given) {
+            Ok(item) => {
+                self.note_held(&outcome, &details);
+                self.ledger.take(handle, (item, Numbering::Given), &mut outcome, &details)?;
+            }
+            Err(refused) => self.refuse_read(place, refused),
         }
         Ok(())
     }
 
     /// Counts a record that is a whole run, without outcomes.
     pub fn record(&mut self) {
-        self.rows_read += 1;
-        self.rows_accepted += 1;
+        self.ledger.record(1);
     }
 
     /// Checks published figures of the repeated run that `begin_run` found last. This source may have other figures.
     pub fn state_repeated(&mut self, figures: Vec<StatedFigure>) {
         if let Some(run) = &self.last_repeated {
-            self.repeated_stated.push((figures, run.clone()));
+            self.notes.repeated_stated.push((figures, run.clone()));
         }
     }
 
     /// Refuses a part of the source; parts refused for the same reason are counted together.
     pub fn refuse(&mut self, place: &str, refused: Refused) {
-        self.rows_read += 1;
+        self.ledger.rows_read += 1;
         self.refuse_read(place, refused);
     }
 
     fn refuse_read(&mut self, place: &str, refused: Refused) {
-        self.refusals.add_at(refused, self.file, place, None);
+        self.ledger.refuse(refused, self.file, place, None);
     }
 
     /// Notes an oddity and how it was read.
     pub fn quirk(&mut self, text: &str) {
-        if let Some((_, count)) = self.quirks.iter_mut().find(|(known, _)| known == text) {
+        if let Some((_, count)) = self.notes.quirks.iter_mut().find(|(known, _)| known == text) {
             *count += 1;
-        } else if self.quirks.len() < MOST_QUIRKS {
-            self.quirks.push((text.to_owned(), 1));
+        } else if self.notes.quirks.len() < MOST_QUIRKS {
+            self.notes.quirks.push((text.to_owned(), 1));
         }
     }
 
     /// Notes the version of the tool or the format that the file names.
     pub fn version(&mut self, version: &str) {
-        self.version.get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
+        self.notes.version.get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
     }
 
     /// Keeps a published figure of the run, beside the recomputed one if there is one.
@@ -434,13 +311,6 @@ impl<'a> Sink<'a> {
         if value.is_finite() {
             let recomputed = recomputed.filter(|value| value.is_finite());
             self.run(handle).stated.push(StatedFigure { name: name.to_owned(), value, unit, recomputed, rounding });
-        }
-    }
-
-    fn begun(&mut self) -> Result<&mut SealedWriter, StoreError> {
-        match &mut self.writer {
-            Some(writer) => Ok(writer),
-            none => Ok(none.insert(SealedWriter::create(self.store, self.key)?)),
         }
     }
 
@@ -486,130 +356,25 @@ impl<'a> Sink<'a> {
             ("item.item_hash", details.item_hash.is_some()),
         ];
         for (field, is_held) in held {
-            *self.held.entry(field).or_default() += u64::from(is_held);
+            *self.notes.held.entry(field).or_default() += u64::from(is_held);
         }
-    }
-
-    /// Returns whether a run of the source is stored already.
-    pub(super) fn has_repeated(&self) -> bool {
-        !self.repeated.is_empty()
-    }
-
-    /// Stores runs under the given ids instead of their first ids.
-    pub(super) fn under(self, ids: BTreeMap<RunId, RunId>) -> Self {
-        Self { ids, ..self }
-    }
-
-    /// Also reads runs that are stored already, and sums up their content.
-    pub(super) fn looking(self) -> Self {
-        Self { is_look: true, ..self }
-    }
-
-    /// Returns the runs with their content, and writes nothing.
-    pub(super) fn held(self) -> Vec<(Run, Held)> {
-        let kind = self.format.kind();
-        let of = |mut state: State| {
-            state.complete(kind);
-            let held = state.sums.take().unwrap_or_default().of(&state.run);
-            (state.run, held)
-        };
-        self.runs.into_iter().map(of).collect()
-    }
-
-    /// Ends the source: completes the runs, checks their published figures, seals the pair and returns the runs.
-    pub(super) fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<Vec<Run>, StoreError> {
-        self.runs.sort_by_cached_key(|state| {
-            let run = &state.run;
-            (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, state.source.identity.clone(), run.id.clone())
-        });
-        let mut foreign =
-            ForeignReport { format: self.format.name(), version: self.version, quirks: self.quirks, ..ForeignReport::default() };
-        let mut stated = StatedReport::default();
-        let (mut runs, mut outcomes) = (Vec::new(), 0);
-        for mut state in self.runs {
-            state.complete(self.format.kind());
-            if let Some(newer) = self.superseded_by {
-                // Cancelled, so that its arm does not count it: the tool's user wanted the retry instead.
-                state.run.status = RunStatus::Cancelled;
-                state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
-            }
-            let content = Some(state.content.of(&state.run));
-            let messages = state.run.provenance.take().and_then(|own| own.messages);
-            let place = self.read.place.map(str::to_owned);
-            state.run.provenance =
-                Some(Provenance { content, first: state.first, place, origin: state.origin, messages, ..provenance.clone() });
-            stated.check(&state.run.stated, &state.source);
-            foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
-            outcomes += state.spent.outcomes;
-            report.runs_new.push(state.source);
-            runs.push(state.run);
-        }
-        for (figures, run) in self.repeated_stated {
-            stated.check(&figures, &run);
-            foreign.stated.extend(figures.into_iter().map(|figure| StatedLine { run: run.id.clone(), figure }));
-        }
-        foreign.fields = fields_held(&runs);
-        if outcomes > 0 {
-            foreign.fields.extend(self.held.iter().map(|(field, held)| FieldHeld { field, held: *held, of: outcomes }));
-        }
-        report.rows_read = self.rows_read;
-        report.rows_accepted = self.rows_accepted;
-        report.refusals = self.refusals.into_found();
-        report.items = outcomes;
-        report.runs_repeated = self.repeated;
-        report.runs_repeated.extend(self.kept);
-        report.stated = stated;
-        report.foreign = Some(foreign);
-        report.outcome = match (runs.is_empty(), report.runs_repeated.is_empty()) {
-            (false, _) => SourceOutcome::Imported,
-            (true, false) => SourceOutcome::NothingNew,
-            (true, true) => SourceOutcome::NothingAccepted,
-        };
-        if self.mode == Mode::Store && !runs.is_empty() {
-            let writer = match self.writer {
-                Some(writer) => writer,
-                None => SealedWriter::create(self.store, self.key)?,
-            };
-            note_replaced(&mut runs, report);
-            writer.commit(&runs)?;
-        }
-        Ok(runs)
     }
 }
 
-impl State {
-    fn count(&mut self, outcome: &ItemOutcome) {
-        if outcome.kind.is_counted() && outcome.status.is_counted() {
-            self.counted += 1;
-            self.passed += u64::from(outcome.status == ItemStatus::Pass);
+impl Notes {
+    /// Adds to the report what is known of the source, whose new runs are these.
+    pub fn tell(self, format: ForeignFormat, files: usize, runs: &[Run], report: &mut SourceReport) {
+        let stated_by = |run: &RunId, figure: &StatedFigure| StatedLine { run: run.clone(), figure: figure.clone() };
+        let mut stated: Vec<StatedLine> = runs.iter().flat_map(|run| run.stated.iter().map(|figure| stated_by(&run.id, figure))).collect();
+        for (figures, run) in &self.repeated_stated {
+            report.stated.check(figures, run);
+            stated.extend(figures.iter().map(|figure| stated_by(&run.id, figure)));
         }
-        self.spent.add(outcome);
-    }
-
-    /// Sets the run's totals from its outcomes. Counts without outcomes count items of the tool's kind.
-    fn complete(&mut self, kind: ItemKind) {
-        let run = &mut self.run;
-        if self.keeps_totals {
-            run.items_digest = self.texts.digest();
-            return;
+        let mut fields = fields_held(runs);
+        if report.items > 0 {
+            fields.extend(self.held.iter().map(|(field, held)| FieldHeld { field, held: *held, of: report.items }));
         }
-        if self.counted > 0 {
-            (run.shared_tests_passed, run.shared_tests_total) = (Some(self.passed), Some(self.counted));
-        }
-        let has_counts_only = self.spent.outcomes == 0 && run.shared_tests_total.is_some();
-        run.counted = run.counted.or(Some(kind)).filter(|kind| has_counts_only && kind.is_sample());
-        run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| self.spent.input_tokens());
-        run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| self.spent.output_tokens());
-        run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
-        run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| cost.is_finite() && *cost >= 0.0);
-        run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-        run.items_digest = self.texts.digest();
-        run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
-        run.cost_source = match (run.cost_usd, run.cost_source) {
-            (None, _) => CostSource::Unknown,
-            (Some(_), CostSource::Unknown) => CostSource::Reported,
-            (Some(_), known) => known,
-        };
+        report.foreign = Some(ForeignReport { format: format.name(), version: self.version, files, fields, quirks: self.quirks, stated });
     }
 }
 

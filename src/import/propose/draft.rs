@@ -17,6 +17,8 @@ pub(super) struct Draft {
     pub fill: Vec<String>,
     pub skip: Option<(String, Vec<String>)>,
     pub wide: Option<WideDraft>,
+    /// Column whose cells count attempts.
+    pub tries: Option<String>,
     /// Key and value of each field of the run and of the item.
     pub run: Vec<(&'static str, String)>,
     pub item: Vec<(&'static str, String)>,
@@ -66,8 +68,11 @@ impl Draft {
         if let Some(delimiter) = delimiter {
             line("delimiter", &if *delimiter == b'\t' { "tab".to_owned() } else { quoted(&char::from(*delimiter).to_string()) });
         }
-        if *header > 1 {
-            line("header", &header.to_string());
+        if header.line > 1 {
+            line("header", &header.line.to_string());
+        }
+        if header.lines > 1 {
+            line("header_lines", &header.lines.to_string());
         }
         if let Some(sheet) = sheet {
             line("sheet", &quoted(sheet));
@@ -100,6 +105,9 @@ impl Draft {
                     text.push_str(&format!("    {}: {{{}}}\n", quoted(name), cells.join(", ")));
                 }
             }
+        }
+        if let Some(tries) = &self.tries {
+            text.push_str(&format!("tries: {}\n", quoted(tries)));
         }
         for (section, fields) in [("run", &self.run), ("item", &self.item)] {
             if !fields.is_empty() {

@@ -208,13 +208,17 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
         Some(unfolded) => {
             let mut inner = Look::new(&unfolded.sample, hints);
             let draft = match unfolded.are {
+                are if unfolded.are_rates => runs::read(&mut inner, Some(are), suite)?,
                 WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
                 WideAre::Approaches | WideAre::Items | WideAre::Attempts => long::read(&mut inner, suite)?,
             };
             look.notes.push(side_by_side(&unfolded));
+            if unfolded.are_tries {
+                look.notes.push("a cell such as `2/3` has the passed and all attempts at an item".to_owned());
+            }
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
-            Draft { wide: Some(unfolded.draft), ..draft }
+            Draft { tries: unfolded.are_tries.then(|| unfolded.draft.value.clone()), wide: Some(unfolded.draft), ..draft }
         }
     };
     look.summary.missing.sort();

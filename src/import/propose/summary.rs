@@ -10,7 +10,7 @@ use super::super::notation::{Currency, Decimal, plain_number, time_unit};
 use super::super::path_part::PathPart;
 use super::super::sample::Sample;
 use super::polarity::{Better, better, is_exit_code};
-use super::verdict::{is_nothing, is_plain, verdict};
+use super::verdict::{is_nothing, is_plain, reasoned, verdict};
 use super::words::{Role, own_name, roles_of, words_of};
 
 /// Maximum number of different values kept per column.
@@ -74,7 +74,7 @@ pub(super) enum Yes {
 impl Column {
     /// Returns what yes means in this column, by its title. Words such as `passed` mean the same in any column.
     pub fn yes(&self) -> Yes {
-        if self.values.keys().any(|text| is_plain(text)) {
+        if self.values.keys().any(|text| is_plain(text) || reasoned(text).is_some()) {
             return Yes::Passed;
         }
         if self.clarity(Role::Failed) >= 2 || is_exit_code(&self.name) {
@@ -95,7 +95,7 @@ impl Column {
         {
             return Some(if code == 0.0 { ItemStatus::Pass } else { ItemStatus::Fail });
         }
-        match (verdict(text)?, self.yes()) {
+        match (verdict(text).or_else(|| reasoned(text))?, self.yes()) {
             (ItemStatus::Pass, Yes::Failed) => Some(ItemStatus::Fail),
             (ItemStatus::Fail, Yes::Failed) => Some(ItemStatus::Pass),
             (found, _) => Some(found),
@@ -192,7 +192,7 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
         };
         if let Kind::Numbers(numbers) = &column.kind
             && column.clarity(Role::Time) >= 2
-            && let Some(format) = numeric_time(numbers, &column.values)
+            && let Some(format) = numeric_time(numbers, &column.values, column.clarity(Role::Duration) > 0)
         {
             column.kind = Kind::Times(Some(format.to_owned()));
         }
@@ -205,7 +205,7 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
         return Kind::Nothing;
     }
     let all = |check: &dyn Fn(&str) -> bool| values.keys().all(|text| check(text));
-    if all(&|text| verdict(text).is_some()) {
+    if all(&|text| verdict(text).is_some()) || are_reasoned(values) {
         return Kind::Outcomes;
     }
     if let Some(numbers) = numbers_of(values, decimal) {
@@ -228,6 +228,16 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
     }
 }
 
+/// Returns whether all values are words for outcomes, some with a reason behind them. A text about an attempt may begin with such a word,
+/// too: then there are as many texts as attempts, or they tell of failures alone.
+fn are_reasoned(values: &BTreeMap<String, usize>) -> bool {
+    const MOST: usize = 40;
+    let statuses: Option<Vec<ItemStatus>> = values.keys().map(|text| verdict(text).or_else(|| reasoned(text))).collect();
+    let has = |wanted: ItemStatus| statuses.as_ref().is_some_and(|statuses| statuses.contains(&wanted));
+    let are_shared = values.len() <= MOST && values.len() * 2 <= values.values().sum();
+    are_shared && has(ItemStatus::Pass) && has(ItemStatus::Fail)
+}
+
 /// Parses `14/20` into its part and its whole.
 pub(super) fn fraction(text: &str) -> Option<(f64, f64)> {
     let (part, whole) = text.split_once('/')?;
@@ -241,10 +251,14 @@ pub(super) fn centre(text: &str) -> Option<&str> {
     (!spread.trim().is_empty()).then_some(centre.trim())
 }
 
-/// Returns the form of times that are written as numbers: seconds or milliseconds since 1970, or days such as `20261103`.
-fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>) -> Option<&'static str> {
-    /// The years from 2000 to 2099, in seconds since 1970.
+/// Returns the form of times that are written as numbers: seconds or milliseconds since 1970, days such as `20261103`, or the days of a
+/// spreadsheet.
+fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>, is_length: bool) -> Option<&'static str> {
+    /// The years from 2000 to 2099, in seconds since 1970, and in days of a spreadsheet.
     const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
+    const DAYS: std::ops::Range<f64> = 36_526.0..73_051.0;
+    /// Results of one table are of a few years. Numbers of another kind are further apart.
+    const MOST_DAYS: f64 = 3_653.0;
     const DAY: &str = "%Y%m%d";
     let is_between = |parts: f64| SECONDS.contains(&(numbers.least / parts)) && SECONDS.contains(&(numbers.most / parts));
     if is_between(1.0) {
@@ -252,6 +266,10 @@ fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>) -> Option<&
     }
     if is_between(1000.0) {
         return Some("unix_ms");
+    }
+    let is_near = numbers.most - numbers.least <= MOST_DAYS;
+    if !is_length && is_near && DAYS.contains(&numbers.least) && DAYS.contains(&numbers.most) {
+        return Some("excel");
     }
     values.keys().all(|text| text.len() == 8 && moment_by(text, DAY).is_some()).then_some(DAY)
 }
@@ -441,6 +459,11 @@ mod tests {
         assert_eq!(kind(&["a", "1"], None), Kind::Text);
         assert_eq!(kind(&["8/10", "3 / 4"], None), Kind::Fractions);
         assert_eq!(kind(&["5/4"], None), Kind::Text);
+        let counted = |texts: &[(&str, usize)]| kind_of(&texts.iter().map(|(text, n)| ((*text).to_owned(), *n)).collect(), None);
+        assert_eq!(counted(&[("PASS", 5), ("FAIL (timeout)", 3), ("FAIL: assert", 2)]), Kind::Outcomes);
+        assert_eq!(counted(&[("FAIL (timeout)", 3), ("FAIL: assert", 2)]), Kind::Text, "a reason beside the outcome");
+        assert_eq!(counted(&[("PASS", 1), ("FAIL: a", 1), ("FAIL: b", 1)]), Kind::Text, "a text of its own in each row");
+        assert_eq!(counted(&[("yes", 5), ("no (really)", 5)]), Kind::Text, "words that need a title have no reasons");
         assert!(matches!(kind(&["68.2 ± 1.2", "55"], None), Kind::Text));
         assert!(matches!(kind(&["68.2 ± 1.2", "55.0 +/- 1"], None), Kind::Spreads(_)));
         for (text, format) in [
@@ -459,6 +482,28 @@ mod tests {
         assert_eq!(kind(&["0 days 00:01:30.5", "PT1M3S"], None), Kind::Lengths);
         let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else { panic!("numbers") };
         assert!(numbers.has_percent && numbers.most > 68.0 && !numbers.are_whole);
+    }
+
+    #[test]
+    fn days_of_a_spreadsheet_are_times_only_below_a_title_for_times() {
+        let form = |title: &str, texts: &[&str]| {
+            let sample = Sample {
+                layout: super::super::super::layout::Layout::default(),
+                columns: vec![title.to_owned()],
+                rows: texts.iter().map(|text| vec![Some((*text).to_owned())]).collect(),
+                compound: std::collections::BTreeSet::new(),
+                doubled: Vec::new(),
+                uncomputed: BTreeMap::new(),
+            };
+            summarise(&sample, &sample.rows.iter().collect::<Vec<_>>(), None).columns[0].kind.clone()
+        };
+        assert_eq!(form("date", &["46329", "46330.5"]), Kind::Times(Some("excel".to_owned())));
+        assert_eq!(form("timestamp", &["1793696400", "1793696401"]), Kind::Times(Some("unix".to_owned())));
+        for (title, texts) in
+            [("tokens", ["46329", "46330"]), ("time", ["46329", "46330"]), ("date", ["36600", "70000"]), ("date", ["1", "46329"])]
+        {
+            assert!(matches!(form(title, &texts), Kind::Numbers(_)), "{title} {texts:?}");
+        }
     }
 
     #[test]

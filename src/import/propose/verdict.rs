@@ -53,6 +53,13 @@ pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
     WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(verdict, _)| *verdict)
 }
 
+/// Returns the status of a word with a reason behind it: `FAIL (timeout)`, `passed: 3 of 3 tests`. Only words that mean an outcome in any
+/// column have reasons.
+pub(super) fn reasoned(text: &str) -> Option<ItemStatus> {
+    let (word, reason) = text.trim().split_once(['(', ':', ';', '—', '–']).or_else(|| text.trim().split_once(" - "))?;
+    verdict(word).filter(|_| is_plain(word) && !reason.trim().is_empty())
+}
+
 /// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
 pub(super) fn is_plain(text: &str) -> bool {
     const ANYTHING: [&str; 44] = [
@@ -111,6 +118,18 @@ mod tests {
             assert_eq!(verdict(word), expected, "{word}");
         }
         assert!(is_plain("bestanden") && !is_plain("ja") && !is_plain("1"));
+        for (text, expected) in [
+            ("FAIL (timeout)", Some(ItemStatus::Fail)),
+            ("passed: 3 of 3 tests", Some(ItemStatus::Pass)),
+            ("failed - no answer", Some(ItemStatus::Fail)),
+            ("no: never", None),
+            ("FAIL (", None),
+            ("1 (of 2)", None),
+            ("Paris (France)", None),
+            ("pass", None),
+        ] {
+            assert_eq!(reasoned(text), expected, "{text}");
+        }
         let twice: Vec<&str> = WORDS.iter().flat_map(|(_, words)| *words).copied().collect();
         assert_eq!(twice.iter().collect::<std::collections::BTreeSet<_>>().len(), twice.len(), "a word says one thing");
     }

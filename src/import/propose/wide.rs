@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::super::sample::Sample;
+use super::super::shape::tries_of;
 use super::draft::WideDraft;
 use super::ended::is_ended;
 use super::look::{Look, Question, WideAre};
 use super::polarity::{Better, better};
 use super::summary::{Column, Kind, currency_in_name, is_time, unit_in_name};
-use super::verdict::is_plain;
+use super::verdict::{is_of_pair, is_plain};
 use super::words::{Role, is_about_others, is_benchmark, is_beside_outcome, is_model, is_numbered, is_total, words_of};
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -16,6 +17,10 @@ pub(super) struct Unfolded {
     pub sample: Sample,
     pub draft: WideDraft,
     pub are: WideAre,
+    /// Each cell has the passed and all attempts at an item, such as `2/3`.
+    pub are_tries: bool,
+    /// Each row is a suite, and its cells are published rates.
+    pub are_rates: bool,
 }
 
 /// Finds columns that are side by side, and turns the table long. Returns `None` if it is long already.
@@ -79,8 +84,11 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
             both
         }
     };
+    let tried = if columns.is_empty() { tried(look, &is_other) } else { Vec::new() };
+    let are_tries = !tried.is_empty();
+    let (columns, are_outcomes) = if are_tries { (tried, true) } else { (columns, are_outcomes) };
     if columns.len() < 2 {
-        return Ok(None);
+        return Ok(answers(look, has_arms));
     }
     let labels: Vec<&Column> =
         look.summary.columns.iter().filter(|column| column.kind == Kind::Text && !column.is_among(&columns)).collect();
@@ -93,7 +101,10 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     }
     let names: Vec<String> = columns.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
     let names = format!("{}{}", names.join(", "), if columns.len() > 4 { ", …" } else { "" });
-    let Some(are) = hints.wide.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes)) else {
+    let by_suite = !has_arms && !are_outcomes && rows_are_suites(look, &labels);
+    let by_suite = by_suite.then_some(WideAre::Approaches);
+    let found = || by_suite.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes));
+    let Some(are) = hints.wide.or_else(found) else {
         let (kinds, option) = if has_arms {
             ("items, or suites with rates", "--wide suites (or items)")
         } else {
@@ -101,8 +112,9 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         };
         return Err(Question::new(format!("{names} are side by side: {kinds}?"), option));
     };
+    let are_rates = by_suite == Some(are);
     let are_scores = |column: &&Column| column.numbers().is_none_or(|numbers| numbers.most <= 1.0 || numbers.has_percent);
-    if hints.wide.is_none() && are == WideAre::Approaches && !columns.iter().all(are_scores) {
+    if hints.wide.is_none() && are == WideAre::Approaches && !are_rates && !columns.iter().all(are_scores) {
         let text = format!("the numbers of {names} may be scores, times or costs");
         return Err(Question::new(text, "--wide approaches (which reads them as scores, more is better)"));
     }
@@ -119,7 +131,80 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
         groups: Vec::new(),
     };
-    Ok(Some(Unfolded { sample: unfolded(look, name, &groups), draft, are }))
+    let mut sample = unfolded(look, name, &groups);
+    if are_tries {
+        each_try(&mut sample);
+    }
+    Ok(Some(Unfolded { sample, draft, are, are_tries, are_rates }))
+}
+
+/// Finds columns whose cells have the passed and all attempts at an item, such as `2/3`. Points look alike: attempts are few, as many in
+/// every cell, and at some items none and at others all passed.
+fn tried<'l>(look: &'l Look<'_>, is_other: &dyn Fn(&Column) -> bool) -> Vec<&'l Column> {
+    const MOST_TRIES: u32 = 5;
+    let is_one = |column: &&Column| {
+        let has_title = column.roles.iter().any(|(_, clarity)| *clarity >= 2);
+        column.kind == Kind::Fractions && !has_title && !is_around(column) && !is_total(&column.name) && !is_other(column)
+    };
+    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_one).collect();
+    let cells: Option<Vec<(u32, u32)>> = columns.iter().flat_map(|column| column.values.keys()).map(|text| tries_of(text)).collect();
+    let cells = cells.unwrap_or_default();
+    let Some(all) = cells.first().map(|(_, all)| *all).filter(|all| (2..=MOST_TRIES).contains(all)) else { return Vec::new() };
+    let has = |wanted: u32| cells.iter().any(|(passed, _)| *passed == wanted);
+    if cells.iter().all(|(_, own)| *own == all) && has(0) && has(all) { columns } else { Vec::new() }
+}
+
+/// Makes a row of each attempt, as the map will do it.
+fn each_try(sample: &mut Sample) {
+    let Some(place) = sample.columns.len().checked_sub(1) else { return };
+    let all = sample.rows.iter().find_map(|row| tries_of(row[place].as_deref()?)).map_or(1, |(_, all)| all);
+    let rows = std::mem::take(&mut sample.rows);
+    for row in rows {
+        let tries = row[place].as_deref().and_then(tries_of);
+        for number in 0..all {
+            let mut one = row.clone();
+            one[place] = tries.map(|(passed, _)| if number < passed { "true" } else { "false" }.to_owned());
+            sample.rows.push(one);
+        }
+    }
+}
+
+/// Returns whether each row is a suite of its own: a column with a title for suites has names of known benchmarks.
+fn rows_are_suites(look: &Look<'_>, labels: &[&Column]) -> bool {
+    let is_known = |column: &Column| column.values.keys().any(|name| is_benchmark(name));
+    labels.iter().any(|column| column.clarity(Role::Suite) >= 2 && look.is_unique(&[*column]) && is_known(column))
+}
+
+/// Finds the answers of several approaches beside the expected one. An answer is one of the expected ones, and some are wrong.
+fn answers(look: &Look<'_>, has_arms: bool) -> Option<Unfolded> {
+    const MOST_CHOICES: usize = 12;
+    const TARGET: &str = "response";
+    let is_choice = |column: &Column| (2..=MOST_CHOICES).contains(&column.values.len()) && column.kind == Kind::Text;
+    let expected = look.best(Role::Expected, 2, |column| is_choice(column) && !is_around(column));
+    let [expected] = expected.as_slice() else { return None };
+    let is_answer = |column: &&Column| {
+        let same = look.rows.iter().filter(|row| row[column.place] == row[expected.place]).count();
+        !is_around(column)
+            && column.name != expected.name
+            && column.kind == Kind::Text
+            && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+            && column.values.keys().all(|answer| expected.values.contains_key(answer))
+            && (1..look.rows.len()).contains(&same)
+    };
+    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_answer).collect();
+    if has_arms || look.hints.wide.is_some() || columns.len() < 2 {
+        return None;
+    }
+    let groups: Vec<(String, BTreeMap<String, String>)> =
+        columns.iter().map(|column| (column.name.clone(), BTreeMap::from([(TARGET.to_owned(), column.name.clone())]))).collect();
+    let draft = WideDraft {
+        name: "approach".to_owned(),
+        value: TARGET.to_owned(),
+        columns: columns.iter().map(|column| column.name.clone()).collect(),
+        groups: Vec::new(),
+    };
+    let sample = unfolded(look, "approach", &groups);
+    Some(Unfolded { sample, draft, are: WideAre::Approaches, are_tries: false, are_rates: false })
 }
 
 /// Returns whether the column belongs to the values around the rows, which are not side by side with others.
@@ -294,12 +379,18 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
         // Scores alone may be several scores of one approach.
         None => (scored()?, false),
     };
+    let are_named = || {
+        let is_name = |value: &String| found.iter().any(|(name, _)| name == value) || is_of_pair(value);
+        look.summary.columns.iter().any(|column| column.kind == Kind::Text && column.values.len() > 1 && column.values.keys().all(is_name))
+    };
+    // A column of winners has the approaches' names.
+    let is_sure = is_sure || are_named();
     found.retain(|(_, cells)| cells.contains_key(&judge) && (is_sure || cells.len() > 1));
     if found.len() < 2 {
         return None;
     }
     let draft = WideDraft { name: "approach".to_owned(), value: judge, columns: Vec::new(), groups: found.clone() };
-    Some(Unfolded { sample: unfolded(look, "approach", &found), draft, are: WideAre::Approaches })
+    Some(Unfolded { sample: unfolded(look, "approach", &found), draft, are: WideAre::Approaches, are_tries: false, are_rates: false })
 }
 
 /// Finds columns with repeats of the same approach: `run 1`, `run 2`, or `passed_1`, `passed_2`.
@@ -352,7 +443,7 @@ fn repeats(look: &Look<'_>) -> Option<Unfolded> {
         .map(|(place, column)| ((place + 1).to_string(), BTreeMap::from([(value.to_owned(), column.name.clone())])))
         .collect();
     let draft = WideDraft { name: "attempt".to_owned(), value: value.to_owned(), columns: Vec::new(), groups: groups.clone() };
-    Some(Unfolded { sample: unfolded(look, "attempt", &groups), draft, are: WideAre::Attempts })
+    Some(Unfolded { sample: unfolded(look, "attempt", &groups), draft, are: WideAre::Attempts, are_tries: false, are_rates: false })
 }
 
 /// Returns the long table that the map will produce.

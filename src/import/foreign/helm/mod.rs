@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit, visible};
 
 use super::super::cell::Refused;
+use super::super::counts::whole;
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
 use super::super::stored::Moment;
@@ -347,9 +348,4 @@ fn unit(metric: &str, value: f64) -> Unit {
     } else {
         Unit::Number
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
-fn whole(value: f64) -> Option<u64> {
-    (value.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
 }

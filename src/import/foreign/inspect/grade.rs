@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::stats::{Undefined, clustered_mean, pass_at_k, quantile};
+use crate::stats::{clustered_error, pass_at_k, quantile};
 
 use super::super::json::{Table, count, text};
 use super::wire::{Eval, Metric, Results, Sample};
@@ -133,6 +133,14 @@ impl Stated {
     }
 }
 
+/// One value per sample, with their number, their mean and their sum of squared deviations.
+struct Reduced<'t> {
+    values: Vec<(&'t str, f64)>,
+    n: f64,
+    mean: f64,
+    squares: f64,
+}
+
 impl Tally {
     pub fn new(name: String, scorer: String, reducer: Option<String>, scored_samples: Option<u64>, metrics: Vec<Stated>) -> Self {
         let label = name.clone();
@@ -194,20 +202,26 @@ impl Tally {
         self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
     }
 
-    /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
-    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
+    /// Returns the reduced values, if there are any.
+    fn moments(&self) -> Option<Reduced<'_>> {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
         let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
         let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
-        let variance = if reduced.len() > 1 { squares / (n - 1.0) } else { 0.0 };
+        Some(Reduced { values: reduced, n, mean, squares })
+    }
+
+    /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
+    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
+        let Reduced { values, n, mean, squares } = self.moments()?;
+        let variance = if values.len() > 1 { squares / (n - 1.0) } else { 0.0 };
         match metric.kind.as_str() {
             "accuracy" | "mean" => Some(mean),
             "std" => Some(variance.sqrt()),
             "var" => Some(variance),
             "stderr" => match &metric.cluster {
                 None => Some((variance / n).sqrt()),
-                Some(key) => self.clustered_error(key, &reduced),
+                Some(key) => self.clustered_error(key, &values),
             },
             _ => None,
         }
@@ -215,11 +229,8 @@ impl Tally {
 
     /// Returns the mean of the reduced values, its standard error and the number of samples.
     pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
-        let reduced = self.reduced().filter(|values| !values.is_empty())?;
-        let n = reduced.len() as f64;
-        let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
-        let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
-        Some((mean, (reduced.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), reduced.len() as u64))
+        let Reduced { values, n, mean, squares } = self.moments()?;
+        Some((mean, (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), values.len() as u64))
     }
 
     pub fn all_values(&self) -> impl Iterator<Item = f64> {
@@ -236,12 +247,7 @@ impl Tally {
         };
         let clusters: Vec<u32> = reduced.iter().map(|sample| code(group(sample)?)).collect::<Option<_>>()?;
         let values: Vec<f64> = reduced.iter().map(|(_, value)| *value).collect();
-        // The confidence concerns the interval alone.
-        match clustered_mean(&values, &clusters, 0.95) {
-            Ok(found) => Some(found.se_cr1),
-            Err(Undefined::NoVariation) => Some(0.0),
-            Err(_) => None,
-        }
+        clustered_error(&values, &clusters)
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, ScoreRecord, Unit, Usage};
 
 use super::super::super::cell::{Refused, time};
+use super::super::super::counts::part_of;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
 use super::super::json::{Lenient, amount, count, text};
@@ -344,10 +345,7 @@ impl Log {
     /// For a log without samples, derives the passed count from its accuracy, if that is a whole number.
     fn count_stated(&self, accuracy: &Stated, scored: Option<u64>, sink: &mut Sink<'_>) {
         let Some(total) = scored.filter(|scored| *scored > 0).or_else(|| self.truncated.map(|(_, total)| total)) else { return };
-        let passed = accuracy.value * total as f64;
-        if (0.0..=1.0).contains(&accuracy.value) && (passed - passed.round()).abs() < 1e-6 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count of samples")]
-            let passed = passed.round() as u64;
+        if let Some(passed) = part_of(accuracy.value, total) {
             let record = sink.run(self.run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
             sink.quirk("passed and total are computed from the published accuracy");

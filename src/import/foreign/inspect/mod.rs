@@ -21,12 +21,13 @@ use tracing::debug;
 use crate::domain::{ItemKind, Problem, RunStatus};
 use crate::results::Store;
 
+use super::super::ledger::{Ledger, Told};
+use super::super::mode::Mode;
 use super::super::names::GivenNames;
 use super::super::origin::Origins;
 use super::super::report::SourceReport;
 use super::super::rows::Stop;
 use super::super::stored::{Read, StoredRuns};
-use super::super::table::Mode;
 use super::claim::Claim;
 use super::elements::{ElementReader, read_list};
 use super::format::{Facts, ForeignFormat};
@@ -96,7 +97,8 @@ fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<Sou
 fn is_readable(source: &ForeignSource) -> bool {
     let (names, taken, nowhere, origins) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()), Origins::default());
     let bytes = Read { file: &source.name, place: None, sha256: "" };
-    read(source, &mut Sink::new(source, &names, (&taken, &origins), (&nowhere, ""), bytes, Mode::DryRun)).is_ok()
+    let told = Told::rows(source.format.name(), (&taken, &nowhere, ""), bytes, Mode::DryRun).of_tool(source.format.kind());
+    read(source, &mut Sink::new(Ledger::new(told), source, &names, &origins)).is_ok()
 }
 
 /// Order of the logs of a task, of which the last is kept: complete logs after others, then by time.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::domain::{Direction, Git, ItemDetails, ItemStatus, RunStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
+use super::super::super::counts::part_of;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
 use super::super::attempts::Attempted;
@@ -226,16 +227,12 @@ impl TrialRun {
             None => format!("{there} of more trials"),
         };
         sink.quirk(&format!("{there} are present: the run's published figures count, and cannot be recomputed"));
-        let passed = total.map(|total| (accuracy * total as f64, total));
+        let passed = total.and_then(|total| Some((part_of(accuracy, total)?, total)));
         let record = sink.run(self.run);
         record.tags.insert("truncated".to_owned(), format!("{there} in the folder"));
         match passed {
-            Some((passed, total)) if (0.0..=1.0).contains(&accuracy) && (passed - passed.round()).abs() < 1e-6 => {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count of trials")]
-                let passed = passed.round() as u64;
-                (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-            }
-            Some(_) | None => record.scores.push(score("accuracy", accuracy, total)),
+            Some((passed, total)) => (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total)),
+            None => record.scores.push(score("accuracy", accuracy, total)),
         }
     }
 }

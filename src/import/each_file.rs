@@ -1,0 +1,112 @@
+//! Imports files that are no tool's own format: tables by a map, and rubrics.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tracing::{debug, info};
+
+use crate::domain::Provenance;
+use crate::results::{Store, StoreError};
+
+use super::again::{free_key, place_of};
+use super::ledger::{Ledger, Told, read_into};
+use super::mode::Mode;
+use super::report::{ImportReport, SourceOutcome, SourceReport};
+use super::rows::Stop;
+use super::source::Source;
+use super::stored::{Read, StoredRuns};
+
+/// How files are read.
+pub(super) struct Reading<'r> {
+    /// Name in provenance, with the version there.
+    pub importer: &'static str,
+    pub version: u32,
+    /// Returns the key of a file's sealed pair: with the same key, the same bytes are the same import.
+    pub key_of: &'r dyn Fn(&Source) -> String,
+    /// Adds what the provenance has besides the file.
+    pub provenance: &'r dyn Fn(Provenance) -> Provenance,
+    pub read: &'r Reads<'r>,
+}
+
+/// Reads a file into the ledger. The number of further bytes read is passed on.
+type Reads<'r> = dyn for<'a> Fn(&Source, Ledger<'a>, &mut dyn FnMut(u64), &mut SourceReport) -> Result<Ledger<'a>, Stop> + 'r;
+
+/// Imports each file. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
+/// with the number of further bytes read.
+///
+/// A file that cannot be read is reported; the others are imported all the same. Returns an error only if writing to the store fails.
+/// Earlier files are imported then.
+pub(super) fn import_each(
+    reading: &Reading<'_>,
+    store: &Store,
+    files: &[impl AsRef<Path>],
+    existing: &StoredRuns,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ImportReport, StoreError> {
+    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
+    let mut taken = existing.clone();
+    let mut keys = BTreeSet::new();
+    for file in files {
+        let source = import_file(reading, store, file.as_ref(), (&mut taken, &mut keys), mode, progress)?;
+        info!(
+            file = source.file,
+            outcome = ?source.outcome,
+            rows = source.rows_read,
+            accepted = source.rows_accepted,
+            refused = source.rows_refused(),
+            new_runs = source.runs_new.len(),
+            repeated_runs = source.runs_repeated.len(),
+            outcomes = source.items,
+            "file imported"
+        );
+        report.sources.push(source);
+    }
+    Ok(report)
+}
+
+fn import_file(
+    reading: &Reading<'_>,
+    store: &Store,
+    path: &Path,
+    (taken, keys): (&mut StoredRuns, &mut BTreeSet<String>),
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<SourceReport, StoreError> {
+    let mut report = SourceReport::new(&path.display().to_string());
+    let source = match Source::examine(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            report.problems.push(problem);
+            return Ok(report);
+        }
+    };
+    let key = (reading.key_of)(&source);
+    debug!(file = report.file, bytes = source.bytes, key, "file examined");
+    report.sha256 = Some(source.sha256.clone());
+    let place = place_of(taken, store, path);
+    let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256 };
+    let Some(key) = free_key(taken, store, keys, &key, read, &mut report) else {
+        progress(source.bytes);
+        report.outcome = SourceOutcome::AlreadyImported;
+        return Ok(report);
+    };
+    let told = Told::rows(reading.importer, (taken, store, &key), read, mode);
+    let mut is_first = true;
+    let ledger = read_into(told, &mut report, &mut |ledger, report| {
+        let on_bytes: &mut dyn FnMut(u64) = if std::mem::take(&mut is_first) { progress } else { &mut |_| {} };
+        Ok(((reading.read)(&source, ledger, on_bytes, report)?, ()))
+    })?;
+    if let Some((ledger, ())) = ledger {
+        let provenance = (reading.provenance)(Provenance {
+            importer: reading.importer.to_owned(),
+            version: Some(reading.version),
+            file: source.name.clone(),
+            sha256: source.sha256.clone(),
+            ..Provenance::default()
+        });
+        let runs = ledger.finish(&provenance, &mut report)?;
+        taken.take(&runs, &report.runs_replaced);
+    }
+    Ok(report)
+}

@@ -1,0 +1,9 @@
+//! Whether an import writes.
+
+/// Whether an import writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Store,
+    /// Everything but writing.
+    DryRun,
+}
