@@ -65,7 +65,9 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
         (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
         (_, "approach") => || of_results(|results| names(results, |run| &run.approach)),
         (_, "model") => || of_results(|results| names(results, |run| &run.model)),
-        (_, "ids" | "baseline") => || of_results(ids),
+        // A run, but not the newest by its name: `last` is no baseline.
+        (_, "baseline") => || of_results(|results| ids(results).split_off(usize::from(!results.runs().is_empty()))),
+        (_, "ids") => || of_results(ids),
         ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
         _ => return None,
     })

@@ -27,12 +27,12 @@ pub struct GateCost {
 }
 
 /// Returns the cost of an arm's runs, first in the answer, and of its baseline. `None` if neither has a known cost.
-pub(super) fn cost(answer: &SuiteAnswer<'_>, held: &Held<'_>, (head, other): (usize, Option<usize>)) -> Option<GateCost> {
+pub(super) fn cost(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, Option<usize>)) -> Option<GateCost> {
     let found = answer.metric(COST).filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
     Some(GateCost {
-        suite: held.suite.clone(),
-        arm: held.head[head].arm.clone(),
-        against: other.map(|other| held.baseline[other].arm.clone()),
+        suite: gated.suite.clone(),
+        arm: gated.head[head].arm.clone(),
+        against: other.map(|other| gated.baseline[other].arm.clone()),
         metric: found.metric.clone(),
         head: found.cells.first()?.clone(),
         baseline: other.and_then(|_| found.cells.get(1).cloned()),

@@ -82,7 +82,7 @@ pub(super) fn changes(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other):
 }
 
 fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> Changes {
-    let mut passes = NewPasses { suite: suite.to_owned(), arm: arm.clone(), against: against.clone(), count: 0, items: Vec::new() };
+    let mut mended = NewPasses { suite: suite.to_owned(), arm: arm.clone(), against: against.clone(), count: 0, items: Vec::new() };
     let mut failures =
         NewFailures { suite: suite.to_owned(), arm, against, count: 0, items: Vec::new(), flaky_count: 0, flaky: Vec::new() };
     answer.items.each_unit(|_, columns| {
@@ -93,7 +93,7 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
         let fails = 2 * passed <= attempts;
         let (always, never) = (baseline_passed == baseline_attempts, baseline_passed == 0);
         let (count, list) = match (always, never, fails) {
-            (_, true, false) => (&mut passes.count, &mut passes.items),
+            (_, true, false) => (&mut mended.count, &mut mended.items),
             (true, _, true) => (&mut failures.count, &mut failures.items),
             (true, _, false) if passed < attempts => (&mut failures.flaky_count, &mut failures.flaky),
             (false, false, true) => (&mut failures.flaky_count, &mut failures.flaky),
@@ -114,7 +114,7 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
             });
         }
     });
-    Changes { failures, passes }
+    Changes { failures, passes: mended }
 }
 
 impl Changes {
