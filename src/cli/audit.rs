@@ -63,6 +63,6 @@ fn nothing(without: &[UnauditedBoard]) -> Failure {
     if without.is_empty() {
         failure.with_hint("`evalreport list` shows the suites; --matrix FILE reads a table of systems by items")
     } else {
-        failure.with_hint("an audit needs two arms with results on the same items, and two items")
+        failure.with_hint("an audit needs two systems with a result on each item, and two items")
     }
 }

@@ -117,8 +117,9 @@ impl Asked<'_> {
             Format::Markdown => comment(),
             Format::Json | Format::Full => {
                 let (against, missing) = (arguments.baseline.clone(), self.missing.clone());
+                let comment = comment();
                 let answer = json::document("gate", GateAnswer { against, missing, report, retracted: self.retracted() });
-                in_json(settings, &table, answer)
+                in_json(settings, &table, &comment, answer)
             }
             format => laid_out(&table, format, settings),
         })?;
@@ -177,7 +178,9 @@ impl Asked<'_> {
     fn answer<T: serde::Serialize>(&self, name: &str, table: &Table, answer: impl FnOnce() -> T) -> Result<(), Failure> {
         output::print(&match self.settings.format {
             Format::Junit => return Err(output::no_junit()),
-            Format::Json | Format::Full => in_json(self.settings, table, json::document(name, answer())),
+            Format::Json | Format::Full => {
+                in_json(self.settings, table, &laid_out(table, Format::Markdown, self.settings), json::document(name, answer()))
+            }
             format => laid_out(table, format, self.settings),
         })
     }
@@ -224,9 +227,9 @@ fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
     }
 }
 
-/// Returns the JSON answer, with the table if the format asks for both.
-fn in_json(settings: &Settings, table: &Table, answer: String) -> String {
-    if settings.format == Format::Full { output::full(settings, std::slice::from_ref(table), &answer) } else { answer }
+/// Returns the JSON answer, with the table and the Markdown if the format asks for all.
+fn in_json(settings: &Settings, table: &Table, markdown: &str, answer: String) -> String {
+    if settings.format == Format::Full { output::full(settings, std::slice::from_ref(table), markdown, &answer) } else { answer }
 }
 
 fn no_rule() -> Failure {

@@ -25,7 +25,7 @@ pub(super) fn answer<T: serde::Serialize>(
 ) -> Result<(), Failure> {
     let text = match settings.format {
         Format::Json => json::document(command, value()),
-        Format::Full => full(settings, tables, &json::document(command, value())),
+        Format::Full => full(settings, tables, &markdown::tables(tables), &json::document(command, value())),
         Format::Table => in_terminal(settings, tables),
         Format::Markdown => markdown::tables(tables),
         Format::Csv => csv::tables(tables),
@@ -54,9 +54,9 @@ pub(super) fn no_junit() -> Failure {
 }
 
 /// Returns the JSON answer with the same answer as a table and as Markdown.
-pub(super) fn full(settings: &Settings, tables: &[Table], answer: &str) -> String {
+pub(super) fn full(settings: &Settings, tables: &[Table], markdown: &str, answer: &str) -> String {
     let text = |text: &str| serde_json::to_string(text).expect("text is JSON");
-    let (table, markdown) = (text(&in_terminal(settings, tables)), text(&markdown::tables(tables)));
+    let (table, markdown) = (text(&in_terminal(settings, tables)), text(markdown));
     format!("{{\"answer\":{},\"table\":{table},\"markdown\":{markdown}}}\n", answer.trim_end())
 }
 

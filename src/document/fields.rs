@@ -48,7 +48,17 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     fn noting(shape: &Shape, problems: &'p mut Vec<Problem>) -> Self {
-        Self { file: "", path: String::new(), line: 0, column: 0, entries: &[], known: Vec::new(), replaced: &[], problems, noted: Some(shape.clone()) }
+        Self {
+            file: "",
+            path: String::new(),
+            line: 0,
+            column: 0,
+            entries: &[],
+            known: Vec::new(),
+            replaced: &[],
+            problems,
+            noted: Some(shape.clone()),
+        }
     }
 
     /// Notes the form of a key that no typed method reads. Has no effect on reading.

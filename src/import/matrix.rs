@@ -32,61 +32,47 @@ const MOST_PROBLEMS: usize = 20;
 /// Reads a matrix of scores from −1 to 1, in any format of tables, compressed or not. Fails with all problems of the file at once.
 pub fn read_matrix(path: &Path) -> Result<ForeignMatrix, Vec<Problem>> {
     let source = Source::examine(path).map_err(|problem| vec![problem])?;
-    let mut found: Option<(Vec<String>, Vec<String>, Vec<Vec<Option<f64>>>)> = None;
+    let mut found: Option<ForeignMatrix> = None;
     let mut problems = Vec::new();
     let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
         if found.is_some() {
             return Err(Problem::in_file(&part.label, "is a second table, where one matrix was expected").into());
         }
-        let (mut systems, mut scores) = (Vec::new(), Vec::new());
+        let mut matrix = ForeignMatrix { sha256: source.sha256.clone(), systems: Vec::new(), items: Vec::new(), scores: Vec::new() };
+        // Their columns have names only when the file is read.
+        let mut unread: Vec<(usize, Option<usize>, String)> = Vec::new();
+        let label = part.label.clone();
         let mut columns = Columns::all();
         let mut on_row = |row: &Row<'_>| {
+            let line = row.line.and_then(|line| usize::try_from(line).ok());
             match &row.cells {
-                Ok([system, cells @ ..]) => {
-                    systems.push(system.text.trim().to_owned());
-                    scores.push(
-                        cells
-                            .iter()
-                            .enumerate()
-                            .map(|(place, cell)| score(cell).map_err(|_| (place, row.line, cell.text.clone())))
-                            .collect::<Vec<_>>(),
-                    );
-                }
                 Ok([]) => {}
+                Ok([system, cells @ ..]) => {
+                    matrix.systems.push(system.text.trim().to_owned());
+                    let mut score = |(place, cell): (usize, &Cell)| {
+                        score(cell).unwrap_or_else(|()| {
+                            unread.push((place, line, cell.text.clone()));
+                            None
+                        })
+                    };
+                    matrix.scores.push(cells.iter().enumerate().map(&mut score).collect());
+                }
                 Err(refused) => {
-                    let message =
-                        refused.detail.clone().map_or_else(|| refused.reason.clone(), |detail| format!("{}: {detail}", refused.reason));
-                    problems.push(Problem {
-                        line: row.line.and_then(|line| usize::try_from(line).ok()),
-                        ..Problem::in_file(&part.label, message)
-                    });
+                    let detail = refused.detail.as_ref().map_or_else(String::new, |detail| format!(": {detail}"));
+                    problems.push(Problem { line, ..Problem::in_file(&label, format!("{}{detail}", refused.reason)) });
                 }
             }
             Ok(())
         };
-        let label = part.label.clone();
         let mut rows = Rows::new(&label, &mut columns, &mut on_row);
         Layout::default().read(part.format, part.input, &mut rows, |_| None)?;
-        for name in columns.doubled() {
-            problems.push(Problem::in_file(&label, format!("has the column {} twice", quote(name))));
+        problems.extend(columns.doubled().iter().map(|name| Problem::in_file(&label, format!("has the column {} twice", quote(name)))));
+        matrix.items = columns.names().iter().skip(1).cloned().collect();
+        for (place, line, text) in unread {
+            let item = matrix.items.get(place).map_or_else(String::new, |item| format!(" in the column {}", quote(item)));
+            problems.push(Problem { line, ..Problem::in_file(&label, format!("{} is no score from -1 to 1{item}", quote(&text))) });
         }
-        let items: Vec<String> = columns.names().iter().skip(1).cloned().collect();
-        let scores = scores
-            .into_iter()
-            .map(|row| {
-                row.into_iter()
-                    .map(|score| {
-                        score.unwrap_or_else(|(place, line, text)| {
-                            let item = items.get(place).map_or_else(String::new, |item| format!(" in the column {}", quote(item)));
-                            let problem = Problem::in_file(&label, format!("{} is no score from -1 to 1{item}", quote(&text)));
-                            problems.push(Problem { line: line.and_then(|line: u64| usize::try_from(line).ok()), ..problem });
-                            None
-                        })
-                    })
-                    .collect()
-            })
-            .collect();
-        found = Some((systems, items, scores));
+        found = Some(matrix);
         Ok(())
     });
     match read {
@@ -94,28 +80,40 @@ pub fn read_matrix(path: &Path) -> Result<ForeignMatrix, Vec<Problem>> {
         Err(Stop::Unreadable(stopped)) => problems.extend(stopped),
         Err(Stop::Store(error)) => problems.push(Problem::in_file(&source.shown, error.to_string())),
     }
-    let (systems, items, scores) = found.unwrap_or_default();
+    if let Some(matrix) = &found {
+        problems.extend(contradictions(matrix, &source.shown));
+    }
+    match found {
+        Some(matrix) if problems.is_empty() => Ok(matrix),
+        _ => Err(shortened(problems, &source.shown)),
+    }
+}
+
+fn contradictions(matrix: &ForeignMatrix, shown: &str) -> Vec<Problem> {
     let mut known = BTreeSet::new();
-    for system in systems.iter().filter(|system| !known.insert(system.as_str())) {
-        problems.push(Problem::in_file(&source.shown, format!("has two rows for the system {}", quote(system))));
+    let twice = matrix.systems.iter().filter(|system| !known.insert(system.as_str()));
+    let mut problems: Vec<Problem> =
+        twice.map(|system| Problem::in_file(shown, format!("has two rows for the system {}", quote(system)))).collect();
+    let (systems, items) = (matrix.systems.len(), matrix.items.len());
+    if systems < 2 || items < 2 {
+        let message = format!("systems: {systems}, items: {items}; a matrix needs two of each");
+        problems.push(Problem::in_file(shown, message));
     }
-    if problems.is_empty() && (systems.len() < 2 || items.len() < 2) {
-        let message = format!("holds {} systems and {} items, and a matrix needs two of each", systems.len(), items.len());
-        problems.push(Problem::in_file(&source.shown, message));
-    }
-    if problems.is_empty() {
-        return Ok(ForeignMatrix { sha256: source.sha256, systems, items, scores });
-    }
+    problems
+}
+
+/// Keeps the first problems, counts the others, and says what a matrix is.
+fn shortened(mut problems: Vec<Problem>, shown: &str) -> Vec<Problem> {
     let more = problems.len().saturating_sub(MOST_PROBLEMS);
     problems.truncate(MOST_PROBLEMS);
     if more > 0 {
-        problems.push(Problem::in_file(&source.shown, format!("has {more} more problems like these")));
+        problems.push(Problem::in_file(shown, format!("has {more} more problems like these")));
     }
     if let Some(last) = problems.last_mut() {
         let hint = "a matrix has the names of systems in its first column, and a column of scores from -1 to 1 for each item";
         last.hint.get_or_insert_with(|| hint.to_owned());
     }
-    Err(problems)
+    problems
 }
 
 /// Reads a score. Fails for text, and for a number beyond −1 and 1.
@@ -164,10 +162,7 @@ mod tests {
                 ": has two rows for the system `a`",
             ]
         );
-        assert_eq!(
-            read("system,one\na,1\nb,0\n").expect_err("one item"),
-            [": holds 2 systems and 1 items, and a matrix needs two of each"]
-        );
+        assert_eq!(read("system,one\na,1\nb,0\n").expect_err("one item"), [": systems: 2, items: 1; a matrix needs two of each"]);
         assert!(read("system,one,one\na,1,0\nb,0,1\n").expect_err("doubled")[0].contains("twice"));
     }
 }

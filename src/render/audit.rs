@@ -102,11 +102,12 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
         count_of(order.pairs, "pairs"),
     )];
     notes.push(format!(
-        "{} of {} could be first, {} could be last; the typical system spans {} places.",
+        "{} of {} could be first, {} could be last; the typical system spans {} of {} places.",
         format::integer(order.could_be_first),
         count_of(audit.systems, "systems"),
         format::integer(order.could_be_last),
         format::plain(order.median_width + 1.0),
+        format::integer(audit.systems),
     ));
     let open = if order.ceiling_bits > 0.0 { order.entropy_bits / order.ceiling_bits } else { 0.0 };
     notes.push(format!(

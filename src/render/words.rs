@@ -235,7 +235,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 18] = [
+const NOUNS: [(&str, &str); 22] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
@@ -254,6 +254,10 @@ const NOUNS: [(&str, &str); 18] = [
     ("line", "lines"),
     ("step", "steps"),
     ("token", "tokens"),
+    ("system", "systems"),
+    ("neighbour", "neighbours"),
+    ("tier", "tiers"),
+    ("draw", "draws"),
 ];
 
 /// Returns the noun for a number, given its plural.

@@ -67,7 +67,7 @@ pub fn rank_sets(
     if draws == 0 {
         return Err(Undefined::NoData);
     }
-    let family = Family::new(units, multiplier)?;
+    let family = Family::new(&units, multiplier)?;
     let is_exact = multiplier == Multiplier::Sign && family.units.items() <= ENUMERATED;
     let sums = if is_exact { family.all_signs() } else { family.draw(draws, seed) };
     family.step_down(&sums, confidence, is_exact)
@@ -87,7 +87,7 @@ struct Family {
 }
 
 impl Family {
-    fn new(units: ScoreMatrix, multiplier: Multiplier) -> Result<Self, Undefined> {
+    fn new(units: &ScoreMatrix, multiplier: Multiplier) -> Result<Self, Undefined> {
         let (systems, items) = (units.systems(), units.items());
         let means = units.means();
         let centre: Vec<f64> = if multiplier == Multiplier::Normal { means.clone() } else { vec![0.0; systems] };

@@ -77,12 +77,6 @@ impl ScoreMatrix {
         Self { systems: self.systems, items: items.len(), cells }
     }
 
-    /// Returns the matrix of these systems only, in this order.
-    pub fn of_systems(&self, systems: &[usize]) -> Self {
-        let cells = self.by_item().flat_map(|scores| systems.iter().map(|system| scores[*system])).collect();
-        Self { systems: systems.len(), items: self.items, cells }
-    }
-
     /// Returns the sums of each group's items, as a matrix of groups. `groups` gives each item's group code.
     pub(super) fn sums(&self, groups: &[u32]) -> Result<Self, Undefined> {
         if groups.len() != self.items {
@@ -113,7 +107,6 @@ mod tests {
         assert_eq!(matrix.order(), [1, 2, 0], "equal means keep their order");
         assert_eq!(matrix.row(2), [1.0, 0.0, 1.0]);
         assert_eq!(matrix.of_items(&[2, 0]).row(1), [1.0, 0.0]);
-        assert_eq!(matrix.of_systems(&[2]).row(0), [1.0, 0.0, 1.0]);
         assert_eq!(matrix.sums(&[7, 2, 7]).expect("groups").row(1), [1.0, 1.0]);
         assert!((matrix.item_means()[0] - 2.0 / 3.0).abs() < 1e-15);
     }

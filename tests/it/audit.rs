@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, lines};
 
 fn board(name: &str) -> Value {
     let project = Project::new();
@@ -45,7 +45,7 @@ fn the_standards_fields_are_those_of_another_implementation() {
         // What is resampled differs by the random numbers; the tolerances are the spread over seeds.
         for kind in ["metric", "ordinal"] {
             let wanted = &expected["R7"][format!("{kind}_floor")];
-            close("R7 floor", &card["drift"]["floor"][kind], wanted, 0.35 * number(wanted));
+            close("R7 floor", &card["drift"]["floor"][kind], wanted, 0.5 * number(wanted));
         }
         close("R2", &order["critical"], &expected["R2"]["critical_single_step"], 0.12);
         close("R2", &order["critical_last"], &expected["R2"]["critical_after_stepdown"], 0.2);
@@ -102,9 +102,10 @@ fn names_and_order_of_rows_and_columns_do_not_matter() {
 fn a_board_of_the_store_and_what_has_no_order() {
     let project = Project::new();
     let row = |arm: &str, passes: [u8; 8]| -> String {
-        passes.iter().enumerate().map(|(item, pass)| format!("{arm},q{item},{}\n", if *pass == 1 { "yes" } else { "no" })).collect()
+        let line = |(item, pass): (usize, &u8)| format!("{arm},q{item},{}", if *pass == 1 { "yes" } else { "no" });
+        lines(passes.iter().enumerate().map(line))
     };
-    let table = format!("model,task,passed\n{}{}", row("good", [1; 8]), row("bad", [0, 0, 0, 0, 0, 0, 1, 0]));
+    let table = format!("model,task,passed\n{}{}", row("nova", [1; 8]), row("lyra", [0, 0, 0, 0, 0, 0, 1, 0]));
     project.file("answers.csv", &table);
     let output = project.run(["audit", "answers.csv"]);
     insta::assert_snapshot!(output.snapshot());

@@ -83,7 +83,10 @@ fn every_form_says_the_same() {
     assert_eq!((&passes["items"][0]["passed"], &passes["items"][0]["baseline_passed"]), (&json!(3), &json!(0)));
     let cost = &answer["costs"][0];
     assert_eq!((&cost["head"]["value"], &cost["baseline"]["value"]), (&json!(1.21), &json!(1.01)));
-    assert_eq!(answer["checks"][answer["deciding"].as_u64().expect("a place") as usize]["ruling"], answer["ruling"]);
+    assert_eq!(
+        answer["checks"][usize::try_from(answer["deciding"].as_u64().expect("a place")).expect("a place")]["ruling"],
+        answer["ruling"]
+    );
     // A rule about the cost has its own row.
     let ruled = project.run([&HELD[..], &["--max-cost", "+50%", "--format", "markdown"]].concat());
     assert_eq!(ruled.stdout.matches("| Cost").count(), 1, "{}", ruled.stdout);

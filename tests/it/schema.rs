@@ -20,6 +20,7 @@ fn committed_schemas_are_up_to_date() {
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
         [
             "agreement",
+            "audit",
             "compare",
             "gate",
             "gate-decide",

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::page::blocks;
 use super::{ROOT, read};
-use crate::support::{BINARY, Output, Project, question, result};
+use crate::support::{BINARY, Output, Project, lines, question, result};
 
 /// A folder in which commands are typed, and what stands beside it.
 pub struct Place {
@@ -82,8 +82,9 @@ impl Place {
             "board" => {
                 self.begin();
                 self.must("evalreport run hello --approach complete,sketch --runs 3 -q");
-                self.copy("tests/fixtures/boards/proteingym_indels_zero_shot.csv", "my-evals/board.csv");
-                let passes = |arm: &str, every: usize| -> String { (0..20).map(|task| format!("{arm},t{task},{}\n", task % every > 0)).collect() };
+                self.copy("tests/fixtures/boards/proteingym_indels_zero_shot.csv", "board.csv");
+                let passes =
+                    |arm: &str, every: usize| -> String { lines((0..20).map(|task| format!("{arm},t{task},{}", task % every > 0))) };
                 let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
                 self.project.file("my-evals/answers.csv", table);
             }
