@@ -134,18 +134,19 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
 }
 
 fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
-    let Some(node) = fields.child("type") else {
-        fields.reject_missing("type");
-        return None;
-    };
     // The type of agents in cogni.
-    if matches!(&node.value, Value::Scalar(scalar) if scalar.text == "builtin") {
+    let is_builtin = |value: &Value| matches!(value, Value::Scalar(scalar) if scalar.text == "builtin");
+    if fields.child("type").is_some_and(|node| is_builtin(&node.value)) {
         let message = format!("{} is `builtin`, which evalreport does not have", quote(&fields.path_of("type")));
         let hint = "write `type: claude` or `type: command` for an agent with tools, `type: openai` or `type: anthropic` for one without";
         fields.reject("type", message, Some(hint.to_owned()));
         return None;
     }
-    fields.one_of("type", &AgentKind::ALL.map(|kind| (kind.name(), kind)))
+    let kind = fields.one_of("type", &AgentKind::ALL.map(|kind| (kind.name(), kind)));
+    if fields.child("type").is_none() {
+        fields.reject_missing("type");
+    }
+    kind
 }
 
 fn listed(names: &[String]) -> String {
