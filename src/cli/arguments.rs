@@ -444,7 +444,7 @@ pub(super) struct Judge {
     /// Compare the judge with people: a CSV file with run, item, label and, for several people, rater
     #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub agreement: Option<PathBuf>,
-    /// Compare the newest judge of the runs with this other one of their judges
+    /// Compare the newest judge of the runs with this other judge of the same runs
     #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,
     /// Ask again with criteria in reverse order, list changed decisions, and store nothing
