@@ -43,7 +43,7 @@ pub(super) struct Global {
     /// When to use colour; auto respects NO_COLOR
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, overrides_with = "no_color", help_heading = "Global options")]
     pub color: Color,
-    /// The same as --color never
+    /// Short for --color never
     #[arg(long, global = true, hide = true, overrides_with = "color")]
     pub no_color: bool,
     /// Print only the answer
@@ -66,9 +66,9 @@ pub(super) enum Format {
     Json,
     Markdown,
     Csv,
-    /// Only for `gate`
+    /// JUnit XML, for `gate` only
     Junit,
-    /// The JSON with the table and the Markdown of the same moment, for packages in other languages
+    /// JSON that also holds the table and the Markdown, for packages in other languages
     #[value(hide = true)]
     Full,
 }
@@ -100,7 +100,7 @@ pub(super) enum Command {
     Compare(Compare),
     /// Rank arms on each suite
     Leaderboard(Leaderboard),
-    /// Say how much of a board's order is established
+    /// Show how much of a board's order is established
     Audit(Audit),
     /// Show trends, change points and flaky items by day
     History(History),
@@ -296,7 +296,7 @@ pub(super) struct Run {
     /// Let approaches and their code access everything that you can; for programs that need it
     #[arg(long, conflicts_with = "resume", help_heading = "How to run")]
     pub no_isolation: bool,
-    /// Exit with 2 if another `run` uses the same results
+    /// Exit with 2 if another `run` uses this results folder
     #[arg(long, help_heading = "How to run")]
     pub exclusive: bool,
     /// Append the comparison as Markdown to a file, for example a CI summary
@@ -363,7 +363,7 @@ pub(super) struct Record {
     /// Id of the run [default: a new one, which sorts by time]
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub id: Option<String>,
-    /// Batch of the run: the same for runs that belong together
+    /// Batch of the run, shared by runs that belong together
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub batch: Option<String>,
     /// Number of the run within its arm and batch, from 1
@@ -444,7 +444,7 @@ pub(super) struct Judge {
     /// Compare the judge with people: a CSV file with run, item, label and, for several people, rater
     #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub agreement: Option<PathBuf>,
-    /// Compare the newest judge of the runs with this other judge of them
+    /// Compare the newest judge of the runs with this other judge of the same runs
     #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,
     /// Ask again with criteria in reverse order, list changed decisions, and store nothing
@@ -725,10 +725,10 @@ pub(super) struct Table {
     /// Column of the attempt number
     #[arg(long, value_name = "COLUMN")]
     pub attempt: Option<String>,
-    /// Column of who judged the outcome
+    /// Column of the evaluator: the judge or grader of the outcome
     #[arg(long, value_name = "COLUMN")]
     pub evaluator: Option<String>,
-    /// What the value columns are
+    /// Meaning of columns side by side
     #[arg(long, value_name = "WHAT")]
     pub wide: Option<Wide>,
     /// Meaning of a word in the source, for example partial=fail
@@ -840,7 +840,7 @@ pub(super) struct Export {
     // The id differs from `format`, which is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// A file for junit, json and bundle; a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
+    /// File to write for junit, json and bundle; a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
     #[arg(value_name = "DIR|FILE")]
     pub path: PathBuf,
     /// Bundle without messages and generated files, enough for figures and baselines

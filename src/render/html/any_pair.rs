@@ -46,7 +46,7 @@ struct AnyPairPage {
     outcomes: String,
 }
 
-/// The first part: outcomes and counts of all arms.
+/// The first part: outcomes and counts of all arms, in the order of the board. Pairs go first and second, first and third, and so on.
 #[derive(Serialize)]
 struct Outcomes<'a> {
     version: u32,
@@ -55,16 +55,21 @@ struct Outcomes<'a> {
     word: &'a str,
     /// By arm: its part of addresses, its name, its page's file, and the class of its colour.
     arms: Vec<(String, String, String, &'static str)>,
+    /// Columns of the item matrix.
     columns: usize,
     /// By arm: passed and counted, if no outcomes are known.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     totals: &'a [(u64, u64)],
     /// Bits per number.
     width: u32,
+    /// The outcomes as [`packed`], arm by arm, in base64.
     bits: String,
     /// By item: its columns. Empty if each column is an item.
     items: &'a [Vec<u32>],
+    /// Columns that were asked in different texts, with each arm's number of its text, 0 if unknown. Two arms are compared on a column only
+    /// if neither is known to differ.
     texts: &'a [(u32, Vec<u32>)],
+    /// By arm: the tool that hashed its texts.
     tools: &'a [u32],
     /// By pair: `m` for McNemar's test, `c` for Fisher's, `o` for other methods, `x` if the two cannot be compared.
     ways: String,
@@ -263,6 +268,9 @@ fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile
 }
 
 /// Packs outcomes as tightly as possible. Returns the bits per number, and the bytes.
+///
+/// 2 bits: four outcomes a byte, the first in the lowest bits; 0 is absent, 1 failed, 2 passed, 3 not counted. 8 or 16 bits: two numbers an
+/// outcome, passed and counted, the lower byte first; 1 of 0 is not counted, 0 of 0 absent.
 fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
     let all = || cells.iter().flatten();
     let most = all().map(|cell| cell.counted).max().unwrap_or(0);
