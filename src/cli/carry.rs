@@ -196,13 +196,17 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             models: vec![arm.model.clone()],
             ..Filter::default()
         };
-        let costs: Vec<f64> = warehouse.select(&filter).filter_map(|row| row.run.cost_usd).collect();
+        let costs: Vec<f64> =
+            warehouse.select(&filter).filter(|row| row.run.status.is_counted()).filter_map(|row| row.run.cost_usd).collect();
         let mean = (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
         total = total.zip(mean).map(|(total, mean)| total + mean * runs as f64);
         let shown = |mean: f64| format!("{} (n = {})", format::money(mean), costs.len());
         let cost = mean.map_or_else(|| Cell::unknown("unknown"), |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]));
         let [suite, approach, model] = [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
         table.row([suite, approach, model, Cell::count(runs as u64), cost]);
+    }
+    if batch.question_groups.is_some() {
+        table.notes.push("At most: questions are chosen, and asking stops when the verdict of all is foreseen.".to_owned());
     }
     table.notes.push(match total {
         Some(total) => {

@@ -8,8 +8,7 @@ use super::{format, words};
 
 /// Lays out the verdict, the arm ahead first.
 pub fn table(found: &ForeseenVerdict) -> Table {
-    let (asked, questions) = (format::integer(found.asked), format::integer(found.questions));
-    let mut table = Table::new(&format!("{}: the verdict of all {questions} questions, foreseen from {asked}", found.suite));
+    let mut table = Table::new(&format!("{}: foreseen verdict", found.suite));
     for (label, key) in [("Approach", "approach"), ("Model", "model")] {
         table.head(Column::words(label).keys([key]));
     }
@@ -34,21 +33,14 @@ pub fn table(found: &ForeseenVerdict) -> Table {
 /// Says who wins, or that nobody would.
 pub fn sentence(found: &ForeseenVerdict) -> String {
     let [ahead, behind] = found.ahead_first();
-    let name = |arm: &ForeseenArm| words::arm_name(&arm.arm);
-    let alone = format!(
-        "{} alone passed {}, {} alone passed {}",
-        name(ahead),
-        words::count_of(ahead.passed_alone, "questions"),
-        name(behind),
-        format::integer(behind.passed_alone)
-    );
+    let names = words::arm_labels(&[ahead.arm.clone(), behind.arm.clone()]);
+    let asked = format!("{} of {} questions", format::integer(found.asked), format::integer(found.questions));
+    let alone = format!("{} alone passed {}, {} alone passed {}", names[0], ahead.passed_alone, names[1], behind.passed_alone);
     match found.verdict {
-        Foreseen::FirstWins | Foreseen::SecondWins => {
-            format!("{} wins: {alone}.", name(ahead))
-        }
+        Foreseen::FirstWins | Foreseen::SecondWins => format!("{} wins: of {asked}, {alone}.", names[0]),
         Foreseen::NoWinner => format!(
-            "No winner: one run of all {} questions would name none ({alone}). More questions may decide; `--max-runs N` repeats whole runs.",
-            format::integer(found.questions)
+            "No winner: all questions together would name none. Of {asked}, {alone}. More questions may decide; `--max-runs N` repeats \
+             whole runs."
         ),
     }
 }
