@@ -2,8 +2,9 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories` and `-- rank-sets` print only
-//! those tables.
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- foreseen`, `-- histories` and
+//! `-- rank-sets` print only those tables. `-- --matrix FILE` replays a table of system, suite, item and passed, as `-- foreseen` does with made
+//! pairs.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
@@ -14,6 +15,7 @@ mod coverage;
 mod decisions;
 mod false_winners;
 mod families;
+mod foreseen;
 mod gates;
 mod histories;
 mod planned;
@@ -41,6 +43,14 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "rank-sets") {
         rank_sets::coverage().print();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "foreseen") {
+        foreseen::made().print();
+        return;
+    }
+    if let Some(path) = value("--matrix") {
+        foreseen::replayed(std::path::Path::new(path)).print();
         return;
     }
     println!("## Coverage of intervals that promise 95 %\n");
@@ -82,6 +92,7 @@ fn main() {
     runs_vary::bound().print();
     runs_vary::power().print();
     planned::promises().print();
+    foreseen::made().print();
     power::rates().print();
     power::clusters().print();
     power::amounts().print();

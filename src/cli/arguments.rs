@@ -281,12 +281,12 @@ pub(super) struct Run {
     /// Resume an interrupted batch [default: the newest unfinished batch]
     #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until", "no_output"], help_heading = "How to run")]
     pub resume: Option<String>,
-    /// Repeat until there is a winner, or until each pass rate is known within ±WIDTH, for example ci:5pp
+    /// Go on until the verdict on two arms is known, or until each pass rate is known within ±WIDTH, for example ci:5pp
     #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
     pub until: Option<String>,
-    /// With --until: maximum number of runs per arm
-    #[arg(long, value_name = "N", default_value_t = 50, requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
-    pub max_runs: u32,
+    /// With --until: repeat whole runs, this many per arm at most [default: 50, or one run of chosen questions]
+    #[arg(long, value_name = "N", requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
+    pub max_runs: Option<u32>,
     /// Do not store generated files
     #[arg(long, help_heading = "How to run")]
     pub no_output: bool,

@@ -21,7 +21,10 @@ use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
-use crate::run::{Arm, Context, Isolation, Kept, Refusal, ToolVersions, Work, batch_id, execute, git_state, interleaved};
+use crate::run::{
+    Arm, Chosen, Context, Executed, Isolation, Kept, Refusal, ToolVersions, Work, ask_until_foreseen, batch_id, execute, git_state,
+    interleaved,
+};
 use crate::suite;
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
@@ -32,7 +35,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::until::{Rule, Until};
 use super::watch::Watch;
-use super::{exit_code, output, policy, shortfall};
+use super::{chosen, exit_code, output, policy, shortfall};
 
 /// Maximum duration of an immediate stop.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,6 +62,8 @@ pub(super) struct Carried {
     pub taken: usize,
     /// Why the repeats ended, if a rule ended them.
     pub reason: Option<String>,
+    /// The verdict foreseen from chosen questions.
+    pub chosen: Option<Chosen>,
     /// The command that resumes the batch.
     pub resume: String,
     /// Number of questions per run, by arm; `None` for code.
@@ -191,13 +196,17 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             models: vec![arm.model.clone()],
             ..Filter::default()
         };
-        let costs: Vec<f64> = warehouse.select(&filter).filter_map(|row| row.run.cost_usd).collect();
+        let costs: Vec<f64> =
+            warehouse.select(&filter).filter(|row| row.run.status.is_counted()).filter_map(|row| row.run.cost_usd).collect();
         let mean = (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
         total = total.zip(mean).map(|(total, mean)| total + mean * runs as f64);
         let shown = |mean: f64| format!("{} (n = {})", format::money(mean), costs.len());
         let cost = mean.map_or_else(|| Cell::unknown("unknown"), |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]));
         let [suite, approach, model] = [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
         table.row([suite, approach, model, Cell::count(runs as u64), cost]);
+    }
+    if batch.question_groups.is_some() {
+        table.notes.push("At most: questions are chosen, and asking stops when the verdict of all is foreseen.".to_owned());
     }
     table.notes.push(match total {
         Some(total) => {
@@ -244,7 +253,21 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
     let questions = arms.iter().map(Arm::questions).collect();
-    let mut carried = Carried { records: Vec::new(), stopped: false, refusal: None, taken: 0, reason: None, resume, batch, questions };
+    let mut carried =
+        Carried { records: Vec::new(), stopped: false, refusal: None, taken: 0, reason: None, chosen: None, resume, batch, questions };
+    let failed = |error: StoreError| {
+        watch.end();
+        Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
+    };
+    if carried.batch.question_groups.is_some() {
+        let alpha = policy::configured(settings)?.alpha;
+        let (executed, chosen) = ask_until_foreseen(&carried.batch, arms, alpha, &context).map_err(failed)?;
+        watch.end();
+        over.store(true, Ordering::SeqCst);
+        let records = committed(&carried.batch, &store)?;
+        let Executed { taken, stopped, refusal, .. } = executed;
+        return Ok(Carried { records, taken, stopped, refusal, chosen, ..carried });
+    }
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
         Some(_) => by_round(&carried.batch),
@@ -252,10 +275,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     for runs in rounds {
         let executed = execute(&carried.batch, &runs, arms, &context);
         carried.records = committed(&carried.batch, &store)?;
-        let executed = executed.map_err(|error| {
-            watch.end();
-            Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
-        })?;
+        let executed = executed.map_err(failed)?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
         carried.refusal = carried.refusal.or(executed.refusal);
@@ -324,6 +344,14 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     if carried.records.is_empty() {
         output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
         return Ok(exit_code::DONE);
+    }
+    if let (Some(chosen), [first, second]) = (&carried.chosen, carried.records.as_slice())
+        && chosen.asked < chosen.of
+    {
+        let is_first = carried.batch.runs.iter().any(|run| run.arm == 0 && run.id == first.id);
+        chosen::print(settings, if is_first { [first, second] } else { [second, first] }, *chosen)?;
+        output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
+        return Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, None));
     }
     let mut warehouse = settings.open()?;
     // Select by id: names may be aliased, and the plan consists of exactly these runs.

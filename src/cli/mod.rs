@@ -8,6 +8,7 @@ mod baseline;
 mod bounds;
 mod build;
 mod carry;
+mod chosen;
 mod clock;
 mod compare;
 mod completions;

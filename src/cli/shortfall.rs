@@ -115,6 +115,9 @@ impl OfArm<'_> {
 
     /// Says whether a run measured anything about its arm.
     fn is_measured(&self, record: &Run, store: &Store) -> bool {
+        if record.status == RunStatus::Partial {
+            return true;
+        }
         if !record.status.is_counted() || record.measured_nothing(None) {
             return false;
         }

@@ -134,6 +134,8 @@ impl Watch {
                 info!(run = %run.id, status = record.status.name(), error = record.error, cost_usd = record.cost_usd, "run finished");
                 let counts = record.shared_tests_passed.zip(record.shared_tests_total);
                 let counts = match (counts, criteria) {
+                    // The reason has the numbers.
+                    (None, _) if record.status == RunStatus::Partial => "no rate".to_owned(),
                     (Some((passed, total)), _) => format!("{passed}/{total} passed"),
                     (None, Some((met, of))) => format!("{met}/{of} criteria met"),
                     (None, None) => "no outcome".to_owned(),

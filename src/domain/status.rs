@@ -85,10 +85,12 @@ pub enum RunStatus {
     Limit,
     Infra,
     Cancelled,
+    /// Only some items were tried, chosen to decide between two arms. They say nothing about the rate of the suite.
+    Partial,
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 5] = [Self::Completed, Self::Failed, Self::Limit, Self::Infra, Self::Cancelled];
+    pub const ALL: [Self; 6] = [Self::Completed, Self::Failed, Self::Limit, Self::Infra, Self::Cancelled, Self::Partial];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -97,6 +99,7 @@ impl RunStatus {
             Self::Limit => "limit",
             Self::Infra => "infra",
             Self::Cancelled => "cancelled",
+            Self::Partial => "partial",
         }
     }
 
@@ -104,12 +107,12 @@ impl RunStatus {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// Returns whether the run's figures count for its arm. Outages and cancelled runs say nothing about an approach. They are excluded,
-    /// and their number is shown.
+    /// Returns whether the run's figures count for its arm. Outages, cancelled runs and chosen items say nothing about an approach. They are
+    /// excluded, and their number is shown.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Completed | Self::Failed | Self::Limit => true,
-            Self::Infra | Self::Cancelled => false,
+            Self::Infra | Self::Cancelled | Self::Partial => false,
         }
     }
 }

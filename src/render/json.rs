@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
-    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer, JudgeReport,
+    Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -50,6 +50,13 @@ pub struct LeaderboardAnswer {
     pub board: Board,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall: Option<Overall>,
+}
+
+/// Answer of `run --until decided` if questions were chosen.
+#[derive(Serialize, JsonSchema)]
+pub struct ForeseenAnswer {
+    #[serde(flatten)]
+    pub foreseen: ForeseenVerdict,
 }
 
 /// Answer of `gate`.
@@ -175,6 +182,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("agreement", schema::<AgreementAnswer>()),
         ("audit", schema::<AuditAnswer>()),
         ("compare", schema::<CompareAnswer>()),
+        ("foreseen", schema::<ForeseenAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),
         ("gate-plan", schema::<GatePlanAnswer>()),

@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod csv;
 mod details;
 pub mod export;
+pub mod foreseen;
 pub mod format;
 pub mod gate;
 pub mod gate_comment;

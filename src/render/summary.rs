@@ -52,7 +52,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
             notes.push(format!("{name}: {} {are} identical to an earlier one (possibly cached).", count_runs(arm.possibly_cached)));
         }
         if arm.excluded_runs > 0 {
-            notes.push(format!("{name}: {} not counted (outage or interrupted).", count_runs(arm.excluded_runs)));
+            notes.push(format!("{name}: {} not counted (outage, interrupted, or only some items tried).", count_runs(arm.excluded_runs)));
         }
         if arm.crashed_runs > 0 {
             notes.push(format!(

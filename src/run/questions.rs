@@ -54,38 +54,100 @@ struct Reachable {
     refusal: OnceLock<String>,
 }
 
+/// A run of questions in progress.
+pub struct Asking<'a> {
+    batch: &'a Batch,
+    run: &'a PlannedRun,
+    arm: &'a PlannedArm,
+    work: &'a QuestionWork,
+    context: &'a Context<'a>,
+    journal: Journal,
+    reachable: Reachable,
+    /// What produced the answers, according to the first answers of this process.
+    served: Served,
+}
+
+/// Why a run holds only some of its suite's questions, in words.
+pub struct Portion(pub String);
+
 /// Asks the questions that the journal does not hold yet.
 pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &QuestionWork, context: &Context<'_>) -> Result<Ended, StoreError> {
-    let mut journal = context.store.journal(&run.id)?;
-    let questions = &work.spec.questions;
-    let places: BTreeMap<&str, usize> = questions.iter().enumerate().map(|(place, question)| (question.id.as_str(), place)).collect();
-    let decided = journal.decided()?;
-    let reachable = Reachable {
-        has_answered: AtomicBool::new(decided.iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail))),
-        ..Reachable::default()
-    };
-    let known: BTreeSet<String> = decided.into_iter().map(|(outcome, _)| outcome.item).collect();
-    if !known.is_empty() {
-        (context.events)(&Event::Resumed { run, items: known.len() });
+    let mut asking = Asking::begin(batch, run, arm, work, context)?;
+    let all: Vec<usize> = (0..work.spec.questions.len()).collect();
+    match asking.ask(&all)? {
+        Some(ended) => Ok(ended),
+        None => asking.finish(None),
     }
-    journal.keep_transcript_of(&known)?;
-    let open: Vec<usize> = (0..questions.len()).filter(|place| !known.contains(&questions[*place].id)).collect();
-    let shuffle = batch.shuffle.then_some(run.seed);
-    let Some(served) = ask_all(&mut journal, &open, run, work, shuffle, &reachable, context)? else {
-        journal.sync()?;
-        return Ok(reachable.refusal.into_inner().map_or(Ended::Stopped, Ended::Refused));
-    };
-    journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
-    journal.sync()?;
-    let decided = journal.decided()?;
-    let mut record = summed(record::begun(batch, run, arm, context), &decided, questions);
-    let reported: BTreeSet<&str> = decided.iter().filter_map(|(_, details)| details.model.as_deref()).collect();
-    record::set_model(&mut record, work.agent.model.as_deref(), &reported);
-    let repeated = decided.iter().filter_map(|(_, details)| details.repeated).reduce(|sum, part| sum.plus(&part));
-    let none = || work.agent.tells_repeats().then(|| Repeated { waited_seconds: Some(0.0), ..Repeated::default() });
-    record::add_told(&mut record, served, repeated.or_else(none));
-    context.store.commit(&record, &journal)?;
-    Ok(Ended::Whole(Box::new(record)))
+}
+
+impl<'a> Asking<'a> {
+    /// Opens the run's journal, which may hold outcomes of an interrupted process.
+    pub fn begin(
+        batch: &'a Batch,
+        run: &'a PlannedRun,
+        arm: &'a PlannedArm,
+        work: &'a QuestionWork,
+        context: &'a Context<'a>,
+    ) -> Result<Self, StoreError> {
+        let journal = context.store.journal(&run.id)?;
+        let decided = journal.decided()?;
+        let has_answered = decided.iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail));
+        if !decided.is_empty() {
+            (context.events)(&Event::Resumed { run, items: decided.len() });
+        }
+        let reachable = Reachable { has_answered: AtomicBool::new(has_answered), ..Reachable::default() };
+        let mut asking = Self { batch, run, arm, work, context, journal, reachable, served: Served::default() };
+        let known = decided.into_iter().map(|(outcome, _)| outcome.item).collect();
+        asking.journal.keep_transcript_of(&known)?;
+        Ok(asking)
+    }
+
+    /// Asks those of the questions at these places that are not decided yet. Returns how the run ended if some stay undecided.
+    pub fn ask(&mut self, places: &[usize]) -> Result<Option<Ended>, StoreError> {
+        let questions = &self.work.spec.questions;
+        let known: BTreeSet<String> = self.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
+        let open: Vec<usize> = places.iter().copied().filter(|place| !known.contains(&questions[*place].id)).collect();
+        let shuffle = self.batch.shuffle.then_some(self.run.seed);
+        let asked = ask_all(&mut self.journal, &open, self.run, self.work, shuffle, &self.reachable, self.context)?;
+        let Some(Served { version, provider, region }) = asked else {
+            self.journal.sync()?;
+            return Ok(Some(self.reachable.refusal.get().map_or(Ended::Stopped, |reason| Ended::Refused(reason.clone()))));
+        };
+        let first = std::mem::take(&mut self.served);
+        self.served = Served { version: first.version.or(version), provider: first.provider.or(provider), region: first.region.or(region) };
+        Ok(None)
+    }
+
+    /// Returns the outcomes so far.
+    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        self.journal.decided()
+    }
+
+    /// Commits the run. With a portion, it holds only some questions, and so has no rate.
+    pub fn finish(mut self, portion: Option<&Portion>) -> Result<Ended, StoreError> {
+        let questions = &self.work.spec.questions;
+        let places: BTreeMap<&str, usize> = questions.iter().enumerate().map(|(place, question)| (question.id.as_str(), place)).collect();
+        self.journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
+        self.journal.sync()?;
+        let decided = self.decided()?;
+        let begun = record::begun(self.batch, self.run, self.arm, self.context);
+        let mut record = match portion {
+            None => summed(begun, &decided, questions),
+            Some(Portion(why)) => {
+                let mut record = begun;
+                record::add_items(&mut record, &decided);
+                (record.status, record.error) = (RunStatus::Partial, Some(why.clone()));
+                record
+            }
+        };
+        let reported: BTreeSet<&str> = decided.iter().filter_map(|(_, details)| details.model.as_deref()).collect();
+        record::set_model(&mut record, self.work.agent.model.as_deref(), &reported);
+        let repeated = decided.iter().filter_map(|(_, details)| details.repeated).reduce(|sum, part| sum.plus(&part));
+        let none = || self.work.agent.tells_repeats().then(|| Repeated { waited_seconds: Some(0.0), ..Repeated::default() });
+        record::add_told(&mut record, self.served, repeated.or_else(none));
+        self.context.store.commit(&record, &self.journal)?;
+        Ok(Ended::Whole(Box::new(record)))
+    }
 }
 
 /// Returns what produced the answers, according to the first answers, or `None` if some questions stayed undecided.

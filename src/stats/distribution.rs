@@ -85,6 +85,11 @@ impl FairCoin {
         self.stored(count).map_or(0.0, |place| self.weights.iter().take(place + 1).sum::<f64>() / self.total)
     }
 
+    /// Returns the counts that have a chance, up to half of the tosses.
+    pub(super) fn counts(&self) -> impl Iterator<Item = u64> + use<> {
+        self.first..self.first + self.weights.len() as u64
+    }
+
     fn stored(&self, count: u64) -> Option<usize> {
         count.checked_sub(self.first).and_then(|place| usize::try_from(place).ok())
     }

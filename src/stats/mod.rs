@@ -14,6 +14,7 @@ mod distribution;
 mod drift;
 mod effect;
 mod exact;
+mod foresight;
 mod gate;
 mod gate_odds;
 mod gate_process;
@@ -55,6 +56,7 @@ pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_side
 pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
+pub use foresight::{Foreseen, Foresight, ItemGroup, next_items};
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};

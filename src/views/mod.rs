@@ -14,6 +14,7 @@ mod compare;
 mod evaluation;
 mod exported;
 mod flips;
+mod foreseen;
 mod gate;
 mod gate_costs;
 mod gate_decide;
@@ -28,6 +29,7 @@ mod leaderboard;
 mod model_names;
 mod news;
 mod pair_table;
+mod question_groups;
 mod reasons;
 mod run;
 mod run_turn;
@@ -56,6 +58,7 @@ pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Lead
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
+pub use foreseen::{ForeseenArm, ForeseenVerdict};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate};
 pub use gate_costs::GateCost;
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
@@ -76,6 +79,7 @@ pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
+pub use question_groups::question_groups;
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
@@ -101,4 +105,4 @@ pub use crate::inference::{
     Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
     StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{Foreseen, GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{
-    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Repeated, Resources, Run, Unit, Usage,
-    standing_of_each,
+    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Repeated, Resources, Run, RunStatus, Unit,
+    Usage, standing_of_each,
 };
 use crate::inference::{Arm, Money, cost, counts, interval_of_run, money, tokens};
 use crate::stats::Interval;
@@ -328,7 +328,9 @@ fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
 /// Builds the row of one run.
 pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
     let run = &row.run;
-    let counted = counts(row, matrix);
+    // A share of chosen items is no rate of the suite.
+    let has_rate = run.status != RunStatus::Partial;
+    let counted = counts(row, matrix).filter(|_| has_rate);
     RunLine {
         id: run.id.to_string(),
         suite: run.suite.clone(),
@@ -337,7 +339,7 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
         timestamp: run.timestamp,
         passed: counted.map(|(passed, _)| passed),
         total: counted.map(|(_, total)| total),
-        interval: interval_of_run(row, matrix),
+        interval: interval_of_run(row, matrix).filter(|_| has_rate),
         cost_usd: cost(row),
         cost: money(&[row]),
         tokens: tokens(row),

@@ -22,6 +22,7 @@ fn committed_schemas_are_up_to_date() {
             "agreement",
             "audit",
             "compare",
+            "foreseen",
             "gate",
             "gate-decide",
             "gate-plan",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{alive, check, contains, count_lines, go_on, is_kind, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
 use crate::support::Project;
@@ -119,6 +119,78 @@ fn eight_straight_wins_end_the_repeats() {
     begun(&project, &arguments, 43);
     assert_eq!(project.run(["run", "--resume", "--quiet"]).code, 0);
     assert_eq!(kept(&project, "results"), runs);
+}
+
+#[test]
+fn chosen_questions_foresee_a_winner() {
+    let project = quiz(120);
+    let arguments = ["run", "quiz", "--agent", "bad,good", "--until", "decided", "--seed", "3", "--format", "json"];
+    let done = project.run(arguments);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let answer: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    crate::schema::validate("foreseen", &answer).expect("it keeps to its schema");
+    assert_eq!((&answer["verdict"], &answer["asked"], &answer["questions"]), (&"second_wins".into(), &20.into(), &120.into()));
+    assert_eq!((&answer["arms"][0]["passed_alone"], &answer["arms"][1]["passed_alone"]), (&0.into(), &20.into()));
+    let runs = kept(&project, "results");
+    for run in runs.values() {
+        assert_eq!((run.items.len(), &run.header["status"]), (20, &"partial".into()));
+        assert_eq!(run.header["error"], "20 of 120 questions were asked, chosen to decide between two arms");
+        assert!(run.header.get("shared_tests_passed").is_none() && run.header.get("scores").is_none(), "no rate: {}", run.header);
+    }
+    let ids = |agent: &str| -> Vec<Value> { runs[&(agent.to_owned(), 1)].items.iter().map(|item| item["item"].clone()).collect() };
+    assert_eq!(ids("good"), ids("bad"));
+
+    // A batch that is named says the same again, and boards do not count its runs.
+    let id = only_plan(&project, "results")["id"].as_str().expect("an id").to_owned();
+    let again = project.run(["run", "--resume", &id]);
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&again.stdout).contains("good wins: of 20 of 120 questions, good alone passed 20, bad alone passed 0."));
+    let board = project.run(["leaderboard"]);
+    assert!(!board.stdout.contains("100%"), "{}", board.stdout);
+
+    // Killed between blocks or in the middle of one, it chooses the same questions.
+    for items in [3, 33] {
+        let project = quiz(120);
+        let slow = ["run", "quiz", "--agent", "asked,good", "--until", "decided", "--seed", "3"];
+        let expected = undisturbed(&project, &slow);
+        assert!(expected.values().all(|run| run.items.len() < 120), "equal arms are foreseen to stay equal");
+        begun(&project, &slow, items);
+        go_on(&project, &slow);
+        check(&project, "results", &expected);
+    }
+}
+
+#[test]
+fn chosen_questions_begin_where_earlier_arms_differed() {
+    let project = quiz(120);
+    // Half of the questions are too easy to separate anybody.
+    let answers = (0..120).map(|number| json!({"item": format!("q{number:02}"), "answer": format!("<answer>{}</answer>", if number < 60 { "two" } else { "one" })}));
+    project.file("bad.jsonl", crate::support::lines(answers));
+    assert_eq!(project.run(["run", "quiz", "--agent", "good,bad", "--quiet"]).code, 0);
+    let done = project.run(["run", "quiz", "--agent", "good,bad", "--until", "decided", "--seed", "3"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let plan = project.files("results/batches").into_iter().map(|file| project.read(&file)).find(|plan| plan.contains("question_groups"));
+    let plan: Value = serde_json::from_str(&plan.expect("a plan with groups")).expect("JSON");
+    assert_eq!(plan["question_groups"], format!("{}{}", "e".repeat(60), "c".repeat(60)));
+    let asked = count_lines(&project.path(&format!("results/{}/items.jsonl", plan["runs"][0]["id"].as_str().expect("an id"))));
+    assert!(asked < 60, "{asked} of 120");
+}
+
+#[test]
+fn few_or_dependent_questions_and_limits_need_whole_runs() {
+    let whole = |project: &Project, more: &[&str]| {
+        let arguments = ["run", "quiz", "--agent", "good,bad", "--until", "decided", "--seed", "3", "--quiet"];
+        let done = project.run(arguments.into_iter().chain(more.iter().copied()));
+        assert!(done.code <= 1, "{}", done.stderr);
+        kept(project, "results").values().all(|run| run.header["status"] == "completed")
+    };
+    assert!(whole(&quiz(59), &[]));
+    assert!(whole(&quiz(60), &["--max-runs", "8"]));
+    assert!(whole(&quiz(60), &["--fail-under", "50"]));
+    let clustered = quiz(60);
+    clustered.file("questions.yaml", clustered.read("questions.yaml").replace(", category:", ", cluster: passage, category:"));
+    assert!(whole(&clustered, &[]));
+    assert!(!whole(&quiz(60), &[]));
 }
 
 #[test]
