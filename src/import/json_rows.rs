@@ -190,8 +190,21 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        let slot = self.branch.slot().filter(|_| !self.is_row);
+        let leaf = Branch::leaf();
+        let (mut item, mut items) = ([Cell::default()], Vec::new());
+        // The first item that is not yes or no decides.
+        while slot.is_some() && items.last() != Some(&None) {
+            let pick = Pick { branch: &leaf, cells: &mut item, names: None, is_row: false };
+            if list.next_element_seed(pick)?.is_none() {
+                break;
+            }
+            items.push(item[0].flag());
+        }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        self.set(CellKind::Compound, "");
+        if let Some(slot) = slot {
+            self.cells[slot].set_list(items);
+        }
         Ok(false)
     }
 
