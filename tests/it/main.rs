@@ -20,6 +20,7 @@ mod code_runs;
 mod columns;
 mod comparability;
 mod compare;
+mod completions;
 mod configuration_schema;
 mod doctor;
 mod documented;
