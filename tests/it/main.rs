@@ -78,6 +78,7 @@ mod site;
 mod sql_export;
 mod store;
 mod suite_pages;
+mod suite_schema;
 mod suites;
 mod support;
 mod surfaces;
