@@ -116,7 +116,7 @@ var evalreportPairs = (function () {
       var codes = texts.get(column);
       return codes && table.tools[a] === table.tools[b] && codes[a] && codes[b] && codes[a] !== codes[b];
     }
-    var found = { shared: 0, both: 0, neither: 0, onlyA: [], onlyB: [], isBinary: true, changed: 0 };
+    var found = { shared: 0, both: 0, neither: 0, onlyA: [], onlyB: [], isBinary: true, changed: 0 }, sums = [0, 0];
     // By the rates of an item: of single outcomes, a higher rate means that only that arm passed.
     function item(columns) {
       var rates = [0, 0], used = 0, first = -1;
@@ -131,6 +131,7 @@ var evalreportPairs = (function () {
       });
       if (!used) return;
       found.shared += 1;
+      sums = [sums[0] + rates[0] / used, sums[1] + rates[1] / used];
       if (used > 1) found.isBinary = false;
       var ahead = (rates[0] - rates[1]) / used;
       if (ahead > SAME) found.onlyA.push(first);
@@ -142,9 +143,16 @@ var evalreportPairs = (function () {
     else for (var column = 0; column < table.columns; column += 1) item([column]);
     var place = placeOfPair(table, a, b);
     found.way = table.ways.charAt(place);
+    // The verdict's letter, with the arm ahead as seen here.
+    var letter = (table.verdicts || "").charAt(place), side = letter ? "afbg".indexOf(letter) : -1;
+    found.verdict = side < 0 ? letter : side % 2 ? "f" : "w";
+    if (side >= 0) found.ahead = (side > 1) !== (a > b) ? 1 : 0;
+    found.sign = table.signs && table.signs[letter];
+    if (found.shared) found.rates = [sums[0] / found.shared, sums[1] / found.shared];
     if (table.totals) {
       var one = table.totals[a], other = table.totals[b];
       found.totals = [one, other];
+      found.rates = [one[0] / one[1], other[0] / other[1]];
       found.shared = Math.min(one[1], other[1]);
       if (found.way === "c") {
         found.difference = one[0] / one[1] - other[0] / other[1];
@@ -171,6 +179,9 @@ var evalreportPairs = (function () {
       found.interval = tango(found.onlyA.length, found.onlyB.length, found.shared, table.z);
       found.p = mcnemar(found.onlyA.length, found.onlyB.length);
     }
+    // Rates over runs may have other weights than those over items: only rates that make the difference stand beside it.
+    if (found.rates && !(Math.abs(found.rates[0] - found.rates[1] - found.difference) < 1e-6)) found.rates = undefined;
+    if (found.ahead === undefined) found.ahead = found.difference < 0 ? 1 : 0;
     return found;
   }
 
@@ -211,6 +222,13 @@ var evalreportPairs = (function () {
     var value = Math.abs(share * 100), decimals = places(n);
     while (value > 0 && decimals < 6 && Number(value.toFixed(decimals)) === 0) decimals += 1;
     return (share < 0 ? "−" : share > 0 ? "+" : "") + value.toFixed(decimals);
+  }
+  // Never rounds to 0% or 100%.
+  function percent(share, n) {
+    var decimals = places(n);
+    function is(end) { return Number((100 * share).toFixed(decimals)) === end; }
+    while (share > 0 && share < 1 && decimals < 6 && (is(0) || is(100))) decimals += 1;
+    return (100 * share).toFixed(decimals) + "%";
   }
   function chance(p) {
     if (p < 0.001) return "p < 0.001";
@@ -432,6 +450,31 @@ var evalreportPairs = (function () {
     return whole;
   }
 
+  // The answer in the words of the pages that the program makes: who wins and by how much, or why nobody does.
+  function answer(found, labels) {
+    var first = named(labels[found.ahead]), second = named(labels[1 - found.ahead]), n = found.shared;
+    var rates = found.rates && [found.rates[found.ahead], found.rates[1 - found.ahead]].map(function (rate) { return percent(rate, n); });
+    var by = found.difference ? " (" + points(Math.abs(found.difference), n) + " pp)" : "";
+    var both = rates ? [": " + rates[0] + " vs " + rates[1] + by] : [" vs ", second, by];
+    var each = rates ? [first, " " + rates[0] + ", ", second, " " + rates[1]] : [first, " and ", second];
+    var same = [first, " and ", second, " both have " + (rates ? rates[0] : "the same pass rate")];
+    switch (found.verdict) {
+      case "w": return [first, " wins"].concat(both);
+      case "f": return [first, " is ahead in every run"].concat(both);
+      case "t": return ["Tie: "].concat(same);
+      case "e": return ["Equivalent within " + Number((100 * table.margin).toFixed(2)) + " pp: "].concat(each);
+      case "x": return ["Not comparable: ", first, " and ", second];
+      case "n": return ["Nothing to compare between ", first, " and ", second];
+      default: return ["No winner yet: "].concat(found.difference === 0 ? same : each.concat(by));
+    }
+  }
+  function signed(sign) {
+    var made = make("span", { "class": "state " + sign[1] }), svg = draw("svg", { width: 12, height: 12, viewBox: "0 0 12 12", "aria-hidden": "true" });
+    svg.appendChild(draw("path", { "fill-rule": "evenodd", d: sign[2] }));
+    made.append(svg, sign[0]);
+    return made;
+  }
+
   function show() {
     var a = selects[0].selectedIndex, b = selects[1].selectedIndex;
     var heading = document.getElementById("any-answer"), state = document.getElementById("any-state");
@@ -453,25 +496,21 @@ var evalreportPairs = (function () {
     if (page) {
       note.append("The program compared this pair. ", make("a", { href: page[2] }, "Its page has the verdict, costs and answers."));
     } else {
-      note.append("Not adjusted for choosing this pair: among many pairs some differ by chance. The verdicts of the suite are adjusted for that.");
+      note.append("The verdict is adjusted for all pairs of the suite. The interval and p are of this pair alone, not adjusted: among many pairs some differ by chance.");
+    }
+    heading.append.apply(heading, answer(found, labels).concat(" on ", named(table.suite)));
+    if (found.sign) {
+      state.textContent = "";
+      state.appendChild(signed(found.sign));
+      state.hidden = false;
     }
     if (!found.shared) {
-      heading.append("No shared " + table.word + ": ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
-      shown.append(note);
+      shown.append(make("p", { "class": "empty" }, "No shared " + table.word + "."), note);
       return;
     }
     if (found.way === "x") {
-      heading.append(named(labels[0]), " and ", named(labels[1]), " cannot be compared on ", named(table.suite));
       note.append(" " + (found.reason ? "Reason: " + found.reason + ". " : "") + "The counts below are of " + (found.totals ? "each arm's runs." : "the " + table.word + " that both have."));
-    } else if (!has) {
-      heading.append("Counts only: ", named(labels[0]), " and ", named(labels[1]), " on ", named(table.suite));
-    } else if (found.difference === 0) {
-      heading.append(named(labels[0]), " and ", named(labels[1]), " have the same pass rate on ", named(table.suite));
-    } else {
-      var ahead = found.difference < 0 ? 1 : 0;
-      heading.append(named(labels[ahead]), " leads ", named(labels[1 - ahead]), " by " + points(Math.abs(found.difference), found.shared).slice(1) + " pp on ", named(table.suite));
     }
-    if (!page) { state.textContent = ""; state.appendChild(make("span", { "class": "state is-nothing" }, "not adjusted")); state.hidden = false; }
     var said = make("p");
     if (found.totals) {
       labels.forEach(function (label, which) {
@@ -486,7 +525,7 @@ var evalreportPairs = (function () {
     if (has) {
       var test = found.way === "o" ? found.method : found.totals ? "Fisher's exact test" : "exact McNemar test";
       if (found.interval) said.append(" 95% CI " + points(found.interval.low, found.shared) + " to " + points(found.interval.high, found.shared) + " pp" + (found.way === "o" ? "" : found.totals ? " (Newcombe)" : " (Tango)") + (found.p === undefined ? "." : ","));
-      if (found.p !== undefined) said.append(" " + chance(found.p) + (found.interval ? "" : " of this pair") + " (" + test + ", this pair alone).");
+      if (found.p !== undefined) said.append(" " + chance(found.p) + (found.interval ? "" : " of this pair") + " (" + test + ", this pair alone, not adjusted).");
       else if (test) said.append(" Method: " + test + ".");
     } else if (found.way === "o") {
       said.append(found.method ? " No difference is known: " + found.method + "." : " The suite has too many pairs for figures of each: evalreport compare has this one.");

@@ -8,13 +8,14 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::domain::{Run, visible};
+use crate::views::{Runnable, RunnableAgent, RunnableSuite, RunnableTask};
 use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::{Arguments, Completions, Shell};
 use super::failure::Failure;
 use super::selection::LAST;
 use super::settings::Settings;
-use super::{examples, exit_code, help, output};
+use super::{examples, exit_code, help, output, runnable};
 
 /// The variable with which a shell asks for completions.
 const ASKED: &str = "COMPLETE";
@@ -43,7 +44,7 @@ pub(super) fn answer(words: &[OsString]) -> bool {
     completions.try_complete(words.iter().cloned(), here.as_deref()).is_ok_and(|is_answered| is_answered)
 }
 
-/// The arguments whose values are in the results or in the documentation, by their ids.
+/// The arguments whose values are in the configuration, the results or the documentation, by their ids.
 fn knowing(command: clap::Command) -> clap::Command {
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.iter().fold(command, |command, name| {
@@ -59,7 +60,19 @@ fn knowing(command: clap::Command) -> clap::Command {
 
 fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCandidate>> {
     Some(match (command, argument) {
-        // Their approaches and models are those of the configuration, and of a table's columns.
+        ("run", "what") => || {
+            let of_suite = |suite: RunnableSuite| (suite.suite, suite.description);
+            let of_task = |task: RunnableTask| (task.task, Some(format!("questions of {}", task.suite)));
+            of_runnable(|all| all.suites.into_iter().map(of_suite).chain(all.tasks.into_iter().map(of_task)).collect())
+        },
+        ("run", "approach") => || of_runnable(|all| all.approaches.into_iter().map(|one| (one.approach, one.name)).collect()),
+        ("run" | "eval" | "judge", "agent") => || of_runnable(|all| all.agents.into_iter().map(|one| (one.agent, one.model)).collect()),
+        ("run" | "eval", "model") => || {
+            let of_agent = |agent: RunnableAgent| Some((agent.model?, Some(format!("of agent {}", agent.agent))));
+            let of_task = |task: RunnableTask| Some((task.model?, Some(format!("of task {}", task.task))));
+            of_runnable(|all| all.agents.into_iter().filter_map(of_agent).chain(all.tasks.into_iter().filter_map(of_task)).collect())
+        },
+        // The names in a table are its own, and those of a suite that `eval` makes are new.
         ("run" | "eval" | "import", _) => return None,
         ("compare", "what") => || of_results(|results| names(results, |run| &run.suite).into_iter().chain(ids(results)).collect()),
         (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
@@ -71,6 +84,14 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
         ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
         _ => return None,
     })
+}
+
+/// Returns names of what can be run here, each once, with what is told of it.
+fn of_runnable(names: impl Fn(Runnable) -> Vec<(String, Option<String>)>) -> Vec<CompletionCandidate> {
+    let found = settings().and_then(|settings| runnable::look(&settings, &[]).ok()).map(names).unwrap_or_default();
+    let mut known = BTreeSet::new();
+    let new = found.into_iter().filter(|(name, _)| !name.is_empty() && visible(name) == *name && known.insert(name.clone()));
+    new.map(|(name, about)| CompletionCandidate::new(name).help(about.map(|about| visible(&about).into()))).collect()
 }
 
 fn of_results(candidates: impl Fn(&Warehouse) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
@@ -95,7 +116,10 @@ fn ids(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
 
 /// Opens the results of this folder. `None` if they cannot be read: a completion is no place for messages.
 fn warehouse() -> Option<Warehouse> {
+    Warehouse::open(&settings()?.options(), &Progress::SILENT).ok()
+}
+
+fn settings() -> Option<Settings> {
     let arguments = Arguments::try_parse_from(["evalreport", "list", "--quiet"]).ok()?;
-    let settings = Settings::new(&arguments.global).ok()?;
-    Warehouse::open(&settings.options(), &Progress::SILENT).ok()
+    Settings::new(&arguments.global).ok()
 }

@@ -232,7 +232,7 @@ fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
             output::say(
                 settings,
                 &format!(
-                    "note: {}: {} is stated as {}, and recomputed as {}",
+                    "note: {}: {} is published as {}, and recomputed as {}",
                     shown(Path::new(&source.file)),
                     visible(&one.figure),
                     import::figure(one.stated, one.unit),

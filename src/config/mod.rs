@@ -98,13 +98,9 @@ pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
         fields.note("verification", || verification);
         drop(read_fields(fields));
     });
-    let mut schema = form.schema();
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    schema["$id"] = format!("https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{SCHEMA}.json", repository.trim()).into();
-    schema["title"] = "Configuration of evalreport".into();
-    schema["description"] =
-        "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.".into();
-    schema
+    let description =
+        "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.";
+    form.file_schema(SCHEMA, repository, "Configuration of evalreport", description)
 }
 
 /// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.

@@ -36,6 +36,8 @@ pub enum Form {
     Known(Vec<(&'static str, Form)>, Option<Box<Form>>),
     Map(Shape),
     OneOf(Vec<Form>),
+    /// As at this key of the file, for values that hold others of their kind.
+    Like(&'static str),
 }
 
 impl Form {
@@ -45,6 +47,16 @@ impl Form {
 
     pub fn named(form: Self) -> Self {
         Self::Named(Box::new(form))
+    }
+
+    /// Returns the schema of a file for editors. `name` is that of the schema, and `repository`, as `owner/name`, has its address.
+    pub fn file_schema(&self, name: &str, repository: &str, title: &str, description: &str) -> Value {
+        let mut schema = self.schema();
+        schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+        schema["$id"] = format!("https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{name}.json", repository.trim()).into();
+        schema["title"] = title.into();
+        schema["description"] = description.into();
+        schema
     }
 
     /// Returns the schema of the value.
@@ -70,6 +82,7 @@ impl Form {
                 json!({"type": "object", "properties": properties, "additionalProperties": others})
             }
             Self::Map(shape) => shape.schema(),
+            Self::Like(key) => json!({"$ref": format!("#/properties/{key}")}),
             Self::OneOf(forms) => json!({"anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>()}),
         }
     }

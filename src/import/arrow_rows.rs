@@ -229,7 +229,16 @@ fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
             TimeUnit::Nanosecond => set_time::<TimestampNanosecondType>(array, row, cell),
         },
         DataType::Null => cell.set(CellKind::Null, ""),
+        DataType::List(_) => set_list(&array.as_list::<i32>().value(row), cell),
+        DataType::LargeList(_) => set_list(&array.as_list::<i64>().value(row), cell),
         _ => cell.set(CellKind::Compound, ""),
+    }
+}
+
+fn set_list(items: &ArrayRef, cell: &mut Cell) {
+    match items.as_boolean_opt() {
+        Some(items) => cell.set_list(items.iter()),
+        None => cell.set(CellKind::Compound, ""),
     }
 }
 

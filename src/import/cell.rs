@@ -18,7 +18,7 @@ pub(super) enum CellKind {
     Text,
     Number,
     Boolean,
-    /// A list or an object where one value is expected.
+    /// A list or an object where one value is expected. Only a list of yes and no has a text.
     Compound,
     /// The row has the column twice, with different values.
     Ambiguous,
@@ -27,6 +27,9 @@ pub(super) enum CellKind {
     /// A formula whose value the workbook does not have.
     Uncomputed,
 }
+
+/// Maximum number of attempts at an item in one cell.
+pub(super) const MOST_TRIES: usize = 1000;
 
 /// A reused buffer: reading ten million rows allocates only when a text is longer than any before it.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +47,24 @@ impl Cell {
         self.kind = kind;
         self.text.clear();
         self.text.push_str(text);
+    }
+
+    /// Sets a list. It has a text if it is short and each item is yes or no, because these may be the outcomes of attempts: `[true, false]`.
+    pub fn set_list(&mut self, items: impl IntoIterator<Item = Option<bool>>) {
+        self.set(CellKind::Compound, "");
+        for (number, item) in items.into_iter().enumerate() {
+            let Some(item) = item.filter(|_| number < MOST_TRIES) else { return self.text.clear() };
+            self.text.push_str(if self.text.is_empty() { "[" } else { ", " });
+            self.text.push_str(if item { "true" } else { "false" });
+        }
+        if !self.text.is_empty() {
+            self.text.push(']');
+        }
+    }
+
+    /// Returns a value that is yes or no.
+    pub fn flag(&self) -> Option<bool> {
+        (self.kind == CellKind::Boolean).then_some(self.text == "true")
     }
 
     pub fn set_bytes(&mut self, bytes: &[u8]) {

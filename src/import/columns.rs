@@ -31,6 +31,11 @@ pub(super) struct Branch {
 }
 
 impl Branch {
+    /// Returns the branch of a single value, which goes to the first cell.
+    pub const fn leaf() -> Self {
+        Self { keys: Vec::new(), slot: Some(0) }
+    }
+
     fn child(&mut self, key: &str) -> &mut Self {
         let place = self.keys.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
             self.keys.push((key.to_owned(), Self::default()));

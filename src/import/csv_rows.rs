@@ -12,6 +12,8 @@ use super::titles::Header;
 
 /// Read size of the CSV reader. A record may exceed the limit by this much.
 const BUFFER_BYTES: usize = 64 << 10;
+/// Delimiter of columns that are aligned with blanks: any number of them parts two cells, and no cell is empty.
+pub(super) const BLANK: u8 = b' ';
 
 /// Reads a CSV file. Calls `ready` when the header is known; a problem that it returns stops the reading.
 pub(super) fn read_csv(
@@ -34,9 +36,13 @@ pub(super) fn read_csv(
         let line = reader.position().line();
         match reader.read_byte_record(record) {
             Ok(false) => Ok(None),
-            // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
             Ok(true) => {
-                Ok(Some(record.position().map_or(line, csv::Position::line) + u64::from(after_header && has_returns.get() == Some(true))))
+                let place = record.position().map_or(line, csv::Position::line);
+                if delimiter == BLANK {
+                    *record = record.iter().filter(|cell| !cell.is_empty()).collect();
+                }
+                // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
+                Ok(Some(place + u64::from(after_header && has_returns.get() == Some(true))))
             }
             Err(error) => match error.into_kind() {
                 csv::ErrorKind::Io(error) if left.get() == 0 => {
@@ -73,9 +79,12 @@ pub(super) fn read_csv(
 
     let mut cells = rows.columns.cells();
     while let Some(line) = next(&mut record, rows)? {
-        // A row may end before cells that are empty, and may go on with empty ones. One that lacks half of its cells is damaged.
-        let is_short =
-            record.len() < width && record.len() * 2 > width && !record.iter().any(|field| memchr::memchr(b'\n', field).is_some());
+        // A row may end before cells that are empty, and may go on with empty ones. One that lacks half of its cells is damaged. Between
+        // blanks, any cell may be the empty one.
+        let is_short = delimiter != BLANK
+            && record.len() < width
+            && record.len() * 2 > width
+            && !record.iter().any(|field| memchr::memchr(b'\n', field).is_some());
         let is_fit = record.len() == width || is_short || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty));
         if !is_fit {
             let lines = record.iter().map(|field| memchr::memchr_iter(b'\n', field).count()).sum::<usize>();

@@ -5,14 +5,14 @@
 use std::fmt;
 use std::io::{self, BufRead};
 
-use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::domain::visible;
+use crate::results::LineReader;
 
-use super::cell::{Cell, CellKind, Refused};
+use super::cell::{Cell, CellKind, MOST_TRIES, Refused};
 use super::columns::Branch;
-use super::json_scanner::{List, Next, Scanner};
+use super::json_scanner::{Next, Parts, Scanner};
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 
 /// Number of rows whose columns are all noted by name. In later rows only the wanted columns are.
@@ -22,7 +22,6 @@ const ROWS_ASKED_FOR_NAMES: u64 = 1000;
 pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
     let mut scanner = Scanner::of(input);
     let mut cells = rows.columns.cells();
-    scanner.skip_mark().map_err(|error| rows.io(None, &error))?;
     match scan(&mut scanner, path, rows, &mut cells) {
         Ok(()) => Ok(()),
         Err(Halt::Stop(stop)) => Err(stop),
@@ -32,51 +31,29 @@ pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows
 }
 
 /// Reads one object per line. An invalid line is refused; a last line that is cut off makes the file unreadable.
-pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result<(), Stop> {
+pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(), Stop> {
     let mut cells = rows.columns.cells();
-    let (mut line, mut number) = (Vec::new(), 0);
-    loop {
-        number += 1;
-        let (bytes, fits) = read_line(&mut input, &mut line).map_err(|error| rows.io(Some(number), &error))?;
-        if bytes == 0 {
-            return if number == 1 { Err(rows.unreadable(None, "is empty").into()) } else { Ok(()) };
-        }
-        let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line) } else { &line };
-        if !fits {
+    let mut lines = LineReader::of(input);
+    let mut number = 0;
+    while let Some(line) = lines.next_line().map_err(|error| rows.io(Some(number + 1), &error))? {
+        number = line.number as u64;
+        let Ok(text) = line.text else {
             rows.refuse(Some(number), too_long())?;
-        } else if !text.ends_with(b"\n") && is_cut_off(text) {
+            continue;
+        };
+        let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
+        if !line.is_ended && is_cut_off(text) {
             // Storing the whole lines would make short runs, which the complete file could not replace later.
             return Err(rows
                 .unreadable(Some(number), "is cut off in the middle of the JSON")
                 .with_hint("fetch the file again; nothing of it was stored")
                 .into());
-        } else if !text.iter().all(u8::is_ascii_whitespace) {
+        }
+        if !text.trim_ascii().is_empty() {
             take(text, Some(number), rows, &mut cells)?;
         }
     }
-}
-
-/// Reads up to and including the next line end. A line beyond the limit is skipped and not kept.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, bool)> {
-    line.clear();
-    let mut total = 0;
-    loop {
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let end = memchr(b'\n', buffer);
-        let used = end.map_or(buffer.len(), |end| end + 1);
-        total += used as u64;
-        if total <= MOST_RECORD_BYTES {
-            line.extend_from_slice(&buffer[..used]);
-        }
-        input.consume(used);
-        if end.is_some() || used == 0 {
-            return Ok((total, total <= MOST_RECORD_BYTES));
-        }
-    }
+    if number == 0 { Err(rows.unreadable(None, "is empty").into()) } else { Ok(()) }
 }
 
 fn is_cut_off(text: &[u8]) -> bool {
@@ -147,7 +124,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, is_row: true })
+        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, place: Place::Row })
     }
 }
 
@@ -156,7 +133,16 @@ struct Pick<'a> {
     branch: &'a Branch,
     cells: &'a mut [Cell],
     names: Option<&'a mut Vec<String>>,
-    is_row: bool,
+    place: Place,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Row,
+    Cell,
+    /// Part of a list that is a cell.
+    Item,
 }
 
 impl<'de> DeserializeSeed<'de> for Pick<'_> {
@@ -169,7 +155,7 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
 
 impl Pick<'_> {
     fn set(self, kind: CellKind, text: &str) {
-        if let Some(slot) = self.branch.slot().filter(|_| !self.is_row) {
+        if let Some(slot) = self.branch.slot().filter(|_| self.place != Place::Row) {
             self.cells[slot].set(kind, text);
         }
     }
@@ -213,8 +199,22 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        let slot = self.branch.slot().filter(|_| self.place == Place::Cell);
+        let leaf = Branch::leaf();
+        let (mut item, mut items) = ([Cell::default()], Vec::new());
+        // The first item that is not yes or no decides.
+        while slot.is_some() && items.last() != Some(&None) {
+            let pick = Pick { branch: &leaf, cells: &mut item, names: None, place: Place::Item };
+            if list.next_element_seed(pick)?.is_none() {
+                break;
+            }
+            items.push(item[0].flag().filter(|_| items.len() < MOST_TRIES));
+        }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        self.set(CellKind::Compound, "");
+        match slot {
+            Some(slot) => self.cells[slot].set_list(items),
+            None => self.set(CellKind::Compound, ""),
+        }
         Ok(false)
     }
 
@@ -222,14 +222,14 @@ impl<'de> Visitor<'de> for Pick<'_> {
         while let Some(branch) = map.next_key_seed(Key { branch: self.branch, names: self.names.as_deref_mut() })? {
             match branch {
                 Some(branch) => {
-                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, is_row: false })?;
+                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, place: Place::Cell })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        let is_row = self.is_row;
+        let is_row = self.place == Place::Row;
         self.set(CellKind::Compound, "");
         Ok(is_row)
     }
@@ -292,82 +292,58 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
         for key in path.split('.') {
             descend(scanner, key, path)?;
         }
-        return match scanner.next()? {
-            Some(b'[') => elements(scanner, rows, cells),
-            Some(_) => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
-            None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        return match scanner.more()? {
+            b'[' => elements(scanner, rows, cells),
+            _ => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
         };
     }
-    match scanner.next()? {
-        Some(b'[') => {
+    match scanner.more()? {
+        b'[' => {
             elements(scanner, rows, cells)?;
             if scanner.next()?.is_some() { Err(Halt::Wrong("goes on after the end of the list".to_owned())) } else { Ok(()) }
         }
-        Some(b'{') => {
+        b'{' => {
             let mut record = Vec::new();
             while scanner.next()?.is_some() {
                 element(scanner, &mut record, rows, cells)?;
             }
             Ok(())
         }
-        Some(_) => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
-        None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
     }
 }
 
 /// Goes to the value of `key` in the next object.
 fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
     let path = visible(path);
-    match scanner.next()? {
-        Some(b'{') => scanner.take(),
-        Some(_) => {
-            return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
-        }
-        None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+    if scanner.more()? != b'{' {
+        return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
     }
+    let mut entries = Parts::begin(scanner);
     let mut known = Vec::new();
-    let mut text = Vec::new();
     loop {
-        match scanner.next()? {
-            Some(b'"') => {}
-            Some(b',') => {
-                scanner.take();
-                continue;
+        match entries.entry(scanner)? {
+            Next::Value(found) if found == key => return Ok(()),
+            Next::Value(found) => {
+                if known.len() < 20 {
+                    known.push(format!("`{}`", visible(&found)));
+                }
+                scanner.skip()?;
             }
-            Some(b'}') => {
-                return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", "))));
-            }
-            Some(_) => return Err(Halt::Wrong("is not valid JSON: a key is missing".to_owned())),
-            None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+            Next::End => return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", ")))),
+            Next::Wrong(what) => return Err(Halt::Wrong(format!("is not valid JSON: {what}"))),
         }
-        text.clear();
-        scanner.value(Some(&mut text))?;
-        let found: String = serde_json::from_slice(&text).map_err(|error| Halt::Wrong(format!("is not valid JSON: {error}")))?;
-        if scanner.next()? != Some(b':') {
-            return Err(Halt::Wrong(format!("is not valid JSON: no `:` after the key `{}`", visible(&found))));
-        }
-        scanner.take();
-        if found == key {
-            return Ok(());
-        }
-        if known.len() < 20 {
-            known.push(format!("`{}`", visible(&found)));
-        }
-        scanner.next()?;
-        scanner.value(None)?;
     }
 }
 
 fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
-    let mut list = List::begin(scanner);
+    let mut list = Parts::begin(scanner);
     let mut record = Vec::new();
     loop {
-        let row = rows.count();
-        match list.next(scanner)? {
-            Next::Element => element(scanner, &mut record, rows, cells)?,
+        match list.element(scanner)? {
+            Next::Value(()) => element(scanner, &mut record, rows, cells)?,
             Next::End => return Ok(()),
-            Next::NoValue => return Err(Halt::Wrong(format!("is not a JSON list: no value after row {row}"))),
-            Next::NoComma => return Err(Halt::Wrong(format!("is not a JSON list: neither `,` nor `]` after row {row}"))),
+            Next::Wrong(what) => return Err(Halt::Wrong(format!("is not a JSON list: {what} after row {}", rows.count()))),
         }
     }
 }
@@ -375,7 +351,7 @@ fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &m
 fn element<R: BufRead>(scanner: &mut Scanner<R>, record: &mut Vec<u8>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
     let line = scanner.line;
     record.clear();
-    let fits = scanner.value(Some(record))?;
+    let fits = scanner.value(record)?;
     Ok(if fits { take(record, Some(line), rows, cells) } else { rows.refuse(Some(line), too_long()) }?)
 }
 
@@ -406,6 +382,28 @@ mod tests {
             None,
         );
         check(b"[]", None, &[], None);
+    }
+
+    #[test]
+    fn lists_of_yes_and_no_have_a_text() {
+        let text_of = |list: &str| {
+            let mut columns = super::super::columns::Columns::of(vec!["ok".to_owned()]);
+            let mut found = None;
+            let mut on_row = |row: &super::super::rows::Row<'_>| {
+                found = row.cells.as_ref().ok().map(|cells| (cells[0].kind, cells[0].text.clone()));
+                Ok(())
+            };
+            let json = format!("[{{\"ok\": {list}}}]");
+            read_json(json.as_bytes(), None, &mut Rows::new("f", &mut columns, &mut on_row)).expect("JSON");
+            let (kind, text) = found.expect("a row");
+            assert_eq!(kind, CellKind::Compound, "{list}");
+            text
+        };
+        assert_eq!(text_of("[true, false ,true]"), "[true, false, true]");
+        let nested = format!("[true, {}{}]", "[".repeat(5000), "]".repeat(5000));
+        for other in ["[]", "[true, 1]", "[\"true\"]", "[[true]]", "[true, null]", &nested, &format!("[true{}]", ", true".repeat(1000))] {
+            assert_eq!(text_of(other), "", "{}", &other[..other.len().min(20)]);
+        }
     }
 
     #[test]
@@ -449,7 +447,7 @@ mod tests {
         check(b"  ", None, &[], Some("f:1: is empty"));
         check(b"\"text\"", None, &[], Some("f:1: is neither a list nor objects"));
         check(b"[{\"id\":1},\n{\"id\":", None, &["1: 1|-|-"], Some("f:2: is cut off after row 1"));
-        check(b"[{\"id\":1} {\"id\":2}]", None, &["1: 1|-|-"], Some("f:1: is not a JSON list: neither `,` nor `]` after row 1"));
+        check(b"[{\"id\":1} {\"id\":2}]", None, &["1: 1|-|-"], Some("f:1: is not a JSON list: expected `,` or `]` after row 1"));
         check(b"[{\"id\":1}]]", None, &["1: 1|-|-"], Some("f:1: goes on after the end of the list"));
     }
 

@@ -1,9 +1,9 @@
 //! Finds where JSON values begin and end, by their brackets and quotes only, in input of any length.
 //!
 //! Parsing a whole value from memory is several times as fast as parsing byte by byte, and an invalid value does not affect others. So
-//! lists are split here. Only a block and the current element are in memory.
+//! lists and objects are split here. Only a block and the current value are in memory.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use memchr::{memchr_iter, memchr2};
 
@@ -14,23 +14,19 @@ pub(super) struct Scanner<R> {
     input: R,
     /// The line of the next byte, from 1.
     pub line: u64,
+    is_at_start: bool,
 }
 
 impl<R: BufRead> Scanner<R> {
     pub fn of(input: R) -> Self {
-        Self { input, line: 1 }
+        Self { input, line: 1, is_at_start: true }
     }
 
-    /// Skips a byte order mark.
-    pub fn skip_mark(&mut self) -> io::Result<()> {
-        if self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
+    /// Skips white space, and at the start a byte order mark. Returns the next byte without taking it.
+    pub fn next(&mut self) -> io::Result<Option<u8>> {
+        if std::mem::take(&mut self.is_at_start) && self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
             self.input.consume(3);
         }
-        Ok(())
-    }
-
-    /// Skips white space and returns the next byte without taking it.
-    pub fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
             let buffer = self.input.fill_buf()?;
             if buffer.is_empty() {
@@ -46,17 +42,21 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// Consumes the byte that [`Self::next`] returned.
-    pub fn take(&mut self) {
-        self.input.consume(1);
+    /// Returns the next byte like [`Self::next`]. The end of the input is [`io::ErrorKind::UnexpectedEof`].
+    pub fn more(&mut self) -> io::Result<u8> {
+        self.next()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Consumes the value that begins at the next byte, and copies it into `record` if given. Returns whether it fits there.
+    fn is_before_value(&mut self) -> io::Result<bool> {
+        Ok(!matches!(self.more()?, b',' | b':' | b']' | b'}'))
+    }
+
+    /// Consumes the value that begins at the next byte, and copies it into `record` if it fits there. Returns whether it does.
     ///
     /// # Errors
     ///
     /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the value.
-    pub fn value(&mut self, mut record: Option<&mut Vec<u8>>) -> io::Result<bool> {
+    pub fn value(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
         let mut state = Nesting::default();
         let mut fits = true;
         loop {
@@ -67,11 +67,9 @@ impl<R: BufRead> Scanner<R> {
             }
             let (used, is_complete) = state.advance(buffer);
             self.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
-            if let Some(record) = record.as_deref_mut() {
-                fits &= record.len() + used <= usize::try_from(MOST_RECORD_BYTES).unwrap_or(usize::MAX);
-                if fits {
-                    record.extend_from_slice(&buffer[..used]);
-                }
+            fits &= record.len() + used <= usize::try_from(MOST_RECORD_BYTES).unwrap_or(usize::MAX);
+            if fits {
+                record.extend_from_slice(&buffer[..used]);
             }
             self.input.consume(used);
             if is_complete {
@@ -79,50 +77,112 @@ impl<R: BufRead> Scanner<R> {
             }
         }
     }
+
+    /// Returns a reader of the value that begins at the next byte, which may have any length. The scanner goes on after what is read.
+    pub fn bytes(&mut self) -> ValueBytes<'_, R> {
+        ValueBytes { scanner: self, state: Nesting::default(), is_complete: false }
+    }
+
+    /// Consumes the value that begins at the next byte.
+    pub fn skip(&mut self) -> io::Result<()> {
+        io::copy(&mut self.bytes(), &mut io::sink()).map(drop)
+    }
 }
 
-/// A list whose opening bracket was taken: finds its elements.
-#[derive(Clone, Copy)]
-pub(super) struct List {
-    /// No element, and so no comma, came before.
+/// The bytes of one value. They end early if the input does.
+pub(super) struct ValueBytes<'s, R> {
+    scanner: &'s mut Scanner<R>,
+    state: Nesting,
+    is_complete: bool,
+}
+
+impl<R: BufRead> Read for ValueBytes<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.is_complete {
+            return Ok(0);
+        }
+        let buffer = self.scanner.input.fill_buf()?;
+        let (used, is_complete) = self.state.advance(&buffer[..buffer.len().min(into.len())]);
+        into[..used].copy_from_slice(&buffer[..used]);
+        self.is_complete = is_complete;
+        self.scanner.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
+        self.scanner.input.consume(used);
+        Ok(used)
+    }
+}
+
+/// The next part of a list or an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next<K> {
+    /// The scanner is before a value. In an object it has a key.
+    Value(K),
+    /// The closing bracket was taken.
+    End,
+    /// The input is not JSON; the text says what was expected.
+    Wrong(&'static str),
+}
+
+/// A list or an object being read.
+pub(super) struct Parts {
+    /// No part, and so no comma, came before.
     is_first: bool,
 }
 
-/// What comes next in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The scanner is before the element.
-    Element,
-    /// The closing bracket was taken.
-    End,
-    NoValue,
-    NoComma,
-}
-
-impl List {
+impl Parts {
     /// Takes the opening bracket, which is the next byte.
     pub fn begin<R: BufRead>(scanner: &mut Scanner<R>) -> Self {
-        scanner.take();
+        scanner.input.consume(1);
         Self { is_first: true }
     }
 
-    /// Goes to the next element.
+    /// Goes to the next element of a list.
     ///
     /// # Errors
     ///
     /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the list.
-    pub fn next<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next> {
-        let byte = |scanner: &mut Scanner<R>| scanner.next()?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
-        match byte(scanner)? {
-            b']' => {
-                scanner.take();
-                return Ok(Next::End);
-            }
-            _ if std::mem::take(&mut self.is_first) => {}
-            b',' => scanner.take(),
-            _ => return Ok(Next::NoComma),
+    pub fn element<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next<()>> {
+        Ok(match self.step(scanner, b']', "expected `,` or `]`")? {
+            Next::Value(()) if !scanner.is_before_value()? => Next::Wrong("expected value"),
+            next => next,
+        })
+    }
+
+    /// Goes to the value of the next entry of an object, and reads its key.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the object.
+    pub fn entry<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next<String>> {
+        match self.step(scanner, b'}', "expected `,` or `}`")? {
+            Next::Value(()) => {}
+            Next::End => return Ok(Next::End),
+            Next::Wrong(what) => return Ok(Next::Wrong(what)),
         }
-        Ok(if matches!(byte(scanner)?, b',' | b':' | b']' | b'}') { Next::NoValue } else { Next::Element })
+        if scanner.more()? != b'"' {
+            return Ok(Next::Wrong("key must be a string"));
+        }
+        let mut text = Vec::new();
+        let fits = scanner.value(&mut text)?;
+        let Some(key) = serde_json::from_slice(&text).ok().filter(|_| fits) else { return Ok(Next::Wrong("expected a key")) };
+        if scanner.more()? != b':' {
+            return Ok(Next::Wrong("expected `:`"));
+        }
+        scanner.input.consume(1);
+        Ok(if scanner.is_before_value()? { Next::Value(key) } else { Next::Wrong("expected value") })
+    }
+
+    /// Takes the comma before the next part, or the closing bracket.
+    fn step<R: BufRead>(&mut self, scanner: &mut Scanner<R>, end: u8, expected: &'static str) -> io::Result<Next<()>> {
+        let byte = scanner.more()?;
+        let is_first = std::mem::take(&mut self.is_first);
+        if byte != end && is_first {
+            return Ok(Next::Value(()));
+        }
+        if byte != end && byte != b',' {
+            return Ok(Next::Wrong(expected));
+        }
+        scanner.input.consume(1);
+        Ok(if byte == end { Next::End } else { Next::Value(()) })
     }
 }
 
@@ -188,20 +248,58 @@ mod tests {
 
     #[test]
     fn values_end_where_they_end_wherever_the_blocks_do() {
-        let text = br#"{"a\\\"": ["\\", "}]"], "b": -1.5} -Infinity, "x\"" [[1], {}]"#;
+        let text = br#"[{"a\\\"": ["\\", "}]"], "b": -1.5} ,-Infinity, "x\"" , [[1], {}]] "#;
+        let expected = [r#"{"a\\\"": ["\\", "}]"], "b": -1.5}"#, "-Infinity", r#""x\"""#, "[[1], {}]"];
         for capacity in 1..text.len() {
-            let mut scanner = Scanner::of(BufReader::with_capacity(capacity, &text[..]));
-            let mut found = Vec::new();
-            while let Some(byte) = scanner.next().expect("it is in memory") {
-                if byte == b',' {
-                    scanner.take();
-                    continue;
+            for is_streamed in [false, true] {
+                let mut scanner = Scanner::of(BufReader::with_capacity(capacity, &text[..]));
+                assert_eq!(scanner.next().expect("it is in memory"), Some(b'['));
+                let (mut list, mut found) = (Parts::begin(&mut scanner), Vec::new());
+                while list.element(&mut scanner).expect("it is in memory") == Next::Value(()) {
+                    let mut value = Vec::new();
+                    if is_streamed {
+                        // A block of the reader ends at another place than one of the scanner.
+                        let mut blocks = BufReader::with_capacity(3, scanner.bytes());
+                        blocks.read_to_end(&mut value).expect("it is in memory");
+                    } else {
+                        assert!(scanner.value(&mut value).expect("it is whole"));
+                    }
+                    found.push(String::from_utf8(value).expect("text"));
                 }
-                let mut value = Vec::new();
-                assert!(scanner.value(Some(&mut value)).expect("it is whole"));
-                found.push(String::from_utf8(value).expect("text"));
+                assert_eq!(found, expected, "{capacity} {is_streamed}");
+                assert_eq!(scanner.next().expect("it is in memory"), None);
             }
-            assert_eq!(found, [r#"{"a\\\"": ["\\", "}]"], "b": -1.5}"#, "-Infinity", r#""x\"""#, "[[1], {}]"], "{capacity}");
+        }
+    }
+
+    #[test]
+    fn entries_have_keys() {
+        let entries = |text: &str| {
+            let mut scanner = Scanner::of(text.as_bytes());
+            scanner.next().expect("it is in memory");
+            let (mut object, mut found) = (Parts::begin(&mut scanner), Vec::new());
+            loop {
+                match object.entry(&mut scanner) {
+                    Ok(Next::Value(key)) => found.push(key),
+                    Ok(Next::End) => return found.join("|"),
+                    Ok(Next::Wrong(what)) => return what.to_owned(),
+                    Err(error) => return error.kind().to_string(),
+                }
+                scanner.skip().expect("it is in memory");
+            }
+        };
+        for (text, expected) in [
+            ("\u{feff} {}", ""),
+            (r#"{"a": 1 , "b\"\u00e9":{"c": [2]} }"#, "a|b\"é"),
+            (r#"{"a": 1 "b": 2}"#, "expected `,` or `}`"),
+            (r#"{"a": 1,}"#, "key must be a string"),
+            (r#"{"a" 1}"#, "expected `:`"),
+            (r#"{"a": ,}"#, "expected value"),
+            (r#"{"\x": 1}"#, "expected a key"),
+            (r#"{"a": [1"#, "unexpected end of file"),
+            (r#"{"a"#, "unexpected end of file"),
+        ] {
+            assert_eq!(entries(text), expected, "{text}");
         }
     }
 }

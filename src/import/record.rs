@@ -165,7 +165,7 @@ pub(super) fn merge(known: &mut Run, other: Run) -> Result<(), Refused> {
                 return Err(differs("scores"));
             }
             if !known.stated.is_empty() && !other.stated.is_empty() && known.stated != other.stated {
-                return Err(differs("stated figures"));
+                return Err(differs("published figures"));
             }
             $(if known.$field.is_none() {
                 known.$field = other.$field;

@@ -8,6 +8,7 @@ use crate::results::StoreError;
 
 use super::cell::{Cell, CellKind};
 use super::columns::Columns;
+use super::csv_rows::BLANK;
 use super::encoding::Encoding;
 use super::layout::Layout;
 use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
@@ -105,9 +106,16 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
         (Format::Csv | Format::Tsv, Input::Text(mut text)) => {
             let mut head = Vec::new();
             text.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| Problem::in_file(&label, error.to_string()))?;
-            let (delimiter, header) = grid(&head, if format == Format::Tsv { b'\t' } else { b',' });
-            let is_usual = delimiter == if format == Format::Tsv { b'\t' } else { b',' };
-            let layout = Layout { delimiter: (!is_usual).then_some(delimiter), header, ..layout };
+            let usual = if format == Format::Tsv { b'\t' } else { b',' };
+            let (delimiter, header) = grid(&head, usual);
+            if delimiter == usual && is_aligned(&head) {
+                let problem = Problem::in_file(
+                    &label,
+                    "has columns aligned with blanks, and not as many words in each line: a cell may be empty or have several words",
+                );
+                return Err(problem.with_hint("convert it to CSV; pandas does: `pandas.read_fwf(FILE).to_csv(OTHER, index=False)`").into());
+            }
+            let layout = Layout { delimiter: (delimiter != usual).then_some(delimiter), header, ..layout };
             let whole: Box<dyn BufRead> = Box::new(std::io::BufReader::new(std::io::Cursor::new(head).chain(text)));
             Ok(vec![Sample::of_rows(&label, format, Input::Text(whole), layout)?])
         }
@@ -176,7 +184,7 @@ impl Sample {
                 for (place, _) in cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Uncomputed) {
                     *uncomputed.entry(place).or_default() += 1;
                 }
-                compound.extend(cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Compound).map(|(place, _)| place));
+                compound.extend(cells.iter().enumerate().filter(|(_, cell)| is_compound(cell)).map(|(place, _)| place));
                 found.push(cells.iter().map(text_of).collect());
             }
             Ok(())
@@ -228,9 +236,16 @@ impl Sample {
 
 fn text_of(cell: &Cell) -> Option<String> {
     match cell.kind {
-        CellKind::Text | CellKind::Number | CellKind::Boolean => Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty()),
-        CellKind::Absent | CellKind::Null | CellKind::Compound | CellKind::Ambiguous | CellKind::Invalid | CellKind::Uncomputed => None,
+        CellKind::Text | CellKind::Number | CellKind::Boolean | CellKind::Compound => {
+            Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty())
+        }
+        CellKind::Absent | CellKind::Null | CellKind::Ambiguous | CellKind::Invalid | CellKind::Uncomputed => None,
     }
+}
+
+/// Returns whether a cell is a list or an object without a text.
+fn is_compound(cell: &Cell) -> bool {
+    cell.kind == CellKind::Compound && cell.text.is_empty()
 }
 
 fn filled_of(line: &[String]) -> usize {
@@ -259,9 +274,43 @@ fn grid(head: &[u8], usual: u8) -> (u8, Header) {
         }
     }
     let (_, width) = fit(&best.1);
+    // Cells that blanks part have no blank in them if all lines have as many as the first.
+    if width == 0
+        && let words = words_of_lines(head)
+        && words.len() > 1
+        && words.iter().all(|line| line.len() > 1 && line.len() == words[0].len())
+    {
+        return (BLANK, Header::default());
+    }
     // A line of another width is not the header, however many cells it fills.
     let filled: Vec<usize> = best.1.iter().map(|line| if line.len() == width { filled_of(line) } else { 0 }).collect();
     (best.0, Header::of(&filled, &best.1))
+}
+
+/// Splits the first lines at their blanks.
+fn words_of_lines(head: &[u8]) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().delimiter(BLANK).has_headers(false).flexible(true).from_reader(head);
+    let mut records: Vec<csv::ByteRecord> = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok).collect();
+    // The last line may be incomplete.
+    if head.len() as u64 == HEAD_BYTES && records.len() < MOST_RECORDS {
+        records.pop();
+    }
+    let words = |record: &csv::ByteRecord| -> Vec<String> {
+        record.iter().filter(|cell| !cell.is_empty()).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
+    };
+    records.iter().map(words).filter(|words| !words.is_empty()).collect()
+}
+
+/// Returns whether the lines of a text without another delimiter have gaps of several blanks, the first line among them.
+fn is_aligned(head: &[u8]) -> bool {
+    let has_gap = |line: &&str| line.trim_end().contains("  ");
+    let text = String::from_utf8_lossy(head);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(MOST_RECORDS).collect();
+    lines.len() > 1
+        && !head.contains(&b'\t')
+        && !lines.iter().any(|line| line.contains([',', ';', '|']))
+        && has_gap(&lines[0])
+        && lines.iter().filter(|line| has_gap(line)).count() * 2 > lines.len()
 }
 
 /// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
@@ -399,7 +448,7 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
                 Some(Found::Key(key)) => cells.push(Some(key)),
                 Some(Found::Value(value)) => {
                     value.set(&mut cell);
-                    compound.extend((cell.kind == CellKind::Compound).then_some(place));
+                    compound.extend(is_compound(&cell).then_some(place));
                     cells.push(text_of(&cell));
                 }
                 None => cells.push(None),
@@ -426,9 +475,25 @@ mod tests {
             ("sep=;\na;b\n1;2\n", (b';', 2)),
             ("Results of today;;\n;;\na;b;c\n1;2;3\n", (b';', 3)),
             ("a\tb\n1, 2\t3\n", (b'\t', 1)),
+            ("a   b\n1   2 \n 11 3\n", (b' ', 1)),
+            ("a   b\n1   2 3\n", (b',', 1)),
+            ("a\nb\n", (b',', 1)),
         ] {
             let (delimiter, header) = grid(text.as_bytes(), b',');
             assert_eq!((delimiter, header.line), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn aligned_columns_are_seen() {
+        for (text, expected) in [
+            ("task    passed\nq 1     yes\nq 2     no\n", true),
+            ("  passed\n0    yes\n1     no\n", true),
+            ("task  a, b\nq1    yes\n", false),
+            ("task passed\nq 1 yes\n", false),
+            ("One sentence.  Another one.\nNo gap.\nNor here.\n", false),
+        ] {
+            assert_eq!(is_aligned(text.as_bytes()), expected, "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Turns the rows of a table into the rows that a map reads: skips totals, fills down, adds names from the path, and makes wide rows long.
 
-use super::cell::{Cell, CellKind, same_value};
+use super::cell::{Cell, CellKind, MOST_TRIES, same_value};
 use super::path_part::PathPart;
 use super::rows::Row;
 
@@ -11,7 +11,7 @@ pub(super) struct Shape {
     pub wide: Option<Wide>,
     /// Slots of columns whose empty cells have the value of the row above.
     pub fill: Vec<usize>,
-    /// Slot of a column with the passed and all attempts at an item in one cell, such as `2/3`.
+    /// Slot of a column with all attempts at an item in one cell, such as `2/3` or `[true, false, true]`.
     pub tries: Option<usize>,
     /// Slots of columns that the path of the file fills.
     pub path: Vec<(usize, PathPart)>,
@@ -80,22 +80,35 @@ impl Shape {
     fn each_try<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
         let (Some(slot), Ok(cells)) = (self.tries, &row.cells) else { return on_row(row) };
         // Any other value is no name of a status, and is refused.
-        let Some((passed, all)) = tries_of(&cells[slot].text) else { return on_row(row) };
+        let Some(outcomes) = outcomes_of(&cells[slot].text) else { return on_row(row) };
         let mut one: Vec<Cell> = cells.to_vec();
-        for number in 0..all {
-            one[slot].set(CellKind::Boolean, if number < passed { "true" } else { "false" });
+        for outcome in outcomes {
+            one[slot].set(CellKind::Boolean, if outcome { "true" } else { "false" });
             on_row(&Row { number: row.number, line: row.line, cells: Ok(&one) })?;
         }
         Ok(())
     }
 }
 
+/// Parses the outcomes of the attempts at an item: the passed and all attempts, `2/3`, or a list, `[true, false, true]`.
+pub(super) fn outcomes_of(text: &str) -> Option<Vec<bool>> {
+    let Some(list) = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')) else {
+        return tries_of(text).map(|(passed, all)| (0..all).map(|number| number < passed).collect());
+    };
+    let outcomes = list.split(',').map(|outcome| outcome.trim().to_lowercase().parse().ok());
+    outcomes.collect::<Option<Vec<bool>>>().filter(|outcomes| outcomes.len() <= MOST_TRIES)
+}
+
+/// Returns whether the text is a list of the outcomes of attempts.
+pub(super) fn is_list_of_outcomes(text: &str) -> bool {
+    text.starts_with('[') && outcomes_of(text).is_some()
+}
+
 /// Parses the passed and all attempts at an item: `2/3`.
 pub(super) fn tries_of(text: &str) -> Option<(u32, u32)> {
-    const MOST: u32 = 1000;
     let (passed, all) = text.split_once('/')?;
     let (passed, all): (u32, u32) = (passed.trim().parse().ok()?, all.trim().parse().ok()?);
-    (passed <= all && (1..=MOST).contains(&all)).then_some((passed, all))
+    (passed <= all && (1..=MOST_TRIES).contains(&(all as usize))).then_some((passed, all))
 }
 
 /// One part of a source while its rows are read.

@@ -110,6 +110,9 @@ impl Tree {
     }
 
     pub fn set(&self, cell: &mut Cell) {
+        if let Self::List(items) = self {
+            return cell.set_list(items.iter().map(|item| if let Self::Bool(flag) = item { Some(*flag) } else { None }));
+        }
         let kind = match self {
             Self::Null => CellKind::Null,
             Self::Bool(_) => CellKind::Boolean,

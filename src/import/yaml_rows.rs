@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use crate::document::{self, Key, Node, ScalarKind, Value, quote};
+use crate::document::{self, Key, Node, Scalar, ScalarKind, Value, quote};
 
 use super::cell::{Cell, CellKind, Refused};
 use super::rows::{Rows, Stop};
@@ -118,7 +118,11 @@ fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
 
 fn set(cell: &mut Cell, node: &Node) {
     match &node.value {
-        Value::List(_) | Value::Map(_) => cell.set(CellKind::Compound, ""),
+        Value::Map(_) => cell.set(CellKind::Compound, ""),
+        Value::List(items) => cell.set_list(items.iter().map(|item| match &item.value {
+            Value::Scalar(Scalar { kind: ScalarKind::Bool(flag), .. }) => Some(*flag),
+            _ => None,
+        })),
         Value::Scalar(scalar) => match scalar.kind {
             ScalarKind::Text => cell.set(CellKind::Text, &scalar.text),
             ScalarKind::Null => cell.set(CellKind::Null, ""),

@@ -224,11 +224,11 @@ pub fn run(shown: &ShownRun) -> Table {
         let verdict = match (stated.recomputed, stated.disagrees) {
             // If rounding hides the difference, show all digits.
             (Some(recomputed), Some(true)) if shown(stated.stated) == shown(recomputed) => {
-                format!("{} stated, but its own counts give {recomputed}", stated.stated)
+                format!("{} published, but its own counts give {recomputed}", stated.stated)
             }
-            (Some(recomputed), Some(true)) => format!("{} stated, but its own counts give {}", shown(stated.stated), shown(recomputed)),
-            (Some(_), _) => format!("{} stated, agrees with its own counts", shown(stated.stated)),
-            (None, _) => format!("{} stated, no counts to check it", shown(stated.stated)),
+            (Some(recomputed), Some(true)) => format!("{} published, but its own counts give {}", shown(stated.stated), shown(recomputed)),
+            (Some(_), _) => format!("{} published, agrees with its own counts", shown(stated.stated)),
+            (None, _) => format!("{} published, no counts to check it", shown(stated.stated)),
         };
         fact(&stated.name, Some(verdict));
     }

@@ -20,50 +20,75 @@ impl LineProblem {
     }
 }
 
-/// Calls `each` with every line's number (from 1) and its bytes without the line break. Blank lines are skipped.
-///
-/// Holds at most one line of [`MAX_LINE_BYTES`] in memory.
-pub fn for_each_line(mut reader: impl BufRead, mut each: impl FnMut(usize, Result<&[u8], LineProblem>)) -> io::Result<()> {
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let mut bytes = 0u64;
-        let ended = loop {
-            let available = match reader.fill_buf() {
+/// One line of a file.
+pub struct Line<'a> {
+    /// Number of the line, from 1.
+    pub number: usize,
+    /// The bytes without the line break.
+    pub text: Result<&'a [u8], LineProblem>,
+    /// A line break ends it, which only the last line may lack.
+    pub is_ended: bool,
+}
+
+/// Reads lines one by one. Holds at most one line of [`MAX_LINE_BYTES`] in memory.
+pub struct LineReader<R> {
+    input: R,
+    line: Vec<u8>,
+    number: usize,
+}
+
+impl<R: BufRead> LineReader<R> {
+    pub fn of(input: R) -> Self {
+        Self { input, line: Vec::new(), number: 0 }
+    }
+
+    /// Returns the next line that is not blank, or `None` if there is none.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            let (bytes, is_ended) = self.read()?;
+            let is_whole = bytes == self.line.len() as u64;
+            if bytes > 0 && !(is_whole && self.line.trim_ascii().is_empty()) {
+                let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+                let text = text.strip_suffix(b"\r").unwrap_or(text);
+                let text = if is_whole { Ok(text) } else { Err(LineProblem::TooLong { bytes }) };
+                return Ok(Some(Line { number: self.number, text, is_ended }));
+            }
+            if !is_ended {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads up to and including the next line break. Returns the number of bytes, and whether a line break came.
+    fn read(&mut self) -> io::Result<(u64, bool)> {
+        self.line.clear();
+        self.number += 1;
+        let mut bytes = 0;
+        loop {
+            let available = match self.input.fill_buf() {
                 Ok(available) => available,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            if available.is_empty() {
-                break true;
-            }
-            let (used, complete) = match memchr::memchr(b'\n', available) {
-                Some(end) => (end + 1, true),
-                None => (available.len(), false),
-            };
+            let end = memchr::memchr(b'\n', available);
+            let used = end.map_or(available.len(), |end| end + 1);
             bytes += used as u64;
-            if line.len() + used <= MAX_LINE_BYTES {
-                line.extend_from_slice(&available[..used]);
+            if self.line.len() + used <= MAX_LINE_BYTES {
+                self.line.extend_from_slice(&available[..used]);
             }
-            reader.consume(used);
-            if complete {
-                break false;
-            }
-        };
-        if bytes > 0 {
-            if bytes > line.len() as u64 {
-                each(number, Err(LineProblem::TooLong { bytes }));
-            } else {
-                let content = line.strip_suffix(b"\n").unwrap_or(&line);
-                let content = content.strip_suffix(b"\r").unwrap_or(content);
-                if !content.trim_ascii().is_empty() {
-                    each(number, Ok(content));
-                }
+            self.input.consume(used);
+            if end.is_some() || used == 0 {
+                return Ok((bytes, end.is_some()));
             }
         }
-        if ended {
-            return Ok(());
-        }
+    }
+}
+
+/// Calls `each` with every line's number (from 1) and its bytes without the line break. Blank lines are skipped.
+pub fn for_each_line(reader: impl BufRead, mut each: impl FnMut(usize, Result<&[u8], LineProblem>)) -> io::Result<()> {
+    let mut lines = LineReader::of(reader);
+    while let Some(line) = lines.next_line()? {
+        each(line.number, line.text);
     }
     Ok(())
 }

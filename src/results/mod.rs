@@ -63,7 +63,7 @@ pub use item_line::{ItemLine, LineError, write_line};
 pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};
 pub use judgement::Judgements;
-pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
+pub use lines::{LineProblem, LineReader, MAX_LINE_BYTES, for_each_line};
 pub use proof::{Proof, prove};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::normalized;
-use crate::document::{Fields, Node, Value, quote};
+use crate::document::{Fields, Form, Node, Value, quote};
 use crate::domain::Problem;
 
 /// One criterion. Only leaves are judged; a parent's result follows from its children.
@@ -27,12 +27,20 @@ impl Criterion {
     }
 }
 
+/// The key of the file with the criteria.
+const KEY: &str = "acceptance_criteria";
+
 pub(super) fn read(fields: &mut Fields) -> Vec<Criterion> {
-    read_list(fields, "acceptance_criteria", &mut BTreeMap::new())
+    fields.note(KEY, || {
+        let map = Fields::form(|fields| drop(read_map(fields, &mut BTreeMap::new())));
+        Form::list(Form::OneOf(vec![Form::Filled, map]))
+    });
+    read_list(fields, KEY, &mut BTreeMap::new())
 }
 
 /// Reads a list of criteria. `lines` maps the leaves' texts seen so far: a judge's reply is matched by text, so each must be unique.
 fn read_list(fields: &mut Fields, key: &str, lines: &mut BTreeMap<String, usize>) -> Vec<Criterion> {
+    fields.note(key, || Form::Like(KEY));
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);
     let mut criteria = Vec::new();
@@ -42,20 +50,24 @@ fn read_list(fields: &mut Fields, key: &str, lines: &mut BTreeMap<String, usize>
     criteria
 }
 
+fn read_map(mut fields: Fields, lines: &mut BTreeMap<String, usize>) -> Option<Criterion> {
+    let criterion = fields.required_text("criterion");
+    let weight = fields.number("weight").unwrap_or(1.0);
+    if weight <= 0.0 {
+        fields.reject("weight", format!("{} must be above 0, but is `{weight}`", quote(&fields.path_of("weight"))), None);
+    }
+    let children = read_list(&mut fields, "children", lines);
+    fields.finish();
+    Some(Criterion { criterion: criterion?, weight, children })
+}
+
 fn read_one<'d>(fields: &mut Fields<'d, '_>, item: &'d Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Option<Criterion> {
     let file = fields.file();
     let criterion = match &item.value {
         Value::Scalar(_) | Value::List(_) => Criterion { criterion: fields.text_of(item, path)?, weight: 1.0, children: Vec::new() },
         Value::Map(_) => {
-            let mut fields = Fields::new(file, item, path, fields.problems())?;
-            let criterion = fields.required_text("criterion");
-            let weight = fields.number("weight").unwrap_or(1.0);
-            if weight <= 0.0 {
-                fields.reject("weight", format!("{} must be above 0, but is `{weight}`", quote(&fields.path_of("weight"))), None);
-            }
-            let children = read_list(&mut fields, "children", lines);
-            fields.finish();
-            Criterion { criterion: criterion?, weight, children }
+            let fields = Fields::new(file, item, path, fields.problems())?;
+            read_map(fields, lines)?
         }
     };
     let criterion = Criterion { criterion: criterion.criterion.trim().to_owned(), ..criterion };

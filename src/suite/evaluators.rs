@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Key, Setting, Value, nearest_hint, quote};
+use crate::document::{Fields, Form, Key, Setting, Value, nearest_hint, quote};
 use crate::domain::{Evaluator, Problem};
 
 /// A metric of the produced code.
@@ -27,6 +27,11 @@ type Settings = (BTreeMap<CodeMetric, Setting>, BTreeMap<Evaluator, Setting>);
 
 /// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may be listed in either, but only once.
 pub(super) fn read(fields: &mut Fields) -> Settings {
+    let evaluators = || Evaluator::ALL.map(Evaluator::name);
+    let names = || CodeMetric::ALL.map(CodeMetric::name).into_iter().chain(evaluators());
+    let switches = |names: Vec<&'static str>| Form::Known(names.into_iter().map(|name| (name, Setting::form())).collect(), None);
+    fields.note("metrics", || Form::OneOf(vec![Form::list(Form::Word(names().map(str::to_owned).collect())), switches(names().collect())]));
+    fields.note("evaluators", || switches(evaluators().into()));
     let mut read = Read { metrics: BTreeMap::new(), evaluators: BTreeMap::new() };
     if let Some(node) = fields.child("metrics") {
         match &node.value {

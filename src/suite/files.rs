@@ -7,6 +7,8 @@ use crate::document::{Fields, quote};
 use crate::domain::visible;
 use crate::files;
 
+use super::text::nonblank;
+
 /// Resolves `path` from the repository's root, or else from the suite's folder. The error holds both paths tried.
 pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
     let places = [root.join(path), folder.join(path)];
@@ -18,8 +20,7 @@ pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathB
 
 /// Reads a key that names an existing, non-empty file.
 pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
-    fields.child(key)?;
-    let path = fields.required_text(key)?;
+    let path = nonblank(fields, key)?;
     let shown = |path: &Path| quote(&path.display().to_string());
     let found = match resolve(root, folder, &path) {
         Ok(found) => found,
@@ -40,8 +41,7 @@ pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) 
 
 /// Reads a key that names an existing folder.
 pub(super) fn named_folder(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
-    fields.child(key)?;
-    let path = fields.required_text(key)?;
+    let path = nonblank(fields, key)?;
     match resolve(root, folder, &path) {
         Ok(found) if found.is_dir() => Some(found),
         Ok(found) => {

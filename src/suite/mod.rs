@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::document::{self, Fields, Node, Setting, Value, duration, quote};
+use crate::document::{self, Fields, Form, Node, Setting, Value, duration, quote};
 use crate::domain::{Evaluator, Problem, Profile, visible};
 
 mod criteria;
@@ -29,7 +29,7 @@ pub use evaluators::CodeMetric;
 pub use files::resolve;
 pub use network::Phase;
 pub use prompt::{question_prompt, shuffled};
-pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
+pub use questions::{QUESTIONS_SCHEMA, Question, QuestionSpec, load_questions, normalized, parse_questions, questions_schema};
 pub use server::Server;
 pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
 
@@ -37,6 +37,8 @@ use text::{commands, nonblank};
 
 /// The file name that marks a folder as a suite.
 pub const SUITE_FILE: &str = "suite.yaml";
+/// Name of the file's JSON Schema.
+pub const SCHEMA: &str = "suite";
 /// Far more than a person writes. A larger file is probably no suite.
 const MOST_BYTES: u64 = 4 << 20;
 const NEEDED: &str = "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
@@ -124,6 +126,20 @@ pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
             Err(problems)
         }
     }
+}
+
+/// Returns the JSON Schema of the file, for editors: the keys that [`load`] asks for. `verification` is the form of that key's map, which
+/// another module reads; `repository` has the schema's address, as `owner/name`.
+///
+/// It refuses unknown keys, missing ones and values of another type. Only [`load`] checks the files that keys name, the range of numbers, and
+/// what keys mean together.
+pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
+    let form = Fields::form(|mut fields| {
+        fields.note("verification", || verification);
+        drop(read_fields(fields, Path::new(""), Path::new("")));
+    });
+    let description = "suites/NAME/suite.yaml: what to ask, and how to evaluate the result. `evalreport help suites` has every key.";
+    form.file_schema(SCHEMA, repository, "Suite of evalreport", description)
 }
 
 fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> {

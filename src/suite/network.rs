@@ -1,6 +1,6 @@
 //! Which phases of a run may access the network.
 
-use crate::document::{Fields, nearest_hint, quote};
+use crate::document::{Fields, Form, nearest_hint, quote};
 
 /// A part of a run that starts programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ impl Phase {
 
 /// Reads the list of phases with network access. An empty list allows none.
 pub(super) fn read(fields: &mut Fields) -> Option<Vec<Phase>> {
+    fields.note("network", || Form::list(Form::Word(Phase::ALL.map(|phase| phase.name().to_owned()).into())));
     fields.child("network")?;
     let names = fields.texts("network");
     let mut granted = Vec::new();

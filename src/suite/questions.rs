@@ -6,10 +6,12 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::files;
-use crate::document::{self, Fields, Node, Value, nearest_hint, quote};
+use crate::document::{self, Fields, Form, Node, Value, nearest_hint, quote};
 use crate::domain::{Problem, hex, visible};
 
 const VERSION: i64 = 1;
+/// Name of the file's JSON Schema.
+pub const QUESTIONS_SCHEMA: &str = "questions";
 /// Room for tens of thousands of questions.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -102,6 +104,16 @@ fn version(questions: &[Question]) -> String {
     hex(&hasher.finalize())
 }
 
+/// Returns the JSON Schema of question specs, for editors: the keys that [`parse_questions`] asks for.
+///
+/// It refuses unknown keys, missing ones and values of another type. Only [`parse_questions`] checks empty lists, repeated texts, and that
+/// the right answers are among the choices.
+pub fn questions_schema(repository: &str) -> serde_json::Value {
+    let form = Fields::form(|fields| drop(read_fields(fields)));
+    let description = "Multiple-choice questions. `evalreport help question-evaluation` has every key.";
+    form.file_schema(QUESTIONS_SCHEMA, repository, "Question spec of evalreport", description)
+}
+
 fn read_fields(mut fields: Fields) -> Vec<Question> {
     check_version(&mut fields);
     match fields.child("questions").map(|node| &node.value) {
@@ -121,6 +133,8 @@ fn read_fields(mut fields: Fields) -> Vec<Question> {
 }
 
 fn check_version(fields: &mut Fields) {
+    fields.note("version", || Form::Exactly(VERSION));
+    fields.note_required("version");
     let hint = || Some(format!("write version: {VERSION}"));
     if fields.child("version").is_none() {
         fields.reject("version", "`version` is missing", hint());
@@ -133,6 +147,7 @@ fn check_version(fields: &mut Fields) {
 
 /// Reads a question. `lines` holds the ids seen so far.
 fn read_question(mut fields: Fields, position: usize, lines: &mut BTreeMap<String, usize>) -> Option<Question> {
+    fields.note("id", || Form::Filled);
     let id = if fields.child("id").is_some() { Some(take_id(&mut fields, lines)) } else { None };
     let question = trimmed(&mut fields, "question", Need::Required);
     let answers = read_answers(&mut fields);
@@ -156,6 +171,7 @@ enum Need {
 
 fn trimmed(fields: &mut Fields, key: &str, need: Need) -> Option<String> {
     if need == Need::Optional {
+        fields.note(key, || Form::Filled);
         fields.child(key)?;
     }
     fields.required_text(key).map(|text| text.trim().to_owned())
@@ -218,6 +234,7 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
 
 /// Reads a required, non-empty list of non-blank texts, trimmed. Returns `None` if any is invalid.
 fn read_texts(fields: &mut Fields, key: &str, mut check: impl FnMut(&mut Fields, &Node, &str)) -> Option<Vec<String>> {
+    fields.note(key, || Form::list(Form::Filled));
     if fields.child(key).is_none() {
         fields.reject_missing(key);
         return None;

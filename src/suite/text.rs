@@ -1,16 +1,18 @@
 //! Non-blank texts of a suite.
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, Form, quote};
 use crate::domain::Problem;
 
 /// Reads an optional text that must not be blank.
 pub(super) fn nonblank(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.note(key, || Form::Filled);
     fields.child(key)?;
     fields.required_text(key)
 }
 
 /// Reads a list of non-blank texts.
 pub(super) fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
+    fields.note(key, || Form::list(Form::Filled));
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);
     let mut commands = Vec::new();

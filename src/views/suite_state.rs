@@ -56,12 +56,16 @@ impl SuiteState {
     /// Returns the state of a comparison of two arms.
     pub fn of_pair(comparison: &Comparison) -> Self {
         let evidence = comparison.primary().map(|row| &row.evidence);
-        match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
-            Some(Verdict::AWins | Verdict::BWins) => Self::Wins,
-            Some(Verdict::DeterministicDifference { .. }) => Self::FixedOrder,
-            Some(Verdict::Tie | Verdict::Equivalent) => Self::Same,
-            Some(Verdict::NotEnoughEvidence { .. }) => Self::Open,
-            Some(Verdict::NotComparable { .. } | Verdict::NoData { .. }) | None => Self::NothingToCompare,
+        evidence.and_then(|evidence| evidence.pairs.first()).map_or(Self::NothingToCompare, |pair| Self::of_verdict(pair.verdict))
+    }
+
+    pub fn of_verdict(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::AWins | Verdict::BWins => Self::Wins,
+            Verdict::DeterministicDifference { .. } => Self::FixedOrder,
+            Verdict::Tie | Verdict::Equivalent => Self::Same,
+            Verdict::NotEnoughEvidence { .. } => Self::Open,
+            Verdict::NotComparable { .. } | Verdict::NoData { .. } => Self::NothingToCompare,
         }
     }
 }

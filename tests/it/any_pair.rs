@@ -80,7 +80,8 @@ fn weighed_twice(project: &Project) -> Vec<(Value, Value)> {
             if (a === b) continue;
             const found = evalreportPairs.compare(table, cell, a, b);
             all.push([table.arms[a][1], table.arms[b][1], found.shared, found.onlyA.length, found.onlyB.length,
-                found.difference, found.interval && found.interval.low, found.interval && found.interval.high, found.p]);
+                found.difference, found.interval && found.interval.low, found.interval && found.interval.high, found.p,
+                found.verdict, found.ahead]);
         }
         return all;",
     );
@@ -102,6 +103,17 @@ fn agree(pair: &Value, found: &Value) {
         let (found, wanted) = (found[at].as_f64().expect("a number"), wanted.as_f64().expect("a number"));
         assert!((found - wanted).abs() <= 1e-9, "{at}: {found} and {wanted} of {pair}");
     }
+    let (letter, ahead) = match pair["verdict"].as_str().expect("a verdict") {
+        "a_wins" => ("w", Some(0)),
+        "b_wins" => ("w", Some(1)),
+        "deterministic_difference" => ("f", None),
+        "tie" => ("t", None),
+        "equivalent" => ("e", None),
+        "not_enough_evidence" => ("o", None),
+        other => panic!("{other}"),
+    };
+    assert_eq!(found[9], letter, "{pair}");
+    assert!(ahead.is_none_or(|ahead| found[10] == ahead), "{found} of {pair}");
 }
 
 #[test]
@@ -138,7 +150,12 @@ fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
     wait_for(&browser, "return document.querySelector('#any .gap') ? true : null");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     let said = browser.evaluate("return document.querySelector('main').innerText").to_string();
-    for words in ["arm-03 · m1 leads arm-00 · m1 by 100.0 pp", "passed 0 of 225 tasks", "(Newcombe), p < 0.001 (Fisher's exact test"] {
+    for words in [
+        "WINS\\n",
+        "arm-03 · m1 wins: 100.0% vs 0.0% (+100.0 pp) on s",
+        "passed 0 of 225 tasks",
+        "(Newcombe), p < 0.001 (Fisher's exact test, this pair alone, not adjusted)",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     // Two rows of the suite's own table lead there.
@@ -173,7 +190,11 @@ fn pairs_of_several_runs_have_the_programs_own_figures() {
     wait_for(&browser, "return document.querySelector('#any .gap') ? true : null");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     let said = browser.evaluate("return document.querySelector('main').innerText").to_string();
-    for words in ["arm-11 · m1 leads arm-03 · m1 by", "95% CI ", "paired t test over items and runs", "has the higher pass rate on"] {
+    let of = |pair: &Value| pair[0] == "arm-03 · m1" && pair[1] == "arm-11 · m1" || pair[1] == "arm-03 · m1" && pair[0] == "arm-11 · m1";
+    let (pair, _) = pairs.iter().find(|(_, found)| of(found)).expect("the two");
+    let is_won = ["a_wins", "b_wins"].contains(&pair["verdict"].as_str().expect("a verdict"));
+    let answer = if is_won { "arm-11 · m1 wins: " } else { "No winner yet: arm-11 · m1 " };
+    for words in [answer, "95% CI ", "paired t test over items and runs", "has the higher pass rate on"] {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
@@ -280,7 +301,7 @@ fn any_two_arms_are_compared_with_flips_that_lead_to_their_items() {
         browser.evaluate("return document.querySelector('main').innerText").to_string()
     };
     let made = open("?a=arm-02-m1&b=arm-07-m1");
-    assert!(made.contains("Not adjusted for choosing this pair") && made.contains("exact McNemar test"), "{made}");
+    assert!(made.contains("The verdict is adjusted for all pairs of the suite.") && made.contains("exact McNemar test"), "{made}");
     assert!(made.contains("arm-02 · m1 vs arm-07 · m1"), "{made}");
     let links = browser.evaluate("return Array.from(document.querySelectorAll('#any .links a'), link => link.href)");
     let links = links.as_array().expect("links");

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::schema::validate;
 use crate::support::Project;
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the file is in the repository")
 }
 
@@ -29,7 +29,7 @@ fn value(node: &Node) -> Value {
     }
 }
 
-fn parsed(yaml: &str) -> Value {
+pub fn parsed(yaml: &str) -> Value {
     value(&document::parse("evalreport.yaml", yaml).unwrap_or_else(|problems| panic!("{problems:?}\n{yaml}")))
 }
 
@@ -205,13 +205,19 @@ fn mutations(whole: &Value, each: &mut dyn FnMut(&Value, &str)) {
 
 #[test]
 fn schema_and_program_agree_about_every_place() {
-    let whole = complete_example();
-    assert_eq!((refusals(&whole), validate("configuration", &whole)), (Vec::new(), Ok(())));
+    let (taken, refused) = agrees_everywhere("configuration", &complete_example(), &refusals);
+    assert!(taken > 100 && refused > 400, "{taken} {refused}");
+}
+
+/// Checks a file with one other value at each place: the schema refuses what the program refuses for its form, and nothing that it takes.
+/// Returns how many changes both take, and how many both refuse.
+pub fn agrees_everywhere(schema: &str, whole: &Value, refusals: &dyn Fn(&Value) -> Vec<String>) -> (u64, u64) {
+    assert_eq!((refusals(whole), validate(schema, whole)), (Vec::new(), Ok(())));
     let (mut taken, mut refused) = (0, 0);
-    let validator = Validator::new();
-    mutations(&whole, &mut |configuration, what| {
-        let complaints = refusals(configuration);
-        let is_valid = validator.is_valid(configuration);
+    let validator = Validator::of(schema);
+    mutations(whole, &mut |changed, what| {
+        let complaints = refusals(changed);
+        let is_valid = validator.is_valid(changed);
         if complaints.is_empty() {
             taken += 1;
             assert!(is_valid, "the schema refuses what the program takes: {what}");
@@ -220,19 +226,19 @@ fn schema_and_program_agree_about_every_place() {
             assert!(!is_valid, "the schema takes what the program refuses: {what}: {complaints:?}");
         }
     });
-    assert!(taken > 100 && refused > 400, "{taken} {refused}");
+    (taken, refused)
 }
 
 /// The compiled schema.
 struct Validator(boon::Schemas, boon::SchemaIndex);
 
 impl Validator {
-    fn new() -> Self {
-        let schema: Value = serde_json::from_str(&read("docs/schemas/configuration.json")).expect("JSON");
+    fn of(name: &str) -> Self {
+        let schema: Value = serde_json::from_str(&read(&format!("docs/schemas/{name}.json"))).expect("JSON");
         let mut schemas = boon::Schemas::new();
         let mut compiler = boon::Compiler::new();
-        compiler.add_resource("configuration.json", schema).expect("a resource");
-        let index = compiler.compile("configuration.json", &mut schemas).expect("a schema");
+        compiler.add_resource("file.json", schema).expect("a resource");
+        let index = compiler.compile("file.json", &mut schemas).expect("a schema");
         Self(schemas, index)
     }
 

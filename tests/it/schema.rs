@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::support::{Project, question, result};
+use evalreport::suite;
 
 fn committed(command: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas").join(format!("{command}.json"))
@@ -37,9 +38,14 @@ fn committed_schemas_are_up_to_date() {
         ]
     );
     let answers = schemas.into_iter().chain([("records", evalreport::results::records_schema())]);
-    let configuration = evalreport::config::schema(evalreport::verify::Overrides::form(), include_str!("../../packaging/repository"));
+    let (repository, verification) = (include_str!("../../packaging/repository"), evalreport::verify::Overrides::form);
+    let files = [
+        (evalreport::config::SCHEMA, evalreport::config::schema(verification(), repository)),
+        (suite::SCHEMA, suite::schema(verification(), repository)),
+        (suite::QUESTIONS_SCHEMA, suite::questions_schema(repository)),
+    ];
     let answers = answers.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema)));
-    for (command, schema) in answers.chain([(evalreport::config::SCHEMA, serde_json::to_string_pretty(&configuration))]) {
+    for (command, schema) in answers.chain(files.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema)))) {
         let text = schema.expect("a schema is JSON") + "\n";
         let path = committed(command);
         if update {

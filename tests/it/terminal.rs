@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{BINARY, Project};
 
 /// Starts its arguments at a terminal of their own, and ends as they do.
-const AT_A_TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+pub const AT_A_TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 /// Returns what a terminal shows of a command: every line that was ever on it, without colours and movements.
 fn screen(project: &Project, arguments: &[&str]) -> (i32, String) {

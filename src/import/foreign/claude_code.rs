@@ -16,7 +16,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::{Facts, ForeignFormat};
 use super::importer::Format;
-use super::json::read_lines_to_cut;
+use super::json_reader::read_lines_to_cut;
 use super::peek::{Content, Peek};
 use super::session::{Said, Session, file_name, key};
 use super::sink::Sink;

@@ -15,10 +15,10 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, U
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::claim::Claim;
-use super::elements::read_list;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::{Lenient, count, filled, number, read_lines_to_cut, read_object};
+use super::json::{Lenient, count, filled, number};
+use super::json_reader::{read_lines_to_cut, read_list, read_object};
 use super::moments::Moments;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Moment, Sink};

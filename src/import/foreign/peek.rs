@@ -1,7 +1,6 @@
 //! A first look at a file: its kind of content by the first bytes, and the keys at its beginning.
 //!
-//! A look tells the formats apart without reading the whole file. It may be cut off anywhere, so a tolerant scanner reads the outline of
-//! JSON.
+//! A look tells the formats apart without reading the whole file. It may be cut off anywhere, so only the outline of JSON is read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
+use super::super::json_scanner::{Next, Parts, Scanner};
 use super::super::rows::Stop;
 use super::near::Near;
 use super::source::{ForeignFile, is_zip};
@@ -91,12 +91,11 @@ impl Peek {
         let text = peek.head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&peek.head).trim_ascii_start();
         match text.first() {
             Some(b'{' | b'[') => {
-                let mut scan = Outline { text, place: 0, keys: BTreeMap::new() };
+                let mut outline = Outline { scanner: Scanner::of(text), text: Vec::new(), keys: BTreeMap::new() };
                 // A value that is not complete in the head ends the outline.
-                let is_whole = scan.value(&mut String::new(), 0).is_some();
-                scan.space();
-                peek.is_lines = is_whole && matches!(scan.text.get(scan.place), Some(b'{' | b'['));
-                peek.outline = scan.keys;
+                let is_whole = outline.value(&mut String::new(), 0).is_some();
+                peek.is_lines = is_whole && matches!(outline.scanner.next(), Ok(Some(b'{' | b'[')));
+                peek.outline = outline.keys;
                 peek.content = Content::Json;
             }
             Some(b'<') => peek.content = Content::Xml,
@@ -169,59 +168,35 @@ fn head_of(mut reader: impl Read) -> Vec<u8> {
 
 /// Reads keys from JSON that may be cut off anywhere.
 struct Outline<'a> {
-    text: &'a [u8],
-    place: usize,
+    scanner: Scanner<&'a [u8]>,
+    /// The last value, as it is written.
+    text: Vec<u8>,
     keys: BTreeMap<String, Option<String>>,
 }
 
 impl Outline<'_> {
-    fn space(&mut self) {
-        while self.text.get(self.place).is_some_and(u8::is_ascii_whitespace) {
-            self.place += 1;
-        }
-    }
-
     /// Skips one value and notes its keys. Returns `None` if the text ends within it or is not JSON.
     fn value(&mut self, path: &mut String, depth: usize) -> Option<()> {
-        self.space();
-        match self.text.get(self.place)? {
-            b'{' if depth < MOST_DEPTH => self.object(path, depth),
-            b'[' if depth < MOST_DEPTH => self.list(path, depth),
-            b'{' | b'[' => self.skip(),
-            b'"' => {
-                let text = self.string()?;
-                self.note(path, Some(text));
-                Some(())
-            }
-            _ => {
-                let word: Vec<u8> = self.text[self.place..]
-                    .iter()
-                    .copied()
-                    .take_while(|byte| !matches!(byte, b',' | b'}' | b']') && !byte.is_ascii_whitespace())
-                    .collect();
-                self.place += word.len();
-                self.note(path, Some(String::from_utf8_lossy(&word).into_owned()).filter(|word| word != "null"));
-                (!word.is_empty() && self.place < self.text.len()).then_some(())
-            }
+        let begin = self.scanner.next().ok()??;
+        if matches!(begin, b'{' | b'[') && depth < MOST_DEPTH {
+            self.note(path, None);
+            let parts = Parts::begin(&mut self.scanner);
+            return if begin == b'{' { self.object(parts, path, depth) } else { self.list(parts, path, depth) };
         }
+        self.text.clear();
+        self.scanner.value(&mut self.text).ok()?;
+        if !matches!(begin, b'{' | b'[') && self.text != b"null" {
+            let text = self.text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(&self.text);
+            let text = String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned();
+            self.note(path, Some(text));
+        }
+        Some(())
     }
 
-    fn object(&mut self, path: &mut String, depth: usize) -> Option<()> {
-        self.note(path, None);
-        self.place += 1;
+    fn object(&mut self, mut object: Parts, path: &mut String, depth: usize) -> Option<()> {
         loop {
-            self.space();
-            match self.text.get(self.place)? {
-                b'}' => {
-                    self.place += 1;
-                    return Some(());
-                }
-                b',' => self.place += 1,
-                b'"' => {
-                    let key = self.string()?;
-                    self.space();
-                    (self.text.get(self.place)? == &b':').then_some(())?;
-                    self.place += 1;
+            match object.entry(&mut self.scanner).ok()? {
+                Next::Value(key) => {
                     let length = path.len();
                     if !path.is_empty() {
                         path.push('.');
@@ -231,82 +206,28 @@ impl Outline<'_> {
                     self.value(path, depth + 1)?;
                     path.truncate(length);
                 }
-                _ => return None,
+                Next::End => return Some(()),
+                Next::Wrong(_) => return None,
             }
         }
     }
 
     /// Looks into the first element of a list only.
-    fn list(&mut self, path: &mut String, depth: usize) -> Option<()> {
-        self.note(path, None);
-        self.place += 1;
+    fn list(&mut self, mut list: Parts, path: &mut String, depth: usize) -> Option<()> {
         let mut is_first = true;
         loop {
-            self.space();
-            match self.text.get(self.place)? {
-                b']' => {
-                    self.place += 1;
-                    return Some(());
-                }
-                b',' => self.place += 1,
-                // Without this, skipping would make no progress.
-                b'}' => return None,
-                _ if is_first => {
-                    is_first = false;
+            match list.element(&mut self.scanner).ok()? {
+                Next::Value(()) if std::mem::take(&mut is_first) => {
                     let length = path.len();
                     path.push_str("[]");
                     self.value(path, depth + 1)?;
                     path.truncate(length);
                 }
-                _ => self.skip()?,
+                Next::Value(()) => self.scanner.skip().ok()?,
+                Next::End => return Some(()),
+                Next::Wrong(_) => return None,
             }
         }
-    }
-
-    /// Skips a value without looking into it.
-    fn skip(&mut self) -> Option<()> {
-        let mut open = 0usize;
-        loop {
-            match self.text.get(self.place)? {
-                b'"' => {
-                    self.string()?;
-                    if open == 0 {
-                        return Some(());
-                    }
-                    continue;
-                }
-                b'{' | b'[' => open += 1,
-                b'}' | b']' => {
-                    // A bracket that was not opened here ends the enclosing value.
-                    if open == 0 {
-                        return Some(());
-                    }
-                    open -= 1;
-                    if open == 0 {
-                        self.place += 1;
-                        return Some(());
-                    }
-                }
-                b',' if open == 0 => return Some(()),
-                _ => {}
-            }
-            self.place += 1;
-        }
-    }
-
-    fn string(&mut self) -> Option<String> {
-        let start = self.place + 1;
-        let mut end = start;
-        loop {
-            match self.text.get(end)? {
-                b'"' => break,
-                b'\\' => end += 2,
-                _ => end += 1,
-            }
-        }
-        self.place = end + 1;
-        let bytes = &self.text[start..end.min(start + MOST_TEXT_BYTES)];
-        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
     fn note(&mut self, path: &str, text: Option<String>) {

@@ -30,7 +30,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some(file) = source.files.first() else { return Ok(()) };
     let bytes = file.read(MOST_BYTES)?;
-    let value: serde_json::Value = super::json::read_value(bytes.as_slice(), &file.shown)?;
+    let value: serde_json::Value = super::json_reader::read_value(bytes.as_slice(), &file.shown)?;
     // Later files have no id. Their content differs by the run's time.
     let content = hex_digest(&[&bytes], false);
     let header = parse_header(&bytes, &file.shown, None, Some(&content)).map_err(|problems| Stop::Unreadable(problems.0))?;

@@ -385,7 +385,7 @@ fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
         ("duration_seconds", |run| run.duration_seconds.is_some()),
         ("passed and total", |run| run.shared_tests_total.is_some()),
         ("scores", |run| !run.scores.is_empty()),
-        ("stated figures", |run| !run.stated.is_empty()),
+        ("published figures", |run| !run.stated.is_empty()),
         ("input_tokens", |run| run.input_tokens.is_some()),
         ("output_tokens", |run| run.output_tokens.is_some()),
         ("cache tokens", |run| run.usage.is_some_and(|usage| usage.cache_read.is_some() || usage.cache_write.is_some())),

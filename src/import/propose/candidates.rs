@@ -26,7 +26,12 @@ pub(super) fn candidates(look: &Look<'_>) -> Vec<Question> {
     let free: Vec<&Column> = look.summary.columns.iter().filter(is_free).collect();
     let words = free.iter().filter(|column| matches!(column.kind, Kind::Outcomes | Kind::Text) && column.values.len() <= MOST_WORDS);
     let numbers = free.iter().filter(|column| column.numbers().is_some());
-    let mut found: Vec<Question> = words.map(|column| in_words(look, column)).chain(numbers.map(|column| in_numbers(column))).collect();
+    let lists = free.iter().filter(|column| column.kind == Kind::Tries);
+    let mut found: Vec<Question> = words
+        .map(|column| in_words(look, column))
+        .chain(numbers.map(|column| in_numbers(column)))
+        .chain(lists.map(|column| in_lists(column)))
+        .collect();
     found.truncate(MOST_OFFERED);
     let is_empty = |column: &&Column| column.filled == 0 && column.clarity(Role::Passed).max(column.clarity(Role::Score)) >= 2;
     if let Some(empty) = look.summary.columns.iter().find(is_empty) {
@@ -52,6 +57,13 @@ fn in_words(look: &Look<'_>, column: &Column) -> Question {
     let text = format!("no column is known to have outcomes; `{}` has {} of {} rows", column.name, words.join(", "), look.rows.len());
     let as_fail = if column.is_outcomes() && column.yes() == Yes::Failed { " (reads yes as a fail)" } else { "" };
     Question::new(text, format!("--passed {}{as_fail}", shell_word(&column.name)))
+}
+
+fn in_lists(column: &Column) -> Question {
+    let first = column.values.keys().next().map_or("", String::as_str);
+    let text =
+        format!("no column is known to have outcomes; `{}` has lists such as `{first}`, which may be the attempts at an item", column.name);
+    Question::new(text, format!("--passed {}", shell_word(&column.name)))
 }
 
 fn in_numbers(column: &Column) -> Question {

@@ -59,7 +59,10 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         }
         draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
         draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
-        measures(look, (&judged.by, &arms.columns()), &mut used, &mut draft, &mut notes).map_err(one)?;
+        // With all attempts in one row, its amounts are of all of them.
+        if look.attempts.is_none() {
+            measures(look, (&judged.by, &arms.columns()), &mut used, &mut draft, &mut notes).map_err(one)?;
+        }
         texts(look, &judged.by, &item, &mut used, &mut draft);
         used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
@@ -73,6 +76,10 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
 fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Column]) -> Result<(), Question> {
     if !item.is_empty() {
         return Ok(());
+    }
+    if let Some(name) = &look.attempts {
+        let text = format!("`{name}` has several outcomes in a cell, and no column names an item: each outcome may be one");
+        return Err(Question::new(text, "--item COLUMN"));
     }
     let columns = arms.columns();
     if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
@@ -191,6 +198,8 @@ fn unnamed_arms<'l>(
     }
 }
 
+/// Numbers the rows of an item as its attempts.
+const OCCURRENCE: &str = "{occurrence: true}";
 /// Maximum number of values of a setting.
 const MOST_SETTINGS: usize = 12;
 
@@ -251,6 +260,10 @@ impl<'l> Repeats<'l> {
         if look.is_unique(&key(&[], item)) {
             return Ok(found);
         }
+        if look.attempts.is_some() {
+            found.attempt = Some(OCCURRENCE.to_owned());
+            return Ok(found);
+        }
         if let Some(column) =
             look.best(Role::Seed, 1, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)).first()
         {
@@ -289,7 +302,7 @@ impl<'l> Repeats<'l> {
         let counts = look.counts(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);
         if counts.values().all(|count| *count == most) {
-            found.attempt = Some("{occurrence: true}".to_owned());
+            found.attempt = Some(OCCURRENCE.to_owned());
             return Ok(found);
         }
         let doubled: usize = counts.values().filter(|count| **count > 1).count();

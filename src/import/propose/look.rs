@@ -86,6 +86,8 @@ pub(super) struct Look<'a> {
     pub skip: Option<(String, Vec<String>)>,
     /// Some rows repeat the titles, as where several tables were put together.
     pub has_repeated_titles: bool,
+    /// Column that had all attempts at an item in one cell. Now each attempt is a row.
+    pub attempts: Option<String>,
     pub notes: Vec<String>,
 }
 
@@ -124,7 +126,7 @@ impl<'a> Look<'a> {
                 let shown = values.iter().cloned().collect::<Vec<_>>().join(", ");
                 let notes = vec![format!("rows named {shown} add up others and are passed over")];
                 let skip = Some((sample.columns[place].clone(), values.into_iter().chain(title_marks).collect()));
-                return Self { sample, hints, rows, summary, skip, has_repeated_titles, notes };
+                return Self { sample, hints, rows, summary, skip, has_repeated_titles, attempts: None, notes };
             }
         }
         let mark_of = |place: usize| {
@@ -136,11 +138,11 @@ impl<'a> Look<'a> {
         if titles.is_empty() || skip.is_some() {
             let notes =
                 if titles.is_empty() { Vec::new() } else { vec!["rows that repeat the titles or give units are passed over".to_owned()] };
-            return Self { sample, hints, rows: all, summary: whole, skip, has_repeated_titles, notes };
+            return Self { sample, hints, rows: all, summary: whole, skip, has_repeated_titles, attempts: None, notes };
         }
         let all: Vec<Row<'_>> = sample.rows.iter().collect();
         let whole = summarise(sample, &all, given);
-        Self { sample, hints, rows: all, summary: whole, skip: None, has_repeated_titles, notes: Vec::new() }
+        Self { sample, hints, rows: all, summary: whole, skip: None, has_repeated_titles, attempts: None, notes: Vec::new() }
     }
 
     pub fn named(&self, name: &str) -> Option<&Column> {

@@ -15,6 +15,7 @@ mod polarity;
 mod runs;
 mod statuses;
 mod summary;
+mod tries;
 mod verdict;
 mod wide;
 mod words;
@@ -170,9 +171,10 @@ fn is_record(sample: &Sample) -> bool {
 
 fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
     let (filled, fill) = fill::filled_down(sample);
-    let sample = &*filled;
+    let (long, tries) = tries::each_attempt(&filled, hints);
+    let sample = &*long;
     let doubled = sample.doubled.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    read_filled(sample, hints, suite, fill)
+    read_filled(sample, hints, suite, (fill, tries))
         .map(|mut reading| {
             reading.notes.extend((!doubled.is_empty()).then(|| format!("not read: {doubled}, which several columns are called")));
             reading
@@ -184,9 +186,15 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
         })
 }
 
-fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -> Result<Reading, Vec<Question>> {
+fn read_filled(
+    sample: &Sample,
+    hints: &Hints,
+    suite: &str,
+    (fill, tries): (Vec<String>, Option<String>),
+) -> Result<Reading, Vec<Question>> {
     let one = |question: Question| vec![question];
     let mut look = Look::new(sample, hints);
+    look.attempts.clone_from(&tries);
     if let Err(why) = &look.summary.decimal {
         return Err(one(Question::new(format!("numbers may be read in two ways: {why}"), "--decimal comma (or point)")));
     }
@@ -207,6 +215,7 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
         None => long::read(&mut look, suite)?,
         Some(unfolded) => {
             let mut inner = Look::new(&unfolded.sample, hints);
+            inner.attempts = unfolded.are_tries.then(|| unfolded.draft.value.clone());
             let draft = match unfolded.are {
                 are if unfolded.are_rates => runs::read(&mut inner, Some(are), suite)?,
                 WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
@@ -214,7 +223,10 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
             };
             look.notes.push(side_by_side(&unfolded));
             if unfolded.are_tries {
-                look.notes.push("a cell such as `2/3` has the passed and all attempts at an item".to_owned());
+                look.notes.push(
+                    "a cell such as `2/3` or `[true, false]` has all attempts at an item, so the costs and times of a row are not read"
+                        .to_owned(),
+                );
             }
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
@@ -229,9 +241,17 @@ fn read_filled(sample: &Sample, hints: &Hints, suite: &str, fill: Vec<String>) -
         decimal: look.summary.decimal.ok().flatten(),
         missing: look.summary.missing,
         skip: look.skip,
+        tries: tries.or(draft.tries),
         fill,
         ..draft
     };
+    look.notes.extend(
+        draft
+            .tries
+            .iter()
+            .filter(|_| draft.wide.is_none())
+            .map(|name| format!("`{name}` has all attempts at an item in a cell, so the costs and times of a row are not read")),
+    );
     look.notes.extend(draft.fill.iter().map(|name| format!("`{name}` has a value in the first row of each block: it is filled down")));
     Ok(Reading { map: draft.text(), notes: look.notes, rows: look.rows.len() })
 }

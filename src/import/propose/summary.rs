@@ -9,8 +9,9 @@ use super::super::cell::{moment_by, time};
 use super::super::notation::{Currency, Decimal, plain_number, time_unit};
 use super::super::path_part::PathPart;
 use super::super::sample::Sample;
+use super::super::shape::is_list_of_outcomes;
 use super::polarity::{Better, better, is_exit_code};
-use super::verdict::{is_nothing, is_plain, reasoned, verdict};
+use super::verdict::{is_flag, is_nothing, is_plain, reasoned, verdict};
 use super::words::{Role, own_name, roles_of, words_of};
 
 /// Maximum number of different values kept per column.
@@ -27,6 +28,8 @@ pub(super) enum Kind {
     Spreads(Numbers),
     /// A part and its whole in one cell, such as `14/20`.
     Fractions,
+    /// The outcomes of several attempts in one cell, such as `[true, false]`.
+    Tries,
     /// Lengths of time with units.
     Lengths,
     /// Times, with their pattern. `None` if they are in a standard form.
@@ -140,7 +143,7 @@ impl Column {
         match &self.kind {
             Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => true,
             Kind::Numbers(numbers) => numbers.are_whole && !numbers.has_percent,
-            Kind::Nothing | Kind::Compound | Kind::Spreads(_) | Kind::Fractions => false,
+            Kind::Nothing | Kind::Compound | Kind::Spreads(_) | Kind::Fractions | Kind::Tries => false,
         }
     }
 }
@@ -197,7 +200,25 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
             column.kind = Kind::Times(Some(format.to_owned()));
         }
     }
+    names_stay_names(&mut columns);
     Summary { columns, decimal, missing }
+}
+
+/// Approaches and models may be called `good` and `bad`. Below a title for them such words are names, if another column has the outcomes.
+/// Yes and no name no approach.
+fn names_stay_names(columns: &mut [Column]) {
+    const ARMS: [Role; 2] = [Role::Approach, Role::Model];
+    const JUDGES: [Role; 3] = [Role::Passed, Role::Failed, Role::Score];
+    let has_any = |column: &Column, roles: &[Role]| roles.iter().any(|role| column.clarity(*role) >= 2);
+    let has_outcomes = |column: &Column| has_any(column, &JUDGES) && (column.is_outcomes() || column.figures().is_some());
+    if !columns.iter().any(has_outcomes) {
+        return;
+    }
+    for column in columns.iter_mut().filter(|column| column.is_outcomes() && has_any(column, &ARMS) && !has_any(column, &JUDGES)) {
+        if !column.values.keys().any(|text| is_flag(text)) {
+            column.kind = Kind::Text;
+        }
+    }
 }
 
 fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
@@ -213,6 +234,9 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
     }
     if all(&|text| fraction(text).is_some()) {
         return Kind::Fractions;
+    }
+    if all(&is_list_of_outcomes) {
+        return Kind::Tries;
     }
     let centres: Option<BTreeMap<String, usize>> = values.keys().map(|text| Some((centre(text)?.to_owned(), 1))).collect();
     if let Some(numbers) = centres.and_then(|centres| numbers_of(&centres, decimal)) {

@@ -62,16 +62,21 @@ pub(super) fn reasoned(text: &str) -> Option<ItemStatus> {
 
 /// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
 pub(super) fn is_plain(text: &str) -> bool {
-    const ANYTHING: [&str; 44] = [
-        "1", "0", "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao",
-        "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "c", "i", "goed", "good", "bad", "win", "loss",
-        "○", "×", "p", "nej", "nei", "sant",
+    const ANYTHING: [&str; 10] = ["c", "i", "p", "goed", "good", "bad", "win", "loss", "○", "×"];
+    !ANYTHING.contains(&text.trim().to_lowercase().as_str())
+        && !is_flag(text)
+        && !is_neutral_ending(text)
+        && matches!(verdict(text), Some(ItemStatus::Pass | ItemStatus::Fail))
+}
+
+/// Returns whether the text is a number, or only means yes or no.
+pub(super) fn is_flag(text: &str) -> bool {
+    const FLAGS: [&str; 32] = [
+        "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao", "nee", "tak",
+        "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "nej", "nei", "sant",
     ];
     let word = text.trim().to_lowercase();
-    !ANYTHING.contains(&word.as_str())
-        && !is_neutral_ending(text)
-        && word.parse::<f64>().is_err()
-        && matches!(verdict(text), Some(ItemStatus::Pass | ItemStatus::Fail))
+    FLAGS.contains(&word.as_str()) || word.parse::<f64>().is_ok()
 }
 
 /// Words for an attempt that ended, with any result.

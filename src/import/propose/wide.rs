@@ -9,6 +9,7 @@ use super::ended::is_ended;
 use super::look::{Look, Question, WideAre};
 use super::polarity::{Better, better};
 use super::summary::{Column, Kind, currency_in_name, is_time, unit_in_name};
+use super::tries::each_try;
 use super::verdict::{is_of_pair, is_plain};
 use super::words::{Role, is_about_others, is_benchmark, is_beside_outcome, is_model, is_numbered, is_total, words_of};
 
@@ -133,40 +134,31 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
     };
     let mut sample = unfolded(look, name, &groups);
     if are_tries {
-        each_try(&mut sample);
+        let place = sample.columns.len() - 1;
+        each_try(&mut sample, place);
     }
     Ok(Some(Unfolded { sample, draft, are, are_tries, are_rates }))
 }
 
-/// Finds columns whose cells have the passed and all attempts at an item, such as `2/3`. Points look alike: attempts are few, as many in
+/// Finds columns whose cells have all attempts at an item, such as `[true, false]` or `2/3`. Points look like the second: attempts are few, as many in
 /// every cell, and at some items none and at others all passed.
 fn tried<'l>(look: &'l Look<'_>, is_other: &dyn Fn(&Column) -> bool) -> Vec<&'l Column> {
     const MOST_TRIES: u32 = 5;
-    let is_one = |column: &&Column| {
+    let is_one = |kind: &Kind, column: &Column| {
         let has_title = column.roles.iter().any(|(_, clarity)| *clarity >= 2);
-        column.kind == Kind::Fractions && !has_title && !is_around(column) && !is_total(&column.name) && !is_other(column)
+        column.kind == *kind && !has_title && !is_around(column) && !is_total(&column.name) && !is_other(column)
     };
-    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_one).collect();
+    let of_kind = |kind: &Kind| -> Vec<&Column> { look.summary.columns.iter().filter(|column| is_one(kind, column)).collect() };
+    let lists = of_kind(&Kind::Tries);
+    if lists.len() > 1 {
+        return lists;
+    }
+    let columns = of_kind(&Kind::Fractions);
     let cells: Option<Vec<(u32, u32)>> = columns.iter().flat_map(|column| column.values.keys()).map(|text| tries_of(text)).collect();
     let cells = cells.unwrap_or_default();
     let Some(all) = cells.first().map(|(_, all)| *all).filter(|all| (2..=MOST_TRIES).contains(all)) else { return Vec::new() };
     let has = |wanted: u32| cells.iter().any(|(passed, _)| *passed == wanted);
     if cells.iter().all(|(_, own)| *own == all) && has(0) && has(all) { columns } else { Vec::new() }
-}
-
-/// Makes a row of each attempt, as the map will do it.
-fn each_try(sample: &mut Sample) {
-    let Some(place) = sample.columns.len().checked_sub(1) else { return };
-    let all = sample.rows.iter().find_map(|row| tries_of(row[place].as_deref()?)).map_or(1, |(_, all)| all);
-    let rows = std::mem::take(&mut sample.rows);
-    for row in rows {
-        let tries = row[place].as_deref().and_then(tries_of);
-        for number in 0..all {
-            let mut one = row.clone();
-            one[place] = tries.map(|(passed, _)| if number < passed { "true" } else { "false" }.to_owned());
-            sample.rows.push(one);
-        }
-    }
 }
 
 /// Returns whether each row is a suite of its own: a column with a title for suites has names of known benchmarks.

@@ -5,6 +5,8 @@
 //! two numbers of `width` bits, lower byte first: passed and counted; an outcome that does not count has 1 and 0. The second part has the
 //! items' names and addresses, which are larger than everything else.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,12 +14,13 @@ use serde::Serialize;
 
 use crate::domain::{beginning, visible};
 use crate::render::{format, verdicts, words};
-use crate::views::{Arm, KnownPair, OverviewSuite, PairCell, PairTable, PairWay, Scale, SiteContext};
+use crate::views::{Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairTable, PairWay, Scale, SiteContext, SuiteState, Verdict};
 
 use super::items::item_href_at;
 use super::plan::tone;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
+use super::state::sign;
 use super::suite_tabs::{Tab, bar};
 use super::{SiteFile, shard};
 
@@ -73,6 +76,10 @@ struct Outcomes<'a> {
     tools: &'a [u32],
     /// By pair: `m` for McNemar's test, `c` for Fisher's, `o` for other methods, `x` if the two cannot be compared.
     ways: String,
+    /// By pair: the verdict on the pass rate, adjusted for all pairs of the suite. See [`letter`].
+    verdicts: String,
+    /// By letter: the word, the class and the shape of its state.
+    signs: BTreeMap<char, (&'static str, &'static str, &'static str)>,
     /// Reasons why pairs cannot be compared, each once, with the index of its first pair.
     reasons: Vec<(usize, &'static str)>,
     /// By pair of way `o`, in order: the program's figures, because its method takes more than these outcomes.
@@ -183,6 +190,8 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         texts: &table.texts,
         tools: &table.tools,
         ways: table.pairs.iter().map(way).collect(),
+        verdicts: table.pairs.iter().map(|pair| letter(pair.evidence.as_ref())).collect(),
+        signs: table.pairs.iter().map(|pair| (letter(pair.evidence.as_ref()), state_of(pair.evidence.as_ref()))).collect(),
         reasons,
         figures,
         methods,
@@ -191,6 +200,27 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         pages: suite.pairs.iter().filter_map(page).collect(),
     };
     part(place, 0, &content)
+}
+
+/// Returns the letter of a verdict: `a` and `b` for a winner, `f` and `g` for a fixed result with the first or the second arm ahead, `t` for
+/// a tie, `e` for equivalent, `o` for an open pair, `x` if the two cannot be compared, and `n` without a rate.
+fn letter(pair: Option<&PairEvidence>) -> char {
+    match pair.map(|pair| (pair, pair.verdict)) {
+        Some((_, Verdict::AWins)) => 'a',
+        Some((_, Verdict::BWins)) => 'b',
+        Some((pair, Verdict::DeterministicDifference { .. })) if pair.difference.is_some_and(|found| found.centred() < 0.0) => 'g',
+        Some((_, Verdict::DeterministicDifference { .. })) => 'f',
+        Some((_, Verdict::Tie)) => 't',
+        Some((_, Verdict::Equivalent)) => 'e',
+        Some((_, Verdict::NotEnoughEvidence { .. })) => 'o',
+        Some((_, Verdict::NotComparable { .. })) => 'x',
+        Some((_, Verdict::NoData { .. })) | None => 'n',
+    }
+}
+
+fn state_of(pair: Option<&PairEvidence>) -> (&'static str, &'static str, &'static str) {
+    let sign = sign(pair.map_or(SuiteState::NothingToCompare, |pair| SuiteState::of_verdict(pair.verdict)));
+    (sign.word, sign.class, sign.shape)
 }
 
 /// Returns the figures of the pairs whose method takes more than outcomes, and the methods. Empty if there are too many.

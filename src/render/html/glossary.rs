@@ -119,7 +119,7 @@ const GROUPS: &[Group] = &[
             .see("rates", "Which interval"),
             term("pp", "pp", "Percentage points: from 40% to 50% is 10 pp, and 25 percent."),
             term("solved", "Cost per solved item", "Total cost of the runs over passed outcomes.").see("amounts", "Amounts"),
-            term("stated", "Stated", "Published by the source, without its counts.").see("stated", "Stated figures"),
+            term("stated", "Published figure", "Claimed by the source, perhaps without its counts.").see("stated", "Published figures"),
             term(
                 "first-in-resamples",
                 "First in resamples",

@@ -19,7 +19,7 @@ pub(super) fn of_run(lines: &[StatedLine]) -> Option<Grid> {
     if lines.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("stated-table", "Stated and recomputed figures").fits();
+    let mut grid = Grid::new("stated-table", "Published and recomputed figures").fits();
     grid.column(Column::new("Figure", Look::Key, Sort::Ascending), lines.iter().map(|line| Cell::head(line.name.as_str())));
     figures(&mut grid, &lines.iter().collect::<Vec<_>>());
     Some(grid)
@@ -35,7 +35,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
     // All that disagree are shown, however many there are.
     let differing = runs.iter().filter(|of| of.figure.disagrees == Some(true)).count();
     let shown = &runs[..runs.len().min(most.max(differing))];
-    let mut grid = Grid::new("stated-table", "Stated and recomputed figures");
+    let mut grid = Grid::new("stated-table", "Published and recomputed figures");
     if shown.len() < runs.len() {
         let (some, all) = (format::integer(shown.len() as u64), format::integer(runs.len() as u64));
         grid = grid.about(format!("{some} of {all}, disagreements first; the JSON file of this page has all"));
@@ -54,7 +54,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
 
 fn figures(grid: &mut Grid, lines: &[&StatedLine]) {
     let value = |value: f64, unit| Cell::number(format::value(value, unit, 1_000), value);
-    grid.column(Column::new("Stated", Look::Number, Sort::None), lines.iter().map(|line| value(line.stated, line.unit)));
+    grid.column(Column::new("Published", Look::Number, Sort::None), lines.iter().map(|line| value(line.stated, line.unit)));
     let recomputed = lines.iter().map(|line| line.recomputed.map_or_else(|| Cell::unknown("no counts"), |number| value(number, line.unit)));
     grid.column(Column::new("Recomputed", Look::Number, Sort::None), recomputed);
     let said = lines.iter().map(|line| {

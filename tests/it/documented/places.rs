@@ -341,7 +341,8 @@ case "$text" in
 esac
 echo "<answer>$answer</answer>""#;
 
-/// pytest, of a kind: runs the tests of `test_shop.py` and writes JUnit XML.
+/// A stand-in for pytest, so that the tutorial runs where pytest is not installed: it runs the tests of `test_shop.py` for real, and writes
+/// JUnit XML with the elements, names and message that pytest writes of them. A report of pytest itself is in `tests/fixtures/import/junit`.
 const PYTEST: &str = r#"exec python3 - "$@" <<'PROGRAM'
 import sys
 

@@ -14,7 +14,7 @@ use ring::{hmac, pbkdf2};
 use serde::Deserialize;
 
 use super::super::super::rows::Stop;
-use super::super::json::read_value;
+use super::super::json_reader::read_value;
 use super::super::source::{Archive, ForeignFile};
 
 /// Ending of the names of encrypted members.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count, filled, number, read_object, read_value, text};
+use super::super::json::{Lenient, amount, count, filled, number, text};
+use super::super::json_reader::{read_object, read_value};
 use super::super::measured::count_tool;
 use super::super::sink::{Sink, clip};
 use super::super::source::ForeignFile;

@@ -29,10 +29,10 @@ use super::super::report::SourceReport;
 use super::super::rows::Stop;
 use super::super::stored::{Read, StoredRuns};
 use super::claim::Claim;
-use super::elements::{ElementReader, read_list};
 use super::format::{Facts, ForeignFormat};
 use super::importer::Format;
-use super::json::{Lenient, count, read_object, read_value, text};
+use super::json::{Lenient, count, text};
+use super::json_reader::{read_first, read_list, read_object, read_value};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{Archive, ForeignFile, ForeignSource};
@@ -227,7 +227,7 @@ fn is_sample(member: &str) -> bool {
 fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
     for name in summaries {
         let label = archive.label(name);
-        if let Some(first) = archive.with(name, |reader| ElementReader::of(reader, &label).next::<Lenient<Brief>>())? {
+        if let Some(first) = archive.with(name, |reader| read_first::<Lenient<Brief>>(reader, &label))? {
             return Ok(first.0.is_some_and(|first| first.model_usage.is_some()));
         }
     }

@@ -21,7 +21,7 @@ use super::super::rows::Stop;
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
-use super::json::read_value;
+use super::json_reader::read_value;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};

@@ -7,8 +7,8 @@ use crate::domain::ItemDetails;
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
-use super::super::elements::read_list;
-use super::super::json::{number, read_lines_to_cut, text};
+use super::super::json::{number, text};
+use super::super::json_reader::{read_lines_to_cut, read_list};
 use super::super::peek::Peek;
 use super::super::source::ForeignFile;
 

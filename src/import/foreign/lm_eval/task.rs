@@ -8,7 +8,8 @@ use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, visible};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
-use super::super::json::{CUT_OFF, number, text};
+use super::super::json::{number, text};
+use super::super::json_reader::CUT_OFF;
 use super::super::moments::passed_of;
 use super::super::sink::{Handle, Moment, Sink, clip};
 use super::super::source::ForeignFile;

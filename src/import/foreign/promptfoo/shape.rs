@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, read_object};
+use super::super::json::Lenient;
+use super::super::json_reader::read_object;
 use super::super::peek::Peek;
 use super::super::source::ForeignFile;
 use super::wire::{HEAD, Head};

@@ -9,7 +9,8 @@ use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, count, read_value, text};
+use super::super::json::{Lenient, count, text};
+use super::super::json_reader::read_value;
 use super::super::sink::{Handle, Moment, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::instance::{EVALUATOR, ids, repository};

@@ -11,7 +11,8 @@ use crate::domain::{CostSource, ItemDetails, ItemStatus, Unit};
 
 use super::super::super::cell::time;
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count, read_value};
+use super::super::json::{Lenient, amount, count};
+use super::super::json_reader::read_value;
 use super::super::sink::{Handle, Moment, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::instance::{EVALUATOR, dated, ids, repository};

@@ -1,0 +1,455 @@
+//! Reads JSON of any length, part by part: the elements of a list, alone or in an object, or one value per line.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+
+use memchr::memchr;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Value};
+
+use crate::domain::{Problem, visible};
+use crate::results::LineReader;
+use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
+
+use super::super::cell::Refused;
+use super::super::json_scanner::{Next, Parts, Scanner};
+use super::super::rows::{MOST_RECORD_BYTES, Stop};
+use super::plain::plain;
+
+const BLOCK_BYTES: usize = 64 << 10;
+/// Maximum number of bytes parsed from memory, which is several times as fast as parsing from a reader byte by byte.
+const AT_ONCE_BYTES: u64 = 16 << 20;
+
+/// Reads the elements of a list one by one. Any other value has no elements.
+pub(in crate::import) fn read_list<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut json = JsonReader::of(reader, label);
+    if let Some(mut list) = json.list()? {
+        while json.element(&mut list)? {
+            each(json.bounded()?)?;
+        }
+    }
+    json.end()
+}
+
+/// Reads the first element of a list.
+pub(in crate::import) fn read_first<Item: DeserializeOwned>(reader: impl Read, label: &str) -> Result<Option<Item>, Stop> {
+    let mut json = JsonReader::of(reader, label);
+    let Some(mut list) = json.list()? else { return Ok(None) };
+    if json.element(&mut list)? { json.bounded().map(Some) } else { Ok(None) }
+}
+
+/// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one into `each`.
+///
+/// `list` and `wanted` are paths such as `results.results`. Nothing else is kept, so memory is bounded by the longest element and the
+/// wanted values. The list may be absent, before or after the wanted keys. Any other value in its place counts as absent.
+pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    wanted: &[&str],
+    list: &str,
+    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
+) -> Result<Head, Stop> {
+    let heap = Heap::default();
+    let mut json = JsonReader::of(Noted { reader, heap: &heap }, label);
+    let begin = json.next()?;
+    let kept = if begin == Some(b'{') {
+        Walk { json: &mut json, wanted, list, each, heap: &heap }.object("")?
+    } else {
+        json.value::<IgnoredAny>()?;
+        Map::new()
+    };
+    json.end()?;
+    if begin == Some(b'[') {
+        return Err(Problem::in_file(label, "is not of the format it seems to be: a list where an object is expected").into());
+    }
+    Head::deserialize(heap.bounds(Value::Object(kept))).map_err(|error| explain(label, 0, &error))
+}
+
+/// Reads a whole value. A very long one is parsed from the reader, so that only its kept parts are in memory.
+pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
+    let read = parse_from(reader, &mut Vec::new()).map_err(|error| damaged(label, &error))?;
+    read.map_err(|error| explain(label, 0, &error))
+}
+
+/// Reads one value per line, each with its line number. A line that cannot be parsed is passed to `each` as refused. If the last line is
+/// cut off, the file is unreadable, because storing the lines before it would make a short run.
+pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    match read_lines_to_cut(reader, label, each)? {
+        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0).with_hint(CUT_OFF.1).into()),
+        None => Ok(()),
+    }
+}
+
+/// Reads one value per line, like [`read_lines`], for callers that can tell that lines are missing. If the last line is cut off, it is
+/// passed to `each` as refused, and its number is returned.
+pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
+) -> Result<Option<usize>, Stop> {
+    let mut lines = LineReader::of(plain(reader));
+    let mut cut = None;
+    while let Some(line) = lines.next_line().map_err(|error| damaged(label, &error))? {
+        let number = line.number;
+        let item = match line.text {
+            Ok(text) => {
+                let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
+                let read = heap::from_slice(text);
+                cut = read.as_ref().err().filter(|error| error.is_eof()).map(|_| number);
+                read.map_err(|error| refused(&error))
+            }
+            Err(problem) => Err(Refused::because(problem.message())),
+        };
+        each(number, item)?;
+    }
+    Ok(cut)
+}
+
+fn refused(error: &serde_json::Error) -> Refused {
+    if is_too_much(error) {
+        return Refused::because(TOO_MUCH);
+    }
+    if error.is_eof() {
+        return Refused::because(CUT_OFF.0);
+    }
+    let text = error.to_string();
+    Refused::with_detail("not valid JSON", visible(text.split(" at line ").next().unwrap_or(&text)))
+}
+
+/// Returns whether a file goes on after its first line. Keeps only one block in memory, however long the line is.
+pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Result<bool, Stop> {
+    let mut reader = BufReader::with_capacity(BLOCK_BYTES, reader);
+    let mut is_after_first = false;
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(damaged(label, &error)),
+        };
+        let after = if is_after_first { Some(0) } else { memchr(b'\n', block) };
+        is_after_first |= after.is_some();
+        if after.is_some_and(|start| !block[start..].trim_ascii().is_empty()) {
+            return Ok(true);
+        }
+        if block.is_empty() {
+            return Ok(false);
+        }
+        let length = block.len();
+        reader.consume(length);
+    }
+}
+
+/// Reads parts of a JSON text.
+struct JsonReader<'l, R> {
+    scanner: Scanner<BufReader<R>>,
+    label: &'l str,
+    /// The last value, as it is written.
+    text: Vec<u8>,
+}
+
+impl<'l, R: Read> JsonReader<'l, R> {
+    fn of(reader: R, label: &'l str) -> Self {
+        Self { scanner: Scanner::of(BufReader::with_capacity(BLOCK_BYTES, reader)), label, text: Vec::new() }
+    }
+
+    /// Returns the next byte that is not white space, without consuming it.
+    fn next(&mut self) -> Result<Option<u8>, Stop> {
+        self.scanner.next().map_err(|error| self.unread(&error))
+    }
+
+    /// Goes into a list. Any other value is passed over, and checked, because it may be damaged.
+    fn list(&mut self) -> Result<Option<Parts>, Stop> {
+        if self.next()? == Some(b'[') {
+            return Ok(Some(Parts::begin(&mut self.scanner)));
+        }
+        self.value::<IgnoredAny>().map(|_| None)
+    }
+
+    /// Goes to the next element of a list. Returns whether there is one.
+    fn element(&mut self, list: &mut Parts) -> Result<bool, Stop> {
+        let next = list.element(&mut self.scanner);
+        self.part(next).map(|part| part.is_some())
+    }
+
+    /// Goes to the next value of an object, and returns its key.
+    fn entry(&mut self, object: &mut Parts) -> Result<Option<String>, Stop> {
+        let next = object.entry(&mut self.scanner);
+        self.part(next)
+    }
+
+    fn part<K>(&self, next: io::Result<Next<K>>) -> Result<Option<K>, Stop> {
+        match next {
+            Ok(Next::Value(key)) => Ok(Some(key)),
+            Ok(Next::End) => Ok(None),
+            Ok(Next::Wrong(what)) => Err(self.problem(format!("is not valid JSON: {what}")).into()),
+            Err(error) => Err(self.unread(&error)),
+        }
+    }
+
+    /// Parses the next value, whose length is limited.
+    fn bounded<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+        let line = self.scanner.line;
+        self.text.clear();
+        match self.scanner.value(&mut self.text) {
+            Ok(true) => parse(&self.text).map_err(|error| self.explain(line, &error)),
+            Ok(false) => Err(self.problem(format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20)).into()),
+            Err(error) => Err(self.unread(&error)),
+        }
+    }
+
+    /// Parses the next value, of any length.
+    fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+        let line = self.scanner.line;
+        let read = parse_from(self.scanner.bytes(), &mut self.text).map_err(|error| self.unread(&error))?;
+        read.map_err(|error| self.explain(line, &error))
+    }
+
+    /// Parses the next value, whose memory counts on the account of the text.
+    fn counted<T: DeserializeOwned>(&mut self, heap: &Heap) -> Result<T, Stop> {
+        let line = self.scanner.line;
+        from_reader(self.scanner.bytes(), heap).map_err(|error| self.explain(line, &error))
+    }
+
+    /// Fails if more than one value was in the text.
+    fn end(&mut self) -> Result<(), Stop> {
+        if self.next()?.is_none() { Ok(()) } else { Err(self.problem("is not valid JSON: trailing characters").into()) }
+    }
+
+    /// Explains why a value that begins in the line was not parsed.
+    fn explain(&mut self, line: u64, error: &serde_json::Error) -> Stop {
+        // A value may end too early, such as `tru`, where the file goes on.
+        if error.is_eof() && matches!(self.scanner.next(), Ok(Some(_))) {
+            return self.problem("is not valid JSON: expected value").into();
+        }
+        explain(self.label, usize::try_from(line - 1).unwrap_or(usize::MAX), error)
+    }
+
+    fn unread(&self, error: &io::Error) -> Stop {
+        // A damaged compressed file has an error text of its own, which tells more.
+        if error.kind() == ErrorKind::UnexpectedEof && error.get_ref().is_none() {
+            return self.problem(CUT_OFF.0).with_hint(CUT_OFF.1).into();
+        }
+        damaged(self.label, error)
+    }
+
+    fn problem(&self, message: impl Into<String>) -> Problem {
+        Problem::at_line(self.label, usize::try_from(self.scanner.line).unwrap_or(usize::MAX), message)
+    }
+}
+
+/// An object whose wanted keys are kept, and whose list is passed on.
+struct Walk<'a, 'l, R, Item> {
+    json: &'a mut JsonReader<'l, R>,
+    wanted: &'a [&'a str],
+    list: &'a str,
+    each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
+    /// The account of the text and of all wanted values.
+    heap: &'a Heap,
+}
+
+impl<R: Read, Item: DeserializeOwned> Walk<'_, '_, R, Item> {
+    /// Reads the object at a path, which comes next.
+    fn object(&mut self, path: &str) -> Result<Map<String, Value>, Stop> {
+        let mut kept = Map::new();
+        let mut object = Parts::begin(&mut self.json.scanner);
+        while let Some(key) = self.json.entry(&mut object)? {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let begin = self.json.next()?;
+            if path == self.list && begin == Some(b'[') {
+                let mut list = Parts::begin(&mut self.json.scanner);
+                while self.json.element(&mut list)? {
+                    (self.each)(self.json.value()?)?;
+                }
+            } else if self.wanted.contains(&path.as_str()) {
+                kept.insert(key, self.json.counted(self.heap)?);
+            } else if self.is_above(&path) && begin == Some(b'{') {
+                kept.insert(key, Value::Object(self.object(&path)?));
+            } else {
+                self.json.value::<IgnoredAny>()?;
+                if self.is_above(&path) {
+                    // No object, so none of the wanted keys is in it.
+                    kept.insert(key, Value::Object(Map::new()));
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Returns whether the list or a wanted key lies below the path.
+    fn is_above(&self, path: &str) -> bool {
+        let below = |wanted: &&str| wanted.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        below(&self.list) || self.wanted.iter().any(below)
+    }
+}
+
+/// Parses the one value of a reader, from `text` if it is short. The outer error is the reader's.
+fn parse_from<T: DeserializeOwned>(mut reader: impl Read, text: &mut Vec<u8>) -> io::Result<serde_json::Result<T>> {
+    text.clear();
+    reader.by_ref().take(AT_ONCE_BYTES).read_to_end(text)?;
+    if (text.len() as u64) < AT_ONCE_BYTES {
+        return Ok(parse(text));
+    }
+    let heap = Heap::default();
+    Ok(from_reader(Noted { reader: text.as_slice().chain(reader), heap: &heap }, &heap))
+}
+
+/// Parses a value. If the bytes are not valid JSON, tries again with `NaN` as `null`, which takes several times as long.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    let again = |error| if is_too_much(&error) { Err(error) } else { from_reader(bytes, &Heap::of_text(bytes.len())) };
+    heap::from_slice(bytes).or_else(again)
+}
+
+fn from_reader<T: DeserializeOwned>(reader: impl Read, heap: &Heap) -> serde_json::Result<T> {
+    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
+    let value = T::deserialize(heap.bounds(&mut reader))?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// A reader that notes its bytes on an account, which bounds the memory of the values made from them.
+struct Noted<'h, R> {
+    reader: R,
+    heap: &'h Heap,
+}
+
+impl<R: Read> Read for Noted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.heap.add_read(read);
+        Ok(read)
+    }
+}
+
+/// Message and hint for a file that ends too early.
+pub(in crate::import) const CUT_OFF: (&str, &str) =
+    ("is cut off in the middle of the JSON", "nothing of it was imported; fetch the file again");
+
+/// Returns the error for a file that could not be read to its end.
+fn damaged(label: &str, error: &io::Error) -> Stop {
+    Problem::in_file(label, format!("is damaged: {}", visible(&error.to_string()))).with_hint(CUT_OFF.1).into()
+}
+
+/// Returns the error for a file that is not JSON or not of its apparent format. `lines` is the number of lines before the parsed part.
+fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {
+    let text = error.to_string();
+    let what = visible(text.split(" at line ").next().unwrap_or(&text));
+    let (message, hint) = if error.is_eof() {
+        (CUT_OFF.0.to_owned(), Some(CUT_OFF.1))
+    } else if error.is_io() {
+        (format!("is damaged: {what}"), Some(CUT_OFF.1))
+    } else if is_too_much(error) {
+        (TOO_MUCH.to_owned(), None)
+    } else if error.is_syntax() {
+        (format!("is not valid JSON: {what}"), None)
+    } else {
+        (format!("is not of the format it seems to be: {what}"), None)
+    };
+    let problem = Problem {
+        line: Some(error.line()).filter(|line| *line > 0).map(|line| lines + line),
+        hint: hint.map(str::to_owned),
+        ..Problem::in_file(label, message)
+    };
+    problem.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn all(text: &[u8]) -> Result<Vec<Value>, String> {
+        let mut found = Vec::new();
+        let read = read_list(text, "f", &mut |value| {
+            found.push(value);
+            Ok(())
+        });
+        match read {
+            Ok(()) => Ok(found),
+            Err(Stop::Unreadable(problems)) => Err(problems[0].to_string()),
+            Err(Stop::Store(error)) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn elements_come_one_by_one() {
+        let text = br#" [ 1 ,"a,]\"}\\", {"b": [1, {"c": "]"}]},[],
+            null, NaN, {"d": [-Infinity]} ] "#;
+        let expected =
+            [json!(1), json!("a,]\"}\\"), json!({"b": [1, {"c": "]"}]}), json!([]), json!(null), json!(null), json!({"d": [null]})];
+        assert_eq!(all(text).expect("a list"), expected);
+        for other in [&b"[]"[..], b" [ ] ", b"{\"a\": [1]}", b"7"] {
+            assert_eq!(all(other), Ok(Vec::new()), "{}", String::from_utf8_lossy(other));
+        }
+    }
+
+    #[test]
+    fn elements_longer_than_a_block_are_whole() {
+        let long = "x\\\"]".repeat(BLOCK_BYTES);
+        let text = format!("[{{\"a\": \"{long}\"}}, \"{long}\", 2]");
+        let found = all(text.as_bytes()).expect("a list");
+        assert_eq!((found.len(), found[0]["a"].as_str().map(str::len), &found[2]), (3, Some(3 * BLOCK_BYTES), &json!(2)));
+        assert_eq!(found[1], found[0]["a"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let cut = "f:2: is cut off in the middle of the JSON";
+        for (text, expected) in [
+            (&b"[1,\n{\"a\": \"b"[..], cut),
+            (b"[1,\n2", cut),
+            (b"[1,\n", cut),
+            (b"[1,\n\"a\\", cut),
+            (b"[\n1,\n{\"a\": x}]", "f:3: is not valid JSON: expected value"),
+            (b"[1,\n]", "f:2: is not valid JSON"),
+            (b"[1 2]", "f:1: is not valid JSON"),
+            (b"[1}]", "f:1: is not valid JSON: expected `,` or `]`"),
+            (b"[[1}]", "f:1: is not valid JSON"),
+            (b"[1] x", "f:1: is not valid JSON: trailing characters"),
+            (b"x", "f:1: is not valid JSON"),
+            (b"", "is cut off in the middle of the JSON"),
+        ] {
+            let problem = all(text).expect_err(expected);
+            assert!(problem.contains(expected), "{}: {problem}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn blanks_are_no_second_line() {
+        for (text, expected) in [("{}", false), ("{}\n \r\n", false), ("{}\n{}", true), ("{}\n\n\n [", true), ("", false)] {
+            for step in [1, 3, 1000] {
+                assert_eq!(has_second_line(BufReader::with_capacity(step, text.as_bytes()), "f").ok(), Some(expected), "{text:?} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_any_length_pass_by() {
+        #[derive(serde::Deserialize, Default)]
+        #[serde(default)]
+        struct Head {
+            name: String,
+            inner: Value,
+        }
+        let text = br#"{"big": [1, {"x": 2}], "inner": {"rows": [{"a": 1}, {"a": 2}], "kept": 3, "not": 4}, "name": "n"}"#;
+        let mut seen = Vec::new();
+        let head: Head = read_object(&text[..], "f", &["name", "inner.kept"], "inner.rows", &mut |row: Value| {
+            seen.push(row["a"].clone());
+            Ok(())
+        })
+        .expect("JSON");
+        assert_eq!((head.name.as_str(), &head.inner, seen), ("n", &json!({"kept": 3}), vec![json!(1), json!(2)]));
+        let stopped = read_object::<Head, Value>(&text[..], "f", &[], "inner.rows", &mut |_| Err(Problem::in_file("f", "no").into()));
+        assert!(matches!(stopped, Err(Stop::Unreadable(problems)) if problems[0].message == "no"));
+        for broken in [&text[..text.len() - 1], b"[1]", b"", b"{\"name\": \"n\"} x"] {
+            assert!(read_object::<Head, Value>(broken, "f", &["name"], "inner.rows", &mut |_| Ok(())).is_err());
+        }
+    }
+}
