@@ -28,6 +28,9 @@ pub(super) enum CellKind {
     Uncomputed,
 }
 
+/// Maximum number of attempts at an item in one cell.
+pub(super) const MOST_TRIES: usize = 1000;
+
 /// A reused buffer: reading ten million rows allocates only when a text is longer than any before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
@@ -46,11 +49,11 @@ impl Cell {
         self.text.push_str(text);
     }
 
-    /// Sets a list. It has a text if each item is yes or no, because these may be the outcomes of attempts: `[true, false]`.
+    /// Sets a list. It has a text if it is short and each item is yes or no, because these may be the outcomes of attempts: `[true, false]`.
     pub fn set_list(&mut self, items: impl IntoIterator<Item = Option<bool>>) {
         self.set(CellKind::Compound, "");
-        for item in items {
-            let Some(item) = item else { return self.text.clear() };
+        for (number, item) in items.into_iter().enumerate() {
+            let Some(item) = item.filter(|_| number < MOST_TRIES) else { return self.text.clear() };
             self.text.push_str(if self.text.is_empty() { "[" } else { ", " });
             self.text.push_str(if item { "true" } else { "false" });
         }

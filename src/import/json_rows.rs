@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use crate::domain::visible;
 use crate::results::LineReader;
 
-use super::cell::{Cell, CellKind, Refused};
+use super::cell::{Cell, CellKind, MOST_TRIES, Refused};
 use super::columns::Branch;
 use super::json_scanner::{Next, Parts, Scanner};
 use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
@@ -35,7 +35,7 @@ pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(),
     let mut cells = rows.columns.cells();
     let mut lines = LineReader::of(input);
     let mut number = 0;
-    while let Some(line) = lines.next().map_err(|error| rows.io(Some(number + 1), &error))? {
+    while let Some(line) = lines.next_line().map_err(|error| rows.io(Some(number + 1), &error))? {
         number = line.number as u64;
         let Ok(text) = line.text else {
             rows.refuse(Some(number), too_long())?;
@@ -124,7 +124,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, is_row: true })
+        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, place: Place::Row })
     }
 }
 
@@ -133,7 +133,16 @@ struct Pick<'a> {
     branch: &'a Branch,
     cells: &'a mut [Cell],
     names: Option<&'a mut Vec<String>>,
-    is_row: bool,
+    place: Place,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Row,
+    Cell,
+    /// Part of a list that is a cell.
+    Item,
 }
 
 impl<'de> DeserializeSeed<'de> for Pick<'_> {
@@ -146,7 +155,7 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
 
 impl Pick<'_> {
     fn set(self, kind: CellKind, text: &str) {
-        if let Some(slot) = self.branch.slot().filter(|_| !self.is_row) {
+        if let Some(slot) = self.branch.slot().filter(|_| self.place != Place::Row) {
             self.cells[slot].set(kind, text);
         }
     }
@@ -190,20 +199,21 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
-        let slot = self.branch.slot().filter(|_| !self.is_row);
+        let slot = self.branch.slot().filter(|_| self.place == Place::Cell);
         let leaf = Branch::leaf();
         let (mut item, mut items) = ([Cell::default()], Vec::new());
         // The first item that is not yes or no decides.
         while slot.is_some() && items.last() != Some(&None) {
-            let pick = Pick { branch: &leaf, cells: &mut item, names: None, is_row: false };
+            let pick = Pick { branch: &leaf, cells: &mut item, names: None, place: Place::Item };
             if list.next_element_seed(pick)?.is_none() {
                 break;
             }
-            items.push(item[0].flag());
+            items.push(item[0].flag().filter(|_| items.len() < MOST_TRIES));
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        if let Some(slot) = slot {
-            self.cells[slot].set_list(items);
+        match slot {
+            Some(slot) => self.cells[slot].set_list(items),
+            None => self.set(CellKind::Compound, ""),
         }
         Ok(false)
     }
@@ -212,14 +222,14 @@ impl<'de> Visitor<'de> for Pick<'_> {
         while let Some(branch) = map.next_key_seed(Key { branch: self.branch, names: self.names.as_deref_mut() })? {
             match branch {
                 Some(branch) => {
-                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, is_row: false })?;
+                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, place: Place::Cell })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        let is_row = self.is_row;
+        let is_row = self.place == Place::Row;
         self.set(CellKind::Compound, "");
         Ok(is_row)
     }
@@ -282,38 +292,32 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
         for key in path.split('.') {
             descend(scanner, key, path)?;
         }
-        return match scanner.next()? {
-            Some(b'[') => elements(scanner, rows, cells),
-            Some(_) => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
-            None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        return match scanner.more()? {
+            b'[' => elements(scanner, rows, cells),
+            _ => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
         };
     }
-    match scanner.next()? {
-        Some(b'[') => {
+    match scanner.more()? {
+        b'[' => {
             elements(scanner, rows, cells)?;
             if scanner.next()?.is_some() { Err(Halt::Wrong("goes on after the end of the list".to_owned())) } else { Ok(()) }
         }
-        Some(b'{') => {
+        b'{' => {
             let mut record = Vec::new();
             while scanner.next()?.is_some() {
                 element(scanner, &mut record, rows, cells)?;
             }
             Ok(())
         }
-        Some(_) => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
-        None => Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
     }
 }
 
 /// Goes to the value of `key` in the next object.
 fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
     let path = visible(path);
-    match scanner.next()? {
-        Some(b'{') => {}
-        Some(_) => {
-            return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
-        }
-        None => return Err(Halt::Io(io::ErrorKind::UnexpectedEof.into())),
+    if scanner.more()? != b'{' {
+        return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
     }
     let mut entries = Parts::begin(scanner);
     let mut known = Vec::new();
@@ -378,6 +382,28 @@ mod tests {
             None,
         );
         check(b"[]", None, &[], None);
+    }
+
+    #[test]
+    fn lists_of_yes_and_no_have_a_text() {
+        let text_of = |list: &str| {
+            let mut columns = super::super::columns::Columns::of(vec!["ok".to_owned()]);
+            let mut found = None;
+            let mut on_row = |row: &super::super::rows::Row<'_>| {
+                found = row.cells.as_ref().ok().map(|cells| (cells[0].kind, cells[0].text.clone()));
+                Ok(())
+            };
+            let json = format!("[{{\"ok\": {list}}}]");
+            read_json(json.as_bytes(), None, &mut Rows::new("f", &mut columns, &mut on_row)).expect("JSON");
+            let (kind, text) = found.expect("a row");
+            assert_eq!(kind, CellKind::Compound, "{list}");
+            text
+        };
+        assert_eq!(text_of("[true, false ,true]"), "[true, false, true]");
+        let nested = format!("[true, {}{}]", "[".repeat(5000), "]".repeat(5000));
+        for other in ["[]", "[true, 1]", "[\"true\"]", "[[true]]", "[true, null]", &nested, &format!("[true{}]", ", true".repeat(1000))] {
+            assert_eq!(text_of(other), "", "{}", &other[..other.len().min(20)]);
+        }
     }
 
     #[test]

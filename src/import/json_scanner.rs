@@ -43,7 +43,7 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Returns the next byte like [`Self::next`]. The end of the input is [`io::ErrorKind::UnexpectedEof`].
-    fn more(&mut self) -> io::Result<u8> {
+    pub fn more(&mut self) -> io::Result<u8> {
         self.next()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 

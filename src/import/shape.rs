@@ -1,6 +1,6 @@
 //! Turns the rows of a table into the rows that a map reads: skips totals, fills down, adds names from the path, and makes wide rows long.
 
-use super::cell::{Cell, CellKind, same_value};
+use super::cell::{Cell, CellKind, MOST_TRIES, same_value};
 use super::path_part::PathPart;
 use super::rows::Row;
 
@@ -90,16 +90,13 @@ impl Shape {
     }
 }
 
-/// Maximum number of attempts in a cell.
-const MOST_TRIES: u32 = 1000;
-
 /// Parses the outcomes of the attempts at an item: the passed and all attempts, `2/3`, or a list, `[true, false, true]`.
 pub(super) fn outcomes_of(text: &str) -> Option<Vec<bool>> {
     let Some(list) = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')) else {
         return tries_of(text).map(|(passed, all)| (0..all).map(|number| number < passed).collect());
     };
     let outcomes = list.split(',').map(|outcome| outcome.trim().to_lowercase().parse().ok());
-    outcomes.collect::<Option<Vec<bool>>>().filter(|outcomes| outcomes.len() <= MOST_TRIES as usize)
+    outcomes.collect::<Option<Vec<bool>>>().filter(|outcomes| outcomes.len() <= MOST_TRIES)
 }
 
 /// Returns whether the text is a list of the outcomes of attempts.
@@ -111,7 +108,7 @@ pub(super) fn is_list_of_outcomes(text: &str) -> bool {
 pub(super) fn tries_of(text: &str) -> Option<(u32, u32)> {
     let (passed, all) = text.split_once('/')?;
     let (passed, all): (u32, u32) = (passed.trim().parse().ok()?, all.trim().parse().ok()?);
-    (passed <= all && (1..=MOST_TRIES).contains(&all)).then_some((passed, all))
+    (passed <= all && (1..=MOST_TRIES).contains(&(all as usize))).then_some((passed, all))
 }
 
 /// One part of a source while its rows are read.

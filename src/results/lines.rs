@@ -43,7 +43,7 @@ impl<R: BufRead> LineReader<R> {
     }
 
     /// Returns the next line that is not blank, or `None` if there is none.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             let (bytes, is_ended) = self.read()?;
             let is_whole = bytes == self.line.len() as u64;
@@ -87,7 +87,7 @@ impl<R: BufRead> LineReader<R> {
 /// Calls `each` with every line's number (from 1) and its bytes without the line break. Blank lines are skipped.
 pub fn for_each_line(reader: impl BufRead, mut each: impl FnMut(usize, Result<&[u8], LineProblem>)) -> io::Result<()> {
     let mut lines = LineReader::of(reader);
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         each(line.number, line.text);
     }
     Ok(())

@@ -80,9 +80,10 @@ fn suites_and_questions_here_are_valid() {
     for folder in ["suites", "src/cli/init", "tests/fixtures"] {
         for entry in walkdir::WalkDir::new(root.join(folder)).into_iter().filter_map(Result::ok) {
             let Ok(text) = fs::read_to_string(entry.path()) else { continue };
+            let is_yaml = entry.path().extension().is_some_and(|extension| extension == "yaml");
             let name = match entry.file_name().to_str() {
                 Some("suite.yaml") => "suite",
-                Some(file) if file.ends_with(".yaml") && suite::parse_questions(file, &text).is_ok() => "questions",
+                Some(file) if is_yaml && suite::parse_questions(file, &text).is_ok() => "questions",
                 _ => continue,
             };
             count += 1;

@@ -55,7 +55,7 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     let heap = Heap::default();
     let mut json = JsonReader::of(Noted { reader, heap: &heap }, label);
     let begin = json.next()?;
-    let head = if begin == Some(b'{') {
+    let kept = if begin == Some(b'{') {
         Walk { json: &mut json, wanted, list, each, heap: &heap }.object("")?
     } else {
         json.value::<IgnoredAny>()?;
@@ -65,7 +65,7 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     if begin == Some(b'[') {
         return Err(Problem::in_file(label, "is not of the format it seems to be: a list where an object is expected").into());
     }
-    Head::deserialize(heap.bounds(Value::Object(head))).map_err(|error| explain(label, 0, &error))
+    Head::deserialize(heap.bounds(Value::Object(kept))).map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads a whole value. A very long one is parsed from the reader, so that only its kept parts are in memory.
@@ -96,7 +96,7 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
 ) -> Result<Option<usize>, Stop> {
     let mut lines = LineReader::of(plain(reader));
     let mut cut = None;
-    while let Some(line) = lines.next().map_err(|error| damaged(label, &error))? {
+    while let Some(line) = lines.next_line().map_err(|error| damaged(label, &error))? {
         let number = line.number;
         let item = match line.text {
             Ok(text) => {

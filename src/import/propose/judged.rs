@@ -94,9 +94,9 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
     check_pairs(look)?;
     let grade = grade(look, &|column| (!column.name.starts_with("$.") || is_key_of_outcomes(column)) && !column.is_among(&endings))?;
     let varies = |column: &Column| column.numbers().is_some_and(|numbers| numbers.least < numbers.most);
-    // The exit codes of programs, if no column grades the answers.
-    let by_exit =
-        || look.summary.columns.iter().find(|column| is_exit_code(&column.name) && (column.is_outcomes() || column.numbers().is_some()));
+    // The exit codes of programs, if no column grades the answers or says how attempts ended.
+    let is_exit = |column: &&Column| is_exit_code(&column.name) && (column.is_outcomes() || column.numbers().is_some());
+    let by_exit = || look.summary.columns.iter().find(|column| endings.is_empty() && is_exit(column));
     let grade = grade.or_else(|| by_exit().map(Judged::By));
     let Some(ended) = endings.first() else {
         if let Some(Judged::By(column)) = &grade {

@@ -77,6 +77,10 @@ fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Co
     if !item.is_empty() {
         return Ok(());
     }
+    if let Some(name) = &look.attempts {
+        let text = format!("`{name}` has several outcomes in a cell, and no column names an item: each outcome may be one");
+        return Err(Question::new(text, "--item COLUMN"));
+    }
     let columns = arms.columns();
     if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
         let text = "no column names an item, an approach or a model: the rows may be no outcomes";
