@@ -1,6 +1,6 @@
 //! A verdict foreseen from chosen questions, as a table.
 
-use crate::views::{Foreseen, ForeseenArm, ForeseenVerdict};
+use crate::views::{Foreseen, ForeseenVerdict};
 
 use super::cell::Cell;
 use super::table::{Column, Table};

@@ -253,7 +253,11 @@ impl<'l> Repeats<'l> {
         if let Some(column) = counters.first() {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
-                found.attempt = Some(counted(column));
+                // What is called a run shifts all of its items together, so runs are no attempts within one run.
+                match column.clarity(Role::Run) >= 2 {
+                    true => found.index = Some(column),
+                    false => found.attempt = Some(counted(column)),
+                }
                 return Ok(found);
             }
         }

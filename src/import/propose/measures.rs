@@ -189,6 +189,11 @@ pub(super) fn measures<'l>(
     {
         draft.item.push(("category", quoted(&column.name)));
     }
+    let is_cluster = |column: &Column| is_free(used, column) && column.may_name() && column.values.len() > 1;
+    if let Some(column) = look.best(Role::Cluster, 2, is_cluster).first() {
+        used.push(column);
+        draft.item.push(("cluster", quoted(&column.name)));
+    }
     let is_time = |column: &Column| is_free(used, column) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
     if let Some(column) = look.best(Role::Time, 1, is_time).first() {
         used.push(column);

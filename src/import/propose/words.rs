@@ -28,6 +28,8 @@ pub(super) enum Role {
     TotalTokens,
     Time,
     Category,
+    /// Items that share a value are dependent: a passage, or a template.
+    Cluster,
     Expected,
     Answer,
     Reason,
@@ -38,7 +40,7 @@ pub(super) enum Role {
 
 /// Titles in lower case without accents, with their words joined by `_`.
 #[rustfmt::skip]
-const NAMES: [(Role, &[&str]); 27] = [
+const NAMES: [(Role, &[&str]); 28] = [
     (
         Role::Approach,
         &[
@@ -179,6 +181,10 @@ const NAMES: [(Role, &[&str]); 27] = [
     (
         Role::Category,
         &["category", "subject", "topic", "domain", "type", "task_type", "difficulty", "language", "lang", "tag", "level", "section", "kategorie", "thema", "fach", "schwierigkeit", "bereich", "categorie", "sujet", "categoria", "tema", "materia", "niveau", "类别", "类型", "категория"],
+    ),
+    (
+        Role::Cluster,
+        &["cluster", "cluster_id", "passage", "passage_id", "paragraph_id", "context_id", "story_id", "article_id", "template_id", "testlet", "testlet_id"],
     ),
     (
         Role::Expected,
