@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories` and `-- rank-sets` print only
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories`, `-- rank-sets` and `-- claims` print only
 //! those tables.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
@@ -10,6 +10,7 @@
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
+mod claims;
 mod coverage;
 mod decisions;
 mod false_winners;
@@ -41,6 +42,10 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "rank-sets") {
         rank_sets::coverage().print();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "claims") {
+        claims::found().print();
         return;
     }
     println!("## Coverage of intervals that promise 95 %\n");
@@ -78,6 +83,8 @@ fn main() {
     for table in decisions::tables() {
         table.print();
     }
+    println!("## Published figures\n");
+    claims::found().print();
     println!("## Differences that are found\n");
     runs_vary::bound().print();
     runs_vary::power().print();

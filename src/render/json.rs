@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
-    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall,
+    PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -30,6 +30,9 @@ pub struct AuditAnswer {
     /// Boards without an order to audit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<UnauditedBoard>,
+    /// Of `--claims`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimsAudit>,
 }
 
 /// Answer of `compare`.
