@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// Tables of each kind of error, and as many without one.
-const TABLES: u64 = 1_000;
+const TABLES: u64 = 300;
 
 /// A kind of table, with the error that is planted in half of them.
 #[derive(Clone, Copy, Debug)]

@@ -27,11 +27,14 @@ pub(super) struct Totals {
     pub totals: Vec<Option<u64>>,
     pub rounding: Rounding,
     pub is_stated: bool,
+    /// The figures are means of several counts: of runs, or of half points for draws.
+    pub are_means: bool,
 }
 
 /// Share of the rows that must agree before the others are wrong.
 const LEAST_AGREE: f64 = 0.75;
 const LEAST_AGREE_NAMED: f64 = 0.5;
+const LEAST_AGREE_UNNAMED: f64 = 0.9;
 /// Chance of as many fits with arbitrary digits, for a column that the title names, and for any other.
 const MOST_CHANCE_NAMED: f64 = 0.05;
 const MOST_CHANCE: f64 = 0.000_1;
@@ -282,8 +285,8 @@ pub(super) fn against_totals(
                 let most_chance = if is_named && by == 1 { MOST_CHANCE_NAMED } else { MOST_CHANCE };
                 let agree = (rows.len() - misfits.len()) as f64 / rows.len().max(1) as f64;
                 let chance = upper_tail(telling.len() as u64, (telling.len() + misfits.len()) as u64, share);
-                // The mean of several runs explains a column only as a whole.
-                let is_enough = agree >= if by == 1 { LEAST_AGREE } else { 0.9 };
+                // The mean of several runs explains a column only as a whole, and so does a total that the title does not name.
+                let is_enough = agree >= if by == 1 && is_named { LEAST_AGREE } else { LEAST_AGREE_UNNAMED };
                 let is_accepted = !rows.is_empty() && share <= MOST_SHARE && is_enough && chance <= most_chance;
                 if is_accepted && best.as_ref().is_none_or(|(.., known)| misfits.len() < known.len()) {
                     best = Some((total, by, rounding, rows, misfits));
@@ -305,6 +308,7 @@ pub(super) fn against_totals(
         recovered: None,
         chance: None,
     });
+    let severity = if total.role == Role::Total { Severity::Impossible } else { Severity::Contradictory };
     for row in misfits {
         let (Some(rate), Some(printed), Some((items, runs))) = (sheet.rate(series, row), series.values[row], of(row)) else { continue };
         let near = rate.neighbours(items * runs, rounding).map(|(_, near)| shown(near, series, printed));
@@ -317,11 +321,19 @@ pub(super) fn against_totals(
         {
             text.push_str(&format!("; it is {count} of {usual}, which other rows have"));
         }
-        findings.push(sheet.finding(ClaimKind::ImpossibleRate, Severity::Impossible, &[row], series.place, near.to_vec(), text));
+        findings.push(sheet.finding(ClaimKind::ImpossibleRate, severity, &[row], series.place, near.to_vec(), text));
     }
     let totals = (0..sheet.table.rows.len()).map(|row| sheet.count(total, row)).collect();
-    Some(Totals { totals, rounding, is_stated: true })
+    Some(Totals {
+        totals,
+        rounding,
+        is_stated: true,
+        are_means: by > 1 || sheet.rows.iter().any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
+    })
 }
+
+/// Largest number of figures of a short column that are reported for being no counts of the recovered total.
+const MOST_OUTLIERS: usize = 2;
 
 /// Largest number of runs that a table may have averaged without saying so.
 const MOST_RUNS: u64 = 10;
@@ -334,7 +346,7 @@ pub(super) fn against_column(
     checked: &mut Vec<CheckedColumn>,
 ) -> Option<Totals> {
     let series = &sheet.series[rate];
-    let mut totals = Totals { totals: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false };
+    let mut totals = Totals { totals: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false, are_means: false };
     let mut any = false;
     for (group, rows) in &sheet.groups {
         let rates: Vec<(usize, PrintedRate)> = rows.iter().filter_map(|row| Some((*row, sheet.rate(series, *row)?))).collect();
@@ -361,7 +373,9 @@ pub(super) fn against_column(
             recovered: Some(found.total),
             chance: Some(found.chance),
         });
-        let Some((row, rate)) = misfits.first().copied() else { continue };
+        // Many misfits are rows of another data set, or figures that are no counts.
+        let most = MOST_OUTLIERS.max(rates.len() / 20);
+        let Some((row, rate)) = misfits.first().copied().filter(|_| misfits.len() <= most) else { continue };
         let Some(printed) = series.values[row] else { continue };
         let near = rate.neighbours(found.total, found.rounding).map(|(_, near)| shown(near, series, printed));
         let others = match misfits.len() {

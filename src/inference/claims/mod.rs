@@ -50,7 +50,7 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
         done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
         let of = |row: usize| sheet.count(&sheet.series[relation.total], row);
         let known = (0..sheet.table.rows.len()).map(of).collect();
-        totals[relation.rate] = Some(Totals { totals: known, rounding: relation.rounding, is_stated: true });
+        totals[relation.rate] = Some(Totals { totals: known, rounding: relation.rounding, is_stated: true, are_means: false });
     }
     let rates: Vec<usize> =
         (0..sheet.series.len()).filter(|place| sheet.rates().any(|series| std::ptr::eq(series, &sheet.series[*place]))).collect();
@@ -80,6 +80,7 @@ fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Total
         totals: (0..sheet.table.rows.len()).map(|row| sheet.count(series, row).filter(|total| *total > 0)).collect(),
         rounding: crate::stats::Rounding::Nearest,
         is_stated: true,
+        are_means: false,
     });
     totals.iter().map(|known| known.clone().or_else(|| stated.clone())).collect()
 }

@@ -117,7 +117,9 @@ impl<'a> Sheet<'a> {
     /// Returns the series that may be shares of items.
     pub fn rates(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| {
-            let is_share = series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
+            let is_share = series.whole.is_some()
+                && !series.title.is_no_share
+                && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
             let has_digits = series.values.iter().flatten().any(|value| value.decimals > 0 || value.has_percent);
             is_share && (has_digits || series.title.names_rate)
         })

@@ -48,7 +48,7 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
         if let Some(high) = high {
             outside(sheet, series, spread, high, findings);
         }
-        let Some(known) = totals[rate].as_ref() else { continue };
+        let Some(known) = totals[rate].as_ref().filter(|known| !known.are_means) else { continue };
         formula(sheet, series, known, spread, high, findings, checked);
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Title {
     pub is_average: bool,
     /// The title says that it is a share.
     pub names_rate: bool,
+    /// The title names a figure that is no share of items: a correlation, a loss, F1.
+    pub is_no_share: bool,
     /// Level of an interval: `95% CI`.
     pub level: Option<f64>,
     /// Number of runs that the title says the figure is the mean of.
@@ -60,9 +62,9 @@ mod lists {
         "notes", "note", "comment", "comments", "source", "paper", "website", "site", "elo", "speed", "context", "logs", "log", "email", "description", "created", "submitted", "timestamp",
         "co2", "temperature", "likes", "downloads",
     ];
-    pub const RATE: [&str; 31] = [
+    pub const RATE: [&str; 30] = [
         "rate", "accuracy", "acc", "percent", "percentage", "pct", "score", "share", "em", "solved", "resolved", "passed", "correct", "success", "precision", "recall", "quote", "ratio",
-        "f1", "result", "results", "pass", "win", "winrate", "resolve", "solve", "performance", "genauigkeit", "taux", "tasa", "exactitud",
+        "result", "results", "pass", "win", "winrate", "resolve", "solve", "performance", "genauigkeit", "taux", "tasa", "exactitud",
     ];
     pub const PASSED: [&str; 18] = [
         "passed", "correct", "solved", "resolved", "pass", "passes", "success", "successes", "succeeded", "successful", "wins", "hits", "right", "completed", "bestanden", "richtig",
@@ -90,6 +92,10 @@ mod lists {
     pub const GROUP: [&str; 22] = [
         "suite", "benchmark", "dataset", "task", "subset", "split", "subject", "category", "language", "eval", "evaluation", "domain", "track", "leaderboard", "board", "metric", "scenario",
         "difficulty", "level", "test", "testset", "lang",
+    ];
+    pub const NO_SHARE: [&str; 26] = [
+        "corr", "correlation", "spearman", "pearson", "kendall", "kappa", "f1", "bleu", "rouge", "chrf", "meteor", "bertscore", "auc", "auroc", "mcc", "bias", "variance", "loss",
+        "perplexity", "ppl", "wer", "cer", "ndcg", "mrr", "brier", "rmse",
     ];
     pub const LOWER: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
 }
@@ -135,7 +141,17 @@ pub(super) fn title(name: &str) -> Title {
             )
     };
     let stem = words.iter().filter(about).cloned().collect();
-    Title { role, stem, is_average: has(&AVERAGE), names_rate: has(&RATE), level, runs, is_lower_better: has(&LOWER), words }
+    Title {
+        role,
+        stem,
+        is_average: has(&AVERAGE),
+        names_rate: has(&RATE),
+        is_no_share: has(&NO_SHARE),
+        level,
+        runs,
+        is_lower_better: has(&LOWER),
+        words,
+    }
 }
 
 fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, is_only: &dyn Fn(&[&str]) -> bool) -> Role {
