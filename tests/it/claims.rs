@@ -41,16 +41,16 @@ fn the_contradictions_of_real_leaderboards_are_found_and_nothing_else() {
     assert_eq!(
         told(&audit),
         [
-            "impossible_rate deepseek-down.yml:53 pass_rate_2 48.0 -> 48.6",
-            "impossible_rate deepseek-down.yml:105 pass_rate_2 48.4 -> 48.7",
-            "impossible_rate o1_results.yml:70 percent_cases_well_formed 90.0 -> 100.0",
-            "impossible_rate qwq.yml:70 pass_rate_2 73.6 -> 73.5 74.2",
-            "impossible_rate qwq.yml:116 percent_cases_well_formed 90.0 -> 100.0",
-            "impossible_rate r1_architect.yml:55 pass_rate_2 61.7 -> 62.1",
-            "different_totals deepseek-down.yml:53 test_cases 222 -> 225",
-            "different_totals deepseek-down.yml:105 test_cases 224 -> 225",
-            "different_totals qwq.yml:70 test_cases 132 -> 133",
-            "different_totals r1_architect.yml:55 test_cases 224 -> 225",
+            "impossible_rate deepseek-down.yml:54 pass_rate_2 48.0 -> 48.6",
+            "impossible_rate deepseek-down.yml:106 pass_rate_2 48.4 -> 48.7",
+            "impossible_rate o1_results.yml:73 percent_cases_well_formed 90.0 -> 100.0",
+            "impossible_rate qwq.yml:77 pass_rate_2 73.6 -> 73.5 74.2",
+            "impossible_rate qwq.yml:125 percent_cases_well_formed 90.0 -> 100.0",
+            "impossible_rate r1_architect.yml:59 pass_rate_2 61.7 -> 62.1",
+            "different_totals deepseek-down.yml:54 test_cases 222 -> 225",
+            "different_totals deepseek-down.yml:106 test_cases 224 -> 225",
+            "different_totals qwq.yml:77 test_cases 132 -> 133",
+            "different_totals r1_architect.yml:59 test_cases 224 -> 225",
         ]
     );
 }
@@ -146,7 +146,7 @@ fn each_kind_of_error_is_found_and_the_right_table_is_not_accused() {
         ("counts.csv", &counts, "impossible_rate counts.csv:5 accuracy 66.9 -> 66.5"),
         ("errors.csv", &errors, "spread_against_rate errors.csv:4 acc_stderr 0.0459 -> 0.0306"),
         ("intervals.csv", &intervals, "spread_against_rate intervals.csv:7 ci_low 44.3 -> 41.6 to 55.4"),
-        ("means.csv", &means, "total_against_parts means.csv:8 Average 30.60 -> 28.60"),
+        ("means.csv", &means, "total_against_parts means.csv:8 Average 30.60 -> 28.6"),
         ("repeated.csv", &repeated, "conflicting_rows repeated.csv:4,10 accuracy 75.0 -> "),
         ("outcomes.csv", &outcomes, "conflicting_outcomes outcomes.csv:5,14 outcome pass -> "),
         ("runs.csv", &runs, "missing_runs runs.csv:3 runs 3 -> 1"),

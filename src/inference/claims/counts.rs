@@ -24,7 +24,7 @@ pub(super) struct Relation {
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     /// By row.
-    pub totals: Vec<Option<u64>>,
+    pub items: Vec<Option<u64>>,
     pub rounding: Rounding,
     pub is_stated: bool,
     /// The figures are means of several counts: of runs, or of half points for draws.
@@ -65,7 +65,7 @@ fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
     let mut fit = Fit::default();
     let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     for row in &sheet.rows {
-        let (Some(rate), Some(count), Some(total)) = (sheet.rate(rate, *row), sheet.count(count, *row), sheet.count(total, *row)) else {
+        let (Some(rate), Some(count), Some(total)) = (Sheet::rate(rate, *row), Sheet::count(count, *row), Sheet::count(total, *row)) else {
             continue;
         };
         if total == 0 || count > total {
@@ -103,7 +103,7 @@ pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
     let mut found = Vec::new();
     for (rate, series) in sheet.series.iter().enumerate() {
         let is_rate = series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown | Role::Passed | Role::OneRun);
-        if !is_rate || (series.are_whole && series.role == Role::Passed) || !sheet.rates().any(|other| std::ptr::eq(other, series)) {
+        if !is_rate || (series.are_whole && series.role == Role::Passed) || !Sheet::is_rate(series) {
             continue;
         }
         let mut accepted: Vec<(Relation, bool, Fit)> = Vec::new();
@@ -135,8 +135,8 @@ fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
         (*is_named, score(fit), fit.telling.len(), relation.rounding == Rounding::Nearest)
     };
     let (best, is_named, top) = accepted.iter().max_by(|left, right| {
-        let ((a, b, c, d), (e, f, g, h)) = (order(left), order(right));
-        a.cmp(&e).then(b.total_cmp(&f)).then(c.cmp(&g)).then(d.cmp(&h))
+        let (left, right) = (order(left), order(right));
+        left.0.cmp(&right.0).then(left.1.total_cmp(&right.1)).then(left.2.cmp(&right.2)).then(left.3.cmp(&right.3))
     })?;
     if !is_named {
         return Some(*best);
@@ -205,8 +205,8 @@ pub(super) fn against_counts(
     });
     for row in &fit.misfits {
         let row = *row;
-        let (Some(stated), Some(printed)) = (sheet.rate(rate, row), rate.values[row]) else { continue };
-        let (Some(counted), Some(all)) = (sheet.count(count, row), sheet.count(total, row)) else { continue };
+        let (Some(stated), Some(printed)) = (Sheet::rate(rate, row), rate.values[row]) else { continue };
+        let (Some(counted), Some(all)) = (Sheet::count(count, row), Sheet::count(total, row)) else { continue };
         let passed = if relation.is_inverse { all - counted } else { counted };
         let right = shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, printed);
         let stated_text = shown(stated, rate, printed);
@@ -233,9 +233,9 @@ pub(super) fn against_counts(
 
 /// Returns a total of the same row, or the column's most frequent one, of which the count gives the rate.
 fn other_total(sheet: &Sheet<'_>, relation: Relation, row: usize, stated: PrintedRate, passed: u64) -> Option<u64> {
-    let own = sheet.count(&sheet.series[relation.total], row)?;
-    let of_row = sheet.series.iter().filter(|series| series.role == Role::Total).filter_map(|series| sheet.count(series, row));
-    let of_column = sheet.rows.iter().filter_map(|row| sheet.count(&sheet.series[relation.total], *row));
+    let own = Sheet::count(&sheet.series[relation.total], row)?;
+    let of_row = sheet.series.iter().filter(|series| series.role == Role::Total).filter_map(|series| Sheet::count(series, row));
+    let of_column = sheet.rows.iter().filter_map(|row| Sheet::count(&sheet.series[relation.total], *row));
     let fits = |total: &u64| {
         *total != own && stated.counts(*total, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&passed))
     };
@@ -256,20 +256,19 @@ pub(super) fn against_totals(
     let may_be_total =
         |series: &&Series| series.are_whole && (series.role == Role::Total || (series.role == Role::Unknown && series.whole.is_none()));
     let stated: Vec<&Series> = sheet.series.iter().filter(may_be_total).collect();
-    let mut best: Option<(&Series, u64, Rounding, Vec<usize>, Vec<usize>)> = None;
+    let mut best: Option<Stated<'_>> = None;
     for total in stated {
         // The mean of several runs is a count of as many times the items.
         for by in 1..=if total.role == Role::Total { MOST_RUNS } else { 1 } {
             let known = |row: usize| {
-                sheet
-                    .count(total, row)
+                Sheet::count(total, row)
                     .filter(|total| *total > 0)
                     .and_then(|total| total.checked_mul(sheet.runs_of(series, row).unwrap_or(1))?.checked_mul(by))
             };
             for rounding in Rounding::ALL {
                 let (mut rows, mut misfits, mut shares, mut telling) = (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
                 for row in &sheet.rows {
-                    let Some((rate, total)) = sheet.rate(series, *row).zip(known(*row)) else { continue };
+                    let Some((rate, total)) = Sheet::rate(series, *row).zip(known(*row)) else { continue };
                     if rate.is_trivial() || rate.units >= rate.whole || done.contains(row) {
                         continue;
                     }
@@ -298,7 +297,7 @@ pub(super) fn against_totals(
         }
     }
     let (total, by, rounding, rows, misfits) = best?;
-    let of = |row: usize| sheet.count(total, row).map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
+    let of = |row: usize| Sheet::count(total, row).map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
         column: series.name.clone(),
@@ -310,12 +309,12 @@ pub(super) fn against_totals(
     });
     let severity = if total.role == Role::Total { Severity::Impossible } else { Severity::Contradictory };
     for row in misfits {
-        let (Some(rate), Some(printed), Some((items, runs))) = (sheet.rate(series, row), series.values[row], of(row)) else { continue };
+        let (Some(rate), Some(printed), Some((items, runs))) = (Sheet::rate(series, row), series.values[row], of(row)) else { continue };
         let near = rate.neighbours(items * runs, rounding).map(|(_, near)| shown(near, series, printed));
         let stated = shown(rate, series, printed);
         let all = if runs > 1 { format!("{runs} runs of {items}") } else { items.to_string() };
         let mut text = format!("no count out of {all} is {stated}; the nearest are {} and {}", near[0], near[1]);
-        let usual = most_frequent(sheet.rows.iter().filter_map(|row| sheet.count(total, *row)));
+        let usual = most_frequent(sheet.rows.iter().filter_map(|row| Sheet::count(total, *row)));
         if let Some((usual, (count, _))) =
             usual.filter(|usual| *usual != items && runs == 1).and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
         {
@@ -323,9 +322,9 @@ pub(super) fn against_totals(
         }
         findings.push(sheet.finding(ClaimKind::ImpossibleRate, severity, &[row], series.place, near.to_vec(), text));
     }
-    let totals = (0..sheet.table.rows.len()).map(|row| sheet.count(total, row)).collect();
+    let items = (0..sheet.table.rows.len()).map(|row| Sheet::count(total, row)).collect();
     Some(Totals {
-        totals,
+        items,
         rounding,
         is_stated: true,
         are_means: by > 1 || sheet.rows.iter().any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
@@ -334,6 +333,9 @@ pub(super) fn against_totals(
 
 /// Largest number of figures of a short column that are reported for being no counts of the recovered total.
 const MOST_OUTLIERS: usize = 2;
+
+/// A column of totals, the number of runs, the rounding, and the rows that were checked and those that misfit.
+type Stated<'s> = (&'s Series, u64, Rounding, Vec<usize>, Vec<usize>);
 
 /// Largest number of runs that a table may have averaged without saying so.
 const MOST_RUNS: u64 = 10;
@@ -346,10 +348,10 @@ pub(super) fn against_column(
     checked: &mut Vec<CheckedColumn>,
 ) -> Option<Totals> {
     let series = &sheet.series[rate];
-    let mut totals = Totals { totals: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false, are_means: false };
+    let mut totals = Totals { items: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false, are_means: false };
     let mut any = false;
     for (group, rows) in &sheet.groups {
-        let rates: Vec<(usize, PrintedRate)> = rows.iter().filter_map(|row| Some((*row, sheet.rate(series, *row)?))).collect();
+        let rates: Vec<(usize, PrintedRate)> = rows.iter().filter_map(|row| Some((*row, Sheet::rate(series, *row)?))).collect();
         let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else { continue };
         let alike: Vec<PrintedRate> = rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.whole == whole).collect();
         let Some(found) = recover_total(&alike) else { continue };
@@ -362,7 +364,9 @@ pub(super) fn against_column(
         }
         any = true;
         totals.rounding = found.rounding;
-        rows.iter().for_each(|row| totals.totals[*row] = Some(found.total));
+        for row in rows {
+            totals.items[*row] = Some(found.total);
+        }
         let column = if group.is_empty() { series.name.clone() } else { format!("{} of {group}", series.name) };
         checked.push(CheckedColumn {
             table: sheet.table.name.clone(),
@@ -423,7 +427,7 @@ pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFindin
     }
     for series in sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole) {
         for (_, rows) in &sheet.groups {
-            let known: Vec<(usize, u64)> = rows.iter().filter_map(|row| Some((*row, sheet.count(series, *row)?))).collect();
+            let known: Vec<(usize, u64)> = rows.iter().filter_map(|row| Some((*row, Sheet::count(series, *row)?))).collect();
             let Some(usual) = most_frequent(known.iter().map(|(_, total)| *total)) else { continue };
             let others: BTreeSet<u64> = known.iter().map(|(_, total)| *total).filter(|total| *total != usual).collect();
             let alike = known.iter().filter(|(_, total)| *total == usual).count();

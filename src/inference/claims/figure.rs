@@ -154,7 +154,7 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
                 '.' if !seen_point && place + 1 == letters.len() => seen_point = true,
                 ',' if !seen_point && (1..=3).contains(&units.len()) && groups(place) => {}
                 ',' if !seen_point && !has_point && is_digit(place + 1) && form.chars().all(|letter| letter != '[' && letter != '(') => {
-                    seen_point = true
+                    seen_point = true;
                 }
                 _ => break,
             }

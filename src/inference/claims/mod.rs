@@ -48,12 +48,11 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
     let mut done: Vec<Vec<usize>> = sheet.series.iter().map(|_| Vec::new()).collect();
     for relation in relations {
         done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
-        let of = |row: usize| sheet.count(&sheet.series[relation.total], row);
+        let of = |row: usize| Sheet::count(&sheet.series[relation.total], row);
         let known = (0..sheet.table.rows.len()).map(of).collect();
-        totals[relation.rate] = Some(Totals { totals: known, rounding: relation.rounding, is_stated: true, are_means: false });
+        totals[relation.rate] = Some(Totals { items: known, rounding: relation.rounding, is_stated: true, are_means: false });
     }
-    let rates: Vec<usize> =
-        (0..sheet.series.len()).filter(|place| sheet.rates().any(|series| std::ptr::eq(series, &sheet.series[*place]))).collect();
+    let rates: Vec<usize> = (0..sheet.series.len()).filter(|place| Sheet::is_rate(&sheet.series[*place])).collect();
     for rate in rates {
         if means.contains(&rate) {
             continue;
@@ -77,7 +76,7 @@ fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Total
     let mut titled = sheet.series.iter().filter(|series| series.role == titles::Role::Total && series.are_whole);
     let only = titled.next().filter(|_| titled.next().is_none());
     let stated = only.map(|series| Totals {
-        totals: (0..sheet.table.rows.len()).map(|row| sheet.count(series, row).filter(|total| *total > 0)).collect(),
+        items: (0..sheet.table.rows.len()).map(|row| Sheet::count(series, row).filter(|total| *total > 0)).collect(),
         rounding: crate::stats::Rounding::Nearest,
         is_stated: true,
         are_means: false,

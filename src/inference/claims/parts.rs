@@ -121,7 +121,9 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
             rest
         }));
     }
-    found.iter_mut().for_each(|parts| parts.sort_unstable());
+    for parts in &mut found {
+        parts.sort_unstable();
+    }
     found.sort();
     found.dedup();
     found

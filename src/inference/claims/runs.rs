@@ -28,7 +28,7 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
 /// A row states more runs than it has figures of single runs.
 fn columns_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
     let columns: Vec<usize> = sheet.series.iter().filter(|series| series.role == Role::OneRun).map(|series| series.place).collect();
-    let count = |row: usize| sheet.count(&sheet.series[stated], row);
+    let count = |row: usize| Sheet::count(&sheet.series[stated], row);
     let there =
         |row: usize| columns.iter().filter(|place| cell(sheet.table, row, **place).is_some_and(|text| !is_nothing(text))).count() as u64;
     let known: Vec<usize> = sheet.rows.iter().copied().filter(|row| count(*row).is_some()).collect();
@@ -61,7 +61,7 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
     for row in &sheet.rows {
         systems.entry(names.iter().map(|place| cell(sheet.table, *row, *place)).collect()).or_default().push(*row);
     }
-    let runs = |rows: &[usize]| sheet.count(&sheet.series[stated], rows[0]);
+    let runs = |rows: &[usize]| Sheet::count(&sheet.series[stated], rows[0]);
     let wrong: Vec<&Vec<usize>> = systems.values().filter(|rows| runs(rows).is_some_and(|runs| runs != rows.len() as u64)).collect();
     if wrong.len() * 2 > systems.len() {
         return;
@@ -73,7 +73,7 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
 
 fn report(sheet: &Sheet<'_>, stated: usize, rows: &[usize], there: u64, of: &str, findings: &mut Vec<ClaimFinding>) {
     let series = &sheet.series[stated];
-    let runs = sheet.count(series, rows[0]).unwrap_or_default();
+    let runs = Sheet::count(series, rows[0]).unwrap_or_default();
     let text = format!("{runs} runs are stated; {of} of single runs: {there}");
     findings.push(sheet.finding(ClaimKind::MissingRuns, Severity::Contradictory, rows, series.place, vec![there.to_string()], text));
 }
@@ -86,7 +86,7 @@ fn grid_of_one_run(sheet: &Sheet<'_>, rate: usize, totals: &Totals, findings: &m
     let (mut rows, mut chance) = (Vec::new(), 1.0);
     let mut different = std::collections::BTreeSet::new();
     for row in &sheet.rows {
-        let (Some(printed), Some(total), Some(runs)) = (sheet.rate(series, *row), totals.totals[*row], runs_of(*row)) else { continue };
+        let (Some(printed), Some(total), Some(runs)) = (Sheet::rate(series, *row), totals.items[*row], runs_of(*row)) else { continue };
         let several = total.saturating_mul(runs);
         if runs < 2 || printed.is_trivial() || !different.insert((printed, total)) {
             continue;

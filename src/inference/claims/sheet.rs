@@ -47,7 +47,7 @@ impl<'a> Sheet<'a> {
         let titles: Vec<Title> = table.columns.iter().map(|name| title(name)).collect();
         let rows: Vec<usize> = (0..table.rows.len()).filter(|row| !is_total_row(table, *row)).collect();
         let (mut series, mut texts) = (Vec::new(), Vec::new());
-        for place in 0..table.columns.len() {
+        for (place, title) in titles.iter().enumerate() {
             let cells: Vec<Figures> = (0..table.rows.len()).map(|row| cell(table, row, place).map(figures).unwrap_or_default()).collect();
             let filled = rows.iter().filter(|row| cell(table, **row, place).is_some_and(|text| !is_nothing(text))).count();
             let is_figure =
@@ -60,11 +60,10 @@ impl<'a> Sheet<'a> {
                 texts.push(place);
                 continue;
             }
-            push(table, place, &titles[place], &cells, &rows, &mut series);
+            push(table, place, title, &cells, &rows, &mut series);
             // Numbers may be names, and levels may divide the rows; `test_timeouts` does neither.
-            let is_level =
-                titles[place].role == Role::Group && titles[place].words.len() == 1 && series.last().is_some_and(|own| own.are_whole);
-            if matches!(titles[place].role, Role::Id | Role::Name) || is_level {
+            let is_level = title.role == Role::Group && title.words.len() == 1 && series.last().is_some_and(|own| own.are_whole);
+            if matches!(title.role, Role::Id | Role::Name) || is_level {
                 texts.push(place);
             }
         }
@@ -102,27 +101,24 @@ impl<'a> Sheet<'a> {
     /// Returns the text that names a row best.
     pub fn name_of(&self, row: usize) -> String {
         let order = [Role::Name, Role::Id, Role::Unknown, Role::Group];
-        let named = order.iter().flat_map(|role| self.texts.iter().filter(move |place| self.titles[**place].role == *role));
-        named.filter_map(|place| cell(self.table, row, *place)).next().map(plain_name).unwrap_or_default()
+        let mut named = order.iter().flat_map(|role| self.texts.iter().filter(move |place| self.titles[**place].role == *role));
+        named.find_map(|place| cell(self.table, row, *place)).map(plain_name).unwrap_or_default()
     }
 
     /// Returns the printed rates of a series, by row, as shares with the digits that were printed.
-    pub fn rate(&self, series: &Series, row: usize) -> Option<PrintedRate> {
+    pub fn rate(series: &Series, row: usize) -> Option<PrintedRate> {
         let (printed, whole) = (series.values[row]?, series.whole?);
         let units = u64::try_from(printed.units).ok()?;
         let whole = printed.scale().checked_mul(whole)?;
         (units <= whole).then_some(PrintedRate { units, whole })
     }
 
-    /// Returns the series that may be shares of items.
-    pub fn rates(&self) -> impl Iterator<Item = &Series> {
-        self.series.iter().filter(|series| {
-            let is_share = series.whole.is_some()
-                && !series.title.is_no_share
-                && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
-            let has_digits = series.values.iter().flatten().any(|value| value.decimals > 0 || value.has_percent);
-            is_share && (has_digits || series.title.names_rate)
-        })
+    /// Returns whether the figures of a series may be shares of items.
+    pub fn is_rate(series: &Series) -> bool {
+        let may_be = matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
+        let is_share = series.whole.is_some() && !series.title.is_no_share && may_be;
+        let has_digits = series.values.iter().flatten().any(|value| value.decimals > 0 || value.has_percent);
+        is_share && (has_digits || series.title.names_rate)
     }
 
     /// Returns whether a column says the same in each row.
@@ -136,11 +132,11 @@ impl<'a> Sheet<'a> {
     pub fn runs_of(&self, series: &Series, row: usize) -> Option<u64> {
         let stated =
             self.series.iter().find(|series| series.role == Role::Runs && series.are_whole).filter(|_| series.role != Role::OneRun);
-        stated.and_then(|stated| self.count(stated, row)).or(series.title.runs).filter(|runs| (1..=1000).contains(runs))
+        stated.and_then(|stated| Self::count(stated, row)).or(series.title.runs).filter(|runs| (1..=1000).contains(runs))
     }
 
     /// Returns the whole number of a series in a row.
-    pub fn count(&self, series: &Series, row: usize) -> Option<u64> {
+    pub fn count(series: &Series, row: usize) -> Option<u64> {
         series.values[row]?.whole()
     }
 }

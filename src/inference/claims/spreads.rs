@@ -126,7 +126,7 @@ fn formula(
         .rows
         .iter()
         .filter_map(|row| {
-            let (printed, total) = (sheet.rate(rate, *row)?, totals.totals[*row]?);
+            let (printed, total) = (Sheet::rate(rate, *row)?, totals.items[*row]?);
             spread.values[*row]?;
             if let Some(high) = high {
                 high.values[*row]?;
@@ -225,7 +225,7 @@ fn expected(recipe: Recipe, case: &Case) -> Option<(f64, f64)> {
         None => standard_error(count, case.total, recipe.formula == SpreadFormula::WaldOfSample).map(|error| (error, error)),
         Some(level) => recipe.formula.interval(count, case.total, level).map(|interval| (interval.low, interval.high)),
     };
-    of((case.counts.0 + case.counts.1) / 2)
+    of(u64::midpoint(case.counts.0, case.counts.1))
 }
 
 fn follows(recipe: Recipe, case: &Case, spread: &Series, high: Option<&Series>, whole: f64) -> bool {

@@ -36,6 +36,7 @@ pub(super) enum Role {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the words")]
 pub(super) struct Title {
     pub role: Role,
     /// The words that are not about the kind of figure.
@@ -99,7 +100,7 @@ mod lists {
     ];
     pub const LOWER: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
 }
-use lists::*;
+use lists::{ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN, PASSED, RATE, RUNS, TOTAL};
 
 /// Reads a title.
 pub(super) fn title(name: &str) -> Title {

@@ -58,7 +58,9 @@ fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
         }
         let best = |sign: f64| known.iter().copied().max_by(|left, right| (sign * left.1).total_cmp(&(sign * right.1)));
         let is_best = |sign: f64| {
-            best(sign).is_some_and(|(_, best)| marked.iter().any(|row| series.values[*row].is_some_and(|value| value.value() == best)))
+            best(sign).is_some_and(|(_, best)| {
+                marked.iter().any(|row| series.values[*row].is_some_and(|value| value.value().total_cmp(&best).is_eq()))
+            })
         };
         let Some((row, value)) = best(if series.title.is_lower_better { -1.0 } else { 1.0 }) else { continue };
         if is_best(1.0) || is_best(-1.0) {
@@ -83,7 +85,7 @@ fn first_place(sheet: &Sheet<'_>, series: &Series, totals: &Totals, rows: &[usiz
     let mut known: Vec<(usize, f64, u64, u64)> = rows
         .iter()
         .filter_map(|row| {
-            let (rate, total) = (sheet.rate(series, *row)?, totals.totals[*row]?);
+            let (rate, total) = (Sheet::rate(series, *row)?, totals.items[*row]?);
             let (least, most) = rate.counts(total, totals.rounding)?;
             Some((*row, rate.value(), u64::midpoint(least, most), total))
         })
