@@ -2,15 +2,15 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- foreseen`, `-- histories` and
-//! `-- rank-sets` print only those tables. `-- --matrix FILE` replays a table of system, suite, item and passed, as `-- foreseen` does with made
-//! pairs.
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item and
+//! passed, as `-- foreseen` does with made pairs. The name of a part, such as `-- decisions`, prints only its tables.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
+mod claims;
 mod coverage;
 mod decisions;
 mod false_winners;
@@ -26,6 +26,15 @@ mod rule;
 mod runs_vary;
 mod world;
 
+/// Tables that can be printed alone, by name.
+const PARTS: [(&str, fn() -> Vec<Table>); 5] = [
+    ("claims", || vec![claims::found()]),
+    ("decisions", decisions::tables),
+    ("foreseen", || vec![foreseen::made()]),
+    ("histories", histories::tables),
+    ("rank-sets", || vec![rank_sets::coverage()]),
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let value = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|place| arguments.get(place + 1));
@@ -33,24 +42,13 @@ fn main() {
         replication::table(std::path::Path::new(store), suite).print();
         return;
     }
-    if arguments.iter().any(|argument| argument == "decisions") {
-        decisions::tables().iter().for_each(Table::print);
-        return;
-    }
-    if arguments.iter().any(|argument| argument == "histories") {
-        histories::tables().iter().for_each(Table::print);
-        return;
-    }
-    if arguments.iter().any(|argument| argument == "rank-sets") {
-        rank_sets::coverage().print();
-        return;
-    }
-    if arguments.iter().any(|argument| argument == "foreseen") {
-        foreseen::made().print();
-        return;
-    }
     if let Some(path) = value("--matrix") {
         foreseen::replayed(std::path::Path::new(path)).print();
+        return;
+    }
+    let named = |(name, _): &&(&str, fn() -> Vec<Table>)| arguments.iter().any(|argument| argument == name);
+    if let Some((_, tables)) = PARTS.iter().find(named) {
+        tables().iter().for_each(Table::print);
         return;
     }
     println!("## Coverage of intervals that promise 95 %\n");
@@ -88,6 +86,8 @@ fn main() {
     for table in decisions::tables() {
         table.print();
     }
+    println!("## Published figures\n");
+    claims::found().print();
     println!("## Differences that are found\n");
     runs_vary::bound().print();
     runs_vary::power().print();

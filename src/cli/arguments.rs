@@ -572,8 +572,24 @@ pub(super) struct Audit {
     /// A table of scores from -1 to 1: a row for each system, named in the first column, and a column for each item; repeatable
     #[arg(long, value_name = "FILE")]
     pub matrix: Vec<PathBuf>,
+    /// Instead, check a table of published figures against itself: counts, totals, intervals, repeated rows, first places; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["suites", "matrix"])]
+    pub claims: Vec<PathBuf>,
+    /// Exit with 1 if a finding is this bad or worse
+    #[arg(long, value_name = "SEVERITY", requires = "claims")]
+    pub fail_on: Option<FailOn>,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    /// No data could give the figure
+    Impossible,
+    /// Two figures exclude each other
+    Contradictory,
+    /// The figures do not show it
+    NotEstablished,
 }
 
 #[derive(Args)]

@@ -1,12 +1,13 @@
-//! `audit`: says how much of a board's order is established.
+//! `audit`: says how much of a board's order is established, and what is wrong with published figures.
 
 use std::path::Path;
 
 use crate::domain::{Problems, visible};
-use crate::import::{ForeignMatrix, read_matrix};
+use crate::import::{ForeignMatrix, read_matrix, read_published};
 use crate::render::audit::tables;
+use crate::render::claims;
 use crate::render::json::AuditAnswer;
-use crate::views::{Audit, AuditedBoard, UnauditedBoard, audit_suites, audited};
+use crate::views::{Audit, AuditedBoard, Severity, UnauditedBoard, audit_claims, audit_suites, audited};
 
 use super::arguments;
 use super::failure::Failure;
@@ -14,6 +15,9 @@ use super::settings::Settings;
 use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Failure> {
+    if !arguments.claims.is_empty() {
+        return of_claims(settings, arguments);
+    }
     let mut matrices = Vec::new();
     for path in &arguments.matrix {
         matrices.push((path.as_path(), read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?));
@@ -36,8 +40,32 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
         return Err(nothing(&without));
     }
     let tables: Vec<_> = audits.iter().flat_map(tables).collect();
-    output::answer(settings, "audit", &tables, || AuditAnswer { audits, without })?;
+    output::answer(settings, "audit", &tables, || AuditAnswer { audits, without, claims: None })?;
     Ok(exit_code::DONE)
+}
+
+fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Failure> {
+    let (mut tables, mut problems) = (Vec::new(), Vec::new());
+    for path in &arguments.claims {
+        match read_published(path) {
+            Ok(read) => tables.extend(read),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Problems(problems).into());
+    }
+    let audit = audit_claims(&tables);
+    let worst = audit.findings.iter().map(|finding| finding.severity).min();
+    let limit = arguments.fail_on.map(|limit| match limit {
+        arguments::FailOn::Impossible => Severity::Impossible,
+        arguments::FailOn::Contradictory => Severity::Contradictory,
+        arguments::FailOn::NotEstablished => Severity::NotEstablished,
+    });
+    let shown = claims::tables(&audit);
+    output::answer(settings, "audit", &shown, || AuditAnswer { audits: Vec::new(), without: Vec::new(), claims: Some(audit) })?;
+    let is_bad = worst.zip(limit).is_some_and(|(worst, limit)| worst <= limit);
+    Ok(if is_bad { exit_code::NEGATIVE } else { exit_code::DONE })
 }
 
 fn of_suites(settings: &Settings, arguments: &arguments::Audit) -> Result<Vec<Result<Audit, UnauditedBoard>>, Failure> {

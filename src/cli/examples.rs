@@ -43,7 +43,7 @@ const EXAMPLES: [(&str, [Example; 2]); 22] = [
     ]),
     ("audit", [
         ("evalreport audit hello", "how much of a suite's order is established"),
-        ("evalreport audit --matrix board.csv --format json", "a published board of systems by items"),
+        ("evalreport audit --claims leaderboard.csv --fail-on impossible", "whether a table of published figures can be true"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

@@ -1,6 +1,7 @@
 //! The vocabulary of all layers, as plain data. No I/O, no clock, no randomness.
 
 mod carried;
+mod claimed;
 mod counted;
 mod details;
 mod evaluator;
@@ -24,11 +25,13 @@ mod secrets;
 mod standing;
 mod status;
 mod text;
+mod title_words;
 mod unfinished;
 mod usage;
 mod verification;
 
 pub use carried::{Carried, Signer};
+pub use claimed::{ClaimedRow, ClaimedTable};
 pub use counted::{count, grouped, integer};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
@@ -55,6 +58,7 @@ pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, shell_word, visible};
+pub use title_words::words_of;
 pub use unfinished::{UnfinishedRun, UnfinishedState};
 pub use usage::{CostSource, Usage};
 pub use verification::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};

@@ -18,26 +18,24 @@ pub(super) fn read_markdown(
     if read as u64 > MOST_RECORD_BYTES {
         return Err(rows.unreadable(None, format!("is longer than {} MiB", MOST_RECORD_BYTES >> 20)).into());
     }
-    let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(cells_of)).collect();
-    // The line below the header has dashes only.
-    let tables: Vec<usize> = (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1).collect();
-    let [rule] = tables.as_slice() else {
+    let mut tables = tables_of(&text);
+    if tables.len() != 1 {
         let problem = match tables.get(1) {
-            Some(second) => rows.unreadable(Some(lines[*second].0), "has a second table"),
+            Some(second) => rows.unreadable(Some(second.line + 1), "has a second table"),
             None => rows.unreadable(None, "has no table"),
         };
         return Err(problem.with_hint("put each table into a file of its own").into());
-    };
-    let (line, header) = &lines[rule - 1];
-    let places = rows.columns.in_header(header).map_err(|message| rows.unreadable(Some(*line), message))?;
+    }
+    let MarkdownTable { line, header, rows: records } = tables.remove(0);
+    let places = rows.columns.in_header(&header).map_err(|message| rows.unreadable(Some(line), message))?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
     let mut cells = rows.columns.cells();
-    for (line, record) in lines[rule + 1..].iter().take_while(|(_, record)| !record.is_empty()) {
+    for (line, record) in records {
         if record.len() > header.len() {
             let detail = format!("it has {}, the header {}", record.len(), header.len());
-            rows.refuse(Some(*line), Refused::with_detail("wrong number of columns", detail))?;
+            rows.refuse(Some(line), Refused::with_detail("wrong number of columns", detail))?;
             continue;
         }
         for (cell, place) in cells.iter_mut().zip(&places) {
@@ -46,9 +44,31 @@ pub(super) fn read_markdown(
                 None => cell.set(CellKind::Absent, ""),
             }
         }
-        rows.accept(Some(*line), &cells)?;
+        rows.accept(Some(line), &cells)?;
     }
     Ok(())
+}
+
+/// A table of a text.
+pub(super) struct MarkdownTable {
+    /// Line of the header, from 1.
+    pub line: u64,
+    pub header: Vec<String>,
+    /// Each row with its line. It may be shorter or longer than the header.
+    pub rows: Vec<(u64, Vec<String>)>,
+}
+
+/// Returns the tables of a text.
+pub(super) fn tables_of(text: &str) -> Vec<MarkdownTable> {
+    let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(cells_of)).collect();
+    // The line below the header has dashes only.
+    let rules = (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1);
+    let table = |rule: usize| MarkdownTable {
+        line: lines[rule - 1].0,
+        header: lines[rule - 1].1.clone(),
+        rows: lines[rule + 1..].iter().take_while(|(_, record)| !record.is_empty()).cloned().collect(),
+    };
+    rules.map(table).collect()
 }
 
 /// Splits a line at its bars. A bar after a backslash belongs to its cell. Empty if the line has no bar.

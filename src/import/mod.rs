@@ -42,6 +42,7 @@ mod origin;
 mod path_part;
 mod proposal;
 mod propose;
+mod published;
 mod record;
 mod report;
 mod rows;
@@ -72,6 +73,7 @@ pub use mode::Mode;
 pub use names::GivenNames;
 pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, table_files};
 pub use propose::{Better, Hints, Question, WideAre};
+pub use published::read_published;
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
     StatedLine, StatedReport, Unrecognised,

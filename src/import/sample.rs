@@ -234,7 +234,8 @@ impl Sample {
     }
 }
 
-fn text_of(cell: &Cell) -> Option<String> {
+/// Returns a cell's text without blanks around it. `None` if it has no value.
+pub(super) fn text_of(cell: &Cell) -> Option<String> {
     match cell.kind {
         CellKind::Text | CellKind::Number | CellKind::Boolean | CellKind::Compound => {
             Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer, JudgeReport,
+    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer, JudgeReport,
     Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
@@ -30,6 +30,9 @@ pub struct AuditAnswer {
     /// Boards without an order to audit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<UnauditedBoard>,
+    /// Of `--claims`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimsAudit>,
 }
 
 /// Answer of `compare`.

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod board;
 pub mod cell;
 pub mod chart;
+pub mod claims;
 pub mod comparability;
 pub mod comparison;
 pub mod csv;

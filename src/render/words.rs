@@ -235,7 +235,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 22] = [
+const NOUNS: [(&str, &str); 24] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
@@ -258,6 +258,8 @@ const NOUNS: [(&str, &str); 22] = [
     ("neighbour", "neighbours"),
     ("tier", "tiers"),
     ("draw", "draws"),
+    ("table", "tables"),
+    ("row", "rows"),
 ];
 
 /// Returns the noun for a number, given its plural.

@@ -98,11 +98,12 @@ pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.
 pub use crate::inference::{
-    Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, Baseline, Because, Beyond, Bill,
-    BoardEvidence, Cell, ChangedItem, Check, ClusterSpread, Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail,
-    Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable,
-    MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place,
-    Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
-    StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
+    Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
+    Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
+    Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence,
+    ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind,
+    Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability,
+    Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs,
+    Variation, Verdict, Why, apart, audit_claims, batch_of, grade, held_groups, suite_groups,
 };
 pub use crate::stats::{Foreseen, GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

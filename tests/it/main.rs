@@ -15,6 +15,7 @@ mod browser;
 mod cache;
 mod checked_sites;
 mod ci_recipes;
+mod claims;
 mod cli;
 mod code_runs;
 mod columns;

@@ -88,6 +88,12 @@ impl Place {
                 let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
                 self.project.file("my-evals/answers.csv", table);
             }
+            // Tables of published figures.
+            "claims" => {
+                for name in ["instructions.md", "deepseek-down.yml", "qwq.yml"] {
+                    self.copy(&format!("tests/fixtures/claims/{name}"), name);
+                }
+            }
             "nights" => {
                 self.begin();
                 for _ in 0..4 {

@@ -1,0 +1,451 @@
+//! Rates against the counts and totals of their rows, and against the total that a column has in common.
+
+use std::collections::BTreeSet;
+
+use crate::stats::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
+
+use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
+use super::sheet::{Series, Sheet, shown};
+use super::titles::Role;
+
+/// The counts that a column of rates follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Relation {
+    /// Places in [`Sheet::series`].
+    pub rate: usize,
+    pub count: usize,
+    pub total: usize,
+    /// The count is of items that failed.
+    pub is_inverse: bool,
+    pub rounding: Rounding,
+}
+
+/// The total behind each rate of a column.
+#[derive(Clone, Debug)]
+pub(super) struct Totals {
+    /// By row.
+    pub items: Vec<Option<u64>>,
+    pub rounding: Rounding,
+    pub is_stated: bool,
+    /// The figures are means of several counts: of runs, or of half points for draws.
+    pub are_means: bool,
+}
+
+/// Share of the rows that must agree before the others are wrong.
+const LEAST_AGREE: f64 = 0.75;
+const LEAST_AGREE_NAMED: f64 = 0.5;
+const LEAST_AGREE_UNNAMED: f64 = 0.9;
+/// Chance of as many fits with arbitrary digits, for a column that the title names, and for any other.
+const MOST_CHANCE_NAMED: f64 = 0.05;
+const MOST_CHANCE: f64 = 0.000_1;
+/// A total that allows more of the printable rates cannot refuse one.
+const MOST_SHARE: f64 = 0.9;
+
+/// What agreed and disagreed in the rows of a relation.
+#[derive(Default)]
+struct Fit {
+    rows: Vec<usize>,
+    misfits: Vec<usize>,
+    /// Rows whose count is neither nothing nor everything, and those of them that agree.
+    partial: usize,
+    partial_agree: usize,
+    /// Different rates that agree and are neither nothing nor everything.
+    telling: BTreeSet<PrintedRate>,
+    /// Sum of the totals.
+    items: u64,
+}
+
+impl Fit {
+    fn agree(&self) -> usize {
+        self.rows.len() - self.misfits.len()
+    }
+}
+
+fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
+    let mut fit = Fit::default();
+    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    for row in &sheet.rows {
+        let (Some(rate), Some(count), Some(total)) = (Sheet::rate(rate, *row), Sheet::count(count, *row), Sheet::count(total, *row)) else {
+            continue;
+        };
+        if total == 0 || count > total {
+            continue;
+        }
+        fit.rows.push(*row);
+        fit.items = fit.items.saturating_add(total);
+        let is_partial = count > 0 && count < total;
+        fit.partial += usize::from(is_partial);
+        let count = if relation.is_inverse { total - count } else { count };
+        if rate.counts(total, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&count)) {
+            fit.partial_agree += usize::from(is_partial);
+            if !rate.is_trivial() {
+                fit.telling.insert(rate);
+            }
+        } else {
+            fit.misfits.push(*row);
+        }
+    }
+    fit
+}
+
+/// Finds the counts behind each column of rates. A relation is accepted if most rows agree: among columns that the titles bring together
+/// half of them, among others nearly all, on several rates that chance does not give.
+pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
+    const MOST_COUNTS: usize = 40;
+    let of_role = |roles: &[Role]| -> Vec<usize> {
+        (0..sheet.series.len())
+            .filter(|place| sheet.series[*place].are_whole && roles.contains(&sheet.series[*place].role))
+            .take(MOST_COUNTS)
+            .collect()
+    };
+    let counts = of_role(&[Role::Passed, Role::Failed, Role::Unknown, Role::Total, Role::Rate]);
+    let totals = of_role(&[Role::Total, Role::Unknown, Role::Passed]);
+    let mut found = Vec::new();
+    for (rate, series) in sheet.series.iter().enumerate() {
+        let is_rate = series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown | Role::Passed | Role::OneRun);
+        if !is_rate || (series.are_whole && series.role == Role::Passed) || !Sheet::is_rate(series) {
+            continue;
+        }
+        let mut accepted: Vec<(Relation, bool, Fit)> = Vec::new();
+        for count in counts.iter().copied().filter(|count| *count != rate) {
+            for total in totals.iter().copied().filter(|total| *total != rate && *total != count) {
+                for is_inverse in [false, true] {
+                    let is_named = names_together(sheet, rate, count, total, is_inverse);
+                    for rounding in Rounding::ALL {
+                        let relation = Relation { rate, count, total, is_inverse, rounding };
+                        let fit = fit(sheet, relation);
+                        if is_accepted(&fit, is_named) {
+                            accepted.push((relation, is_named, fit));
+                        }
+                    }
+                }
+            }
+        }
+        found.extend(best_of(&accepted));
+    }
+    found
+}
+
+/// Chooses the count that agrees most, and of its totals the smallest: a rate is over the cases that were run, if the source also has those
+/// that were planned.
+fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
+    // A few rows that all agree tell less than many of which nearly all do.
+    let score = |fit: &Fit| fit.agree() as f64 / (fit.rows.len() + 2) as f64;
+    let order = |(relation, is_named, fit): &(Relation, bool, Fit)| {
+        (*is_named, score(fit), fit.telling.len(), relation.rounding == Rounding::Nearest)
+    };
+    let (best, is_named, top) = accepted.iter().max_by(|left, right| {
+        let (left, right) = (order(left), order(right));
+        left.0.cmp(&right.0).then(left.1.total_cmp(&right.1)).then(left.2.cmp(&right.2)).then(left.3.cmp(&right.3))
+    })?;
+    if !is_named {
+        return Some(*best);
+    }
+    let is_like = |(relation, is_named, fit): &&(Relation, bool, Fit)| {
+        let is_same = (relation.count, relation.is_inverse, relation.rounding) == (best.count, best.is_inverse, best.rounding);
+        is_same && *is_named && fit.rows.len() * 2 >= top.rows.len()
+    };
+    accepted.iter().filter(is_like).min_by_key(|(_, _, fit)| fit.items / fit.rows.len().max(1) as u64).map(|(relation, ..)| *relation)
+}
+
+fn is_accepted(fit: &Fit, is_named: bool) -> bool {
+    let share = |agree: usize, all: usize| agree as f64 / all.max(1) as f64;
+    let agree = share(fit.agree(), fit.rows.len()).min(share(fit.partial_agree, fit.partial));
+    if is_named { agree >= LEAST_AGREE_NAMED && !fit.telling.is_empty() } else { agree >= LEAST_AGREE && fit.telling.len() >= 3 }
+}
+
+/// Returns whether the titles say that the counts are behind the rate: `pass_num_2` and `pass_rate_2`, `correct` and `accuracy`,
+/// `num_with_malformed_responses` and `percent_cases_well_formed`.
+fn names_together(sheet: &Sheet<'_>, rate: usize, count: usize, total: usize, is_inverse: bool) -> bool {
+    let [rate, count, total] = [rate, count, total].map(|place| &sheet.series[place]);
+    if count.part_of.is_some() || total.part_of.is_some() {
+        return count.part_of == total.part_of && !is_inverse && (count.part_of == Some(rate.place) || rate.role == Role::Rate);
+    }
+    if total.role != Role::Total {
+        return false;
+    }
+    if is_inverse {
+        let shares_root = rate
+            .title
+            .words
+            .iter()
+            .any(|word| word.len() >= 5 && count.title.words.iter().any(|other| other.ends_with(word.as_str()) && other != word));
+        return count.role == Role::Failed && shares_root;
+    }
+    // A count of failures and a rate of failures.
+    let fails = |series: &Series| series.role == Role::Failed || series.title.words.iter().any(|word| word == "error" || word == "failure");
+    (count.role == Role::Passed || (count.role == Role::Failed && fails(rate)))
+        && rate.role == Role::Rate
+        && rate.title.stem == count.title.stem
+}
+
+/// Reports the rates that are not those of their counts.
+/// Returns the rows that have counts.
+pub(super) fn against_counts(
+    sheet: &Sheet<'_>,
+    relation: Relation,
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) -> Vec<usize> {
+    let fit = fit(sheet, relation);
+    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    let follows = match relation.is_inverse {
+        false if count.place == total.place => format!("`{}`", count.name),
+        false => format!("`{}` of `{}`", count.name, total.name),
+        true => format!("`{}` without `{}`", total.name, count.name),
+    };
+    checked.push(CheckedColumn {
+        table: sheet.table.name.clone(),
+        column: rate.name.clone(),
+        follows,
+        rows: fit.rows.len() as u64,
+        agree: fit.agree() as u64,
+        recovered: None,
+        chance: None,
+    });
+    for row in &fit.misfits {
+        let row = *row;
+        let (Some(stated), Some(printed)) = (Sheet::rate(rate, row), rate.values[row]) else { continue };
+        let (Some(counted), Some(all)) = (Sheet::count(count, row), Sheet::count(total, row)) else { continue };
+        let passed = if relation.is_inverse { all - counted } else { counted };
+        let right = shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, printed);
+        let stated_text = shown(stated, rate, printed);
+        let other = other_total(sheet, relation, row, stated, passed);
+        let is_impossible = stated.counts(all, relation.rounding).is_none();
+        let (kind, severity) = if is_impossible {
+            (ClaimKind::ImpossibleRate, Severity::Impossible)
+        } else {
+            (ClaimKind::RateAgainstCounts, Severity::Contradictory)
+        };
+        let counts = if relation.is_inverse { format!("{all} without {counted}") } else { format!("{passed} of {all}") };
+        let mut text = format!("{counts} is {right}, not {stated_text}");
+        if is_impossible {
+            text.push_str(&format!("; no count out of {all} is"));
+        }
+        // The rate may be over another total that the table has.
+        if let Some(other) = other {
+            text.push_str(&format!("; it is {passed} of {other}"));
+        }
+        findings.push(sheet.finding(kind, severity, &[row], rate.place, vec![right], text));
+    }
+    fit.rows
+}
+
+/// Returns a total of the same row, or the column's most frequent one, of which the count gives the rate.
+fn other_total(sheet: &Sheet<'_>, relation: Relation, row: usize, stated: PrintedRate, passed: u64) -> Option<u64> {
+    let own = Sheet::count(&sheet.series[relation.total], row)?;
+    let of_row = sheet.series.iter().filter(|series| series.role == Role::Total).filter_map(|series| Sheet::count(series, row));
+    let of_column = sheet.rows.iter().filter_map(|row| Sheet::count(&sheet.series[relation.total], *row));
+    let fits = |total: &u64| {
+        *total != own && stated.counts(*total, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&passed))
+    };
+    of_row.chain(of_column).find(fits)
+}
+
+/// Reports the rates that no count of the stated total gives. Returns the totals if the column follows from them.
+/// `done` are the rows whose counts were checked.
+pub(super) fn against_totals(
+    sheet: &Sheet<'_>,
+    rate: usize,
+    done: &[usize],
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) -> Option<Totals> {
+    let series = &sheet.series[rate];
+    // A column without a telling title is a total only if it cannot be a share.
+    let may_be_total =
+        |series: &&Series| series.are_whole && (series.role == Role::Total || (series.role == Role::Unknown && series.whole.is_none()));
+    let stated: Vec<&Series> = sheet.series.iter().filter(may_be_total).collect();
+    let mut best: Option<Stated<'_>> = None;
+    for total in stated {
+        // The mean of several runs is a count of as many times the items.
+        for by in 1..=if total.role == Role::Total { MOST_RUNS } else { 1 } {
+            let known = |row: usize| {
+                Sheet::count(total, row)
+                    .filter(|total| *total > 0)
+                    .and_then(|total| total.checked_mul(sheet.runs_of(series, row).unwrap_or(1))?.checked_mul(by))
+            };
+            for rounding in Rounding::ALL {
+                let (mut rows, mut misfits, mut shares, mut telling) = (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
+                for row in &sheet.rows {
+                    let Some((rate, total)) = Sheet::rate(series, *row).zip(known(*row)) else { continue };
+                    if rate.is_trivial() || rate.units >= rate.whole || done.contains(row) {
+                        continue;
+                    }
+                    rows.push(*row);
+                    shares += possible_share(total, rate.whole, rounding);
+                    match rate.counts(total, rounding) {
+                        Some(_) => _ = telling.insert((rate, total)),
+                        None => misfits.push(*row),
+                    }
+                }
+                let share = shares / rows.len().max(1) as f64;
+                let is_named = total.role == Role::Total;
+                let most_chance = if is_named && by == 1 { MOST_CHANCE_NAMED } else { MOST_CHANCE };
+                let agree = (rows.len() - misfits.len()) as f64 / rows.len().max(1) as f64;
+                let chance = upper_tail(telling.len() as u64, (telling.len() + misfits.len()) as u64, share);
+                // The mean of several runs explains a column only as a whole, and so does a total that the title does not name.
+                let is_enough = agree >= if by == 1 && is_named { LEAST_AGREE } else { LEAST_AGREE_UNNAMED };
+                let is_accepted = !rows.is_empty() && share <= MOST_SHARE && is_enough && chance <= most_chance;
+                if is_accepted && best.as_ref().is_none_or(|(.., known)| misfits.len() < known.len()) {
+                    best = Some((total, by, rounding, rows, misfits));
+                }
+            }
+            if best.is_some() {
+                break;
+            }
+        }
+    }
+    let (total, by, rounding, rows, misfits) = best?;
+    let of = |row: usize| Sheet::count(total, row).map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
+    checked.push(CheckedColumn {
+        table: sheet.table.name.clone(),
+        column: series.name.clone(),
+        follows: if by == 1 { format!("a count of `{}`", total.name) } else { format!("the mean of {by} counts of `{}`", total.name) },
+        rows: rows.len() as u64,
+        agree: (rows.len() - misfits.len()) as u64,
+        recovered: None,
+        chance: None,
+    });
+    let severity = if total.role == Role::Total { Severity::Impossible } else { Severity::Contradictory };
+    for row in misfits {
+        let (Some(rate), Some(printed), Some((items, runs))) = (Sheet::rate(series, row), series.values[row], of(row)) else { continue };
+        let near = rate.neighbours(items * runs, rounding).map(|(_, near)| shown(near, series, printed));
+        let stated = shown(rate, series, printed);
+        let all = if runs > 1 { format!("{runs} runs of {items}") } else { items.to_string() };
+        let mut text = format!("no count out of {all} is {stated}; the nearest are {} and {}", near[0], near[1]);
+        let usual = most_frequent(sheet.rows.iter().filter_map(|row| Sheet::count(total, *row)));
+        if let Some((usual, (count, _))) =
+            usual.filter(|usual| *usual != items && runs == 1).and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
+        {
+            text.push_str(&format!("; it is {count} of {usual}, which other rows have"));
+        }
+        findings.push(sheet.finding(ClaimKind::ImpossibleRate, severity, &[row], series.place, near.to_vec(), text));
+    }
+    let items = (0..sheet.table.rows.len()).map(|row| Sheet::count(total, row)).collect();
+    Some(Totals {
+        items,
+        rounding,
+        is_stated: true,
+        are_means: by > 1 || sheet.rows.iter().any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
+    })
+}
+
+/// Largest number of figures of a short column that are reported for being no counts of the recovered total.
+const MOST_OUTLIERS: usize = 2;
+
+/// A column of totals, the number of runs, the rounding, and the rows that were checked and those that misfit.
+type Stated<'s> = (&'s Series, u64, Rounding, Vec<usize>, Vec<usize>);
+
+/// Largest number of runs that a table may have averaged without saying so.
+const MOST_RUNS: u64 = 10;
+
+/// Recovers the total of a column of rates without one, by group, and reports rates that are no count of it.
+pub(super) fn against_column(
+    sheet: &Sheet<'_>,
+    rate: usize,
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) -> Option<Totals> {
+    let series = &sheet.series[rate];
+    let mut totals = Totals { items: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false, are_means: false };
+    let mut any = false;
+    for (group, rows) in &sheet.groups {
+        let rates: Vec<(usize, PrintedRate)> = rows.iter().filter_map(|row| Some((*row, Sheet::rate(series, *row)?))).collect();
+        let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else { continue };
+        let alike: Vec<PrintedRate> = rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.whole == whole).collect();
+        let Some(found) = recover_total(&alike) else { continue };
+        let misfits: Vec<(usize, PrintedRate)> =
+            rates.iter().copied().filter(|(_, rate)| rate.counts(found.total, found.rounding).is_none() && !rate.is_trivial()).collect();
+        let agree = rates.len() - misfits.len();
+        // Rows with other numbers of digits may have other totals, too.
+        if (agree as f64) < LEAST_AGREE * rates.len() as f64 {
+            continue;
+        }
+        any = true;
+        totals.rounding = found.rounding;
+        for row in rows {
+            totals.items[*row] = Some(found.total);
+        }
+        let column = if group.is_empty() { series.name.clone() } else { format!("{} of {group}", series.name) };
+        checked.push(CheckedColumn {
+            table: sheet.table.name.clone(),
+            column,
+            follows: recovered_text(&found),
+            rows: rates.len() as u64,
+            agree: agree as u64,
+            recovered: Some(found.total),
+            chance: Some(found.chance),
+        });
+        // Many misfits are rows of another data set, or figures that are no counts.
+        let most = MOST_OUTLIERS.max(rates.len() / 20);
+        let Some((row, rate)) = misfits.first().copied().filter(|_| misfits.len() <= most) else { continue };
+        let Some(printed) = series.values[row] else { continue };
+        let near = rate.neighbours(found.total, found.rounding).map(|(_, near)| shown(near, series, printed));
+        let others = match misfits.len() {
+            1 => String::new(),
+            2 => ", nor is 1 more".to_owned(),
+            more => format!(", nor are {} more", more - 1),
+        };
+        let text = format!(
+            "{} is no count out of {}, as {agree} other figures are{others}: another number of items, or a wrong digit; the nearest are {} and {}",
+            shown(rate, series, printed),
+            found.total,
+            near[0],
+            near[1]
+        );
+        let wrong: Vec<usize> = misfits.iter().map(|(row, _)| *row).collect();
+        findings.push(sheet.finding(ClaimKind::RateAgainstColumn, Severity::NotEstablished, &wrong, series.place, near.to_vec(), text));
+    }
+    any.then_some(totals)
+}
+
+fn recovered_text(found: &RecoveredTotal) -> String {
+    let cut = match found.rounding {
+        Rounding::Nearest => "",
+        Rounding::Down => ", rounded down",
+        Rounding::Up => ", rounded up",
+    };
+    format!("a count of {} items or of a multiple{cut}", found.total)
+}
+
+/// Returns the most frequent value, and among equally frequent ones the greatest.
+pub(super) fn most_frequent(values: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut counts = std::collections::BTreeMap::<u64, usize>::new();
+    values.for_each(|value| *counts.entry(value).or_default() += 1);
+    counts.into_iter().max_by_key(|(value, count)| (*count, *value)).map(|(value, _)| value)
+}
+
+/// Reports rows whose number of items is not that of most rows.
+pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
+    const LEAST_ROWS: usize = 4;
+    const LEAST_ALIKE: f64 = 0.6;
+    // Rows of different suites or categories have their own items.
+    let is_divided = sheet.texts.iter().any(|place| sheet.titles[*place].role == Role::Group && !sheet.is_constant(*place));
+    if is_divided && sheet.groups.len() == 1 {
+        return;
+    }
+    for series in sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole) {
+        for (_, rows) in &sheet.groups {
+            let known: Vec<(usize, u64)> = rows.iter().filter_map(|row| Some((*row, Sheet::count(series, *row)?))).collect();
+            let Some(usual) = most_frequent(known.iter().map(|(_, total)| *total)) else { continue };
+            let others: BTreeSet<u64> = known.iter().map(|(_, total)| *total).filter(|total| *total != usual).collect();
+            let alike = known.iter().filter(|(_, total)| *total == usual).count();
+            if known.len() < LEAST_ROWS || (alike as f64) < LEAST_ALIKE * known.len() as f64 {
+                continue;
+            }
+            for other in others {
+                let rows: Vec<usize> = known.iter().filter(|(_, total)| *total == other).map(|(row, _)| *row).collect();
+                let text = format!("{other} items, where {alike} other rows have {usual}: their rates are not over the same items");
+                findings.push(sheet.finding(
+                    ClaimKind::DifferentTotals,
+                    Severity::NotEstablished,
+                    &rows,
+                    series.place,
+                    vec![usual.to_string()],
+                    text,
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Audits published figures: which no count can give, and which contradict others of the same source.
+//!
+//! Titles only suggest what belongs together. A relation between columns counts if most of the rows agree with it, on figures that chance
+//! does not give; the rows that then disagree are reported. A column that follows nothing known is left alone.
+
+mod counts;
+mod figure;
+mod finding;
+mod parts;
+mod repeats;
+mod runs;
+mod sheet;
+mod spreads;
+mod titles;
+mod winners;
+
+use crate::domain::ClaimedTable;
+
+pub use finding::{AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity};
+
+use counts::{Relation, Totals};
+use sheet::Sheet;
+
+/// Audits the tables of one or several files. Rows with the same id in several tables are compared.
+pub fn audit_claims(tables: &[ClaimedTable]) -> ClaimsAudit {
+    let sheets: Vec<Sheet<'_>> = tables.iter().map(Sheet::of).collect();
+    let mut audit = ClaimsAudit::default();
+    let known: Vec<Vec<Relation>> = sheets.iter().map(counts::relations).collect();
+    for (place, sheet) in sheets.iter().enumerate() {
+        let (rows, columns) = (sheet.table.rows.len() as u64, sheet.table.columns.len() as u64);
+        audit.tables.push(AuditedTable { name: sheet.table.name.clone(), rows, columns });
+        let relations = with_those_of_others(&sheets, &known, place);
+        one(sheet, &relations, &mut audit);
+    }
+    repeats::across(&sheets, &mut audit.findings);
+    audit.findings.sort_by(|left, right| {
+        let key =
+            |finding: &ClaimFinding| (finding.severity, finding.kind, finding.table.clone(), finding.places.first().map(|place| place.row));
+        key(left).cmp(&key(right))
+    });
+    audit
+}
+
+fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
+    let (findings, checked) = (&mut audit.findings, &mut audit.checked);
+    let means = parts::check(sheet, findings, checked);
+    let mut totals: Vec<Option<Totals>> = sheet.series.iter().map(|_| None).collect();
+    let mut done: Vec<Vec<usize>> = sheet.series.iter().map(|_| Vec::new()).collect();
+    for relation in relations {
+        done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
+        let of = |row: usize| Sheet::count(&sheet.series[relation.total], row);
+        let known = (0..sheet.table.rows.len()).map(of).collect();
+        totals[relation.rate] = Some(Totals { items: known, rounding: relation.rounding, is_stated: true, are_means: false });
+    }
+    let rates: Vec<usize> = (0..sheet.series.len()).filter(|place| Sheet::is_rate(&sheet.series[*place])).collect();
+    for rate in rates {
+        if means.contains(&rate) {
+            continue;
+        }
+        // Rows without counts may have a total.
+        let stated = counts::against_totals(sheet, rate, &done[rate], findings, checked);
+        if totals[rate].is_none() {
+            totals[rate] = stated.or_else(|| counts::against_column(sheet, rate, findings, checked));
+        }
+    }
+    counts::different_totals(sheet, findings);
+    spreads::check(sheet, &with_titled(sheet, &totals), findings, checked);
+    repeats::check(sheet, findings);
+    runs::check(sheet, &totals, findings);
+    winners::check(sheet, &totals, findings);
+}
+
+/// Returns the totals, and for a column without one that of the only column that the title calls so. That does for spreads: if a formula
+/// gives them, the total is confirmed.
+fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Totals>> {
+    let mut titled = sheet.series.iter().filter(|series| series.role == titles::Role::Total && series.are_whole);
+    let only = titled.next().filter(|_| titled.next().is_none());
+    let stated = only.map(|series| Totals {
+        items: (0..sheet.table.rows.len()).map(|row| Sheet::count(series, row).filter(|total| *total > 0)).collect(),
+        rounding: crate::stats::Rounding::Nearest,
+        is_stated: true,
+        are_means: false,
+    });
+    totals.iter().map(|known| known.clone().or_else(|| stated.clone())).collect()
+}
+
+/// Returns a table's relations, with those that other tables have between columns of the same names: a short list is of the same source as
+/// a long one.
+fn with_those_of_others(sheets: &[Sheet<'_>], known: &[Vec<Relation>], place: usize) -> Vec<Relation> {
+    let own = &sheets[place];
+    let mut found = known[place].clone();
+    for (sheet, relations) in sheets.iter().zip(known) {
+        for relation in relations {
+            let named = |of: usize| {
+                let series = &sheet.series[of];
+                own.series.iter().position(|other| {
+                    other.name == series.name && other.role == series.role && (other.part_of.is_some() == series.part_of.is_some())
+                })
+            };
+            let (Some(rate), Some(count), Some(total)) = (named(relation.rate), named(relation.count), named(relation.total)) else {
+                continue;
+            };
+            if !found.iter().any(|known| known.rate == rate) && own.series[rate].whole == sheet.series[relation.rate].whole {
+                found.push(Relation { rate, count, total, ..*relation });
+            }
+        }
+    }
+    found
+}
