@@ -17,11 +17,13 @@ mod exact;
 mod gate;
 mod gate_odds;
 mod gate_process;
+mod half_life;
 mod interval;
 mod item_groups;
 mod letters;
 mod max_t;
 mod mean;
+mod noise;
 mod partial_order;
 mod posterior;
 mod power;
@@ -58,11 +60,13 @@ pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, 
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};
+pub use half_life::{HalfLife, half_life};
 pub use interval::Interval;
 pub use item_groups::{Reweighting, group_rank_ranges, order_core, reweighting};
 pub use letters::letters;
 pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
+pub use noise::{Noise, PairNoise, Repeats, noise, pair_noise};
 pub use partial_order::{PartialOrder, order_bits};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
