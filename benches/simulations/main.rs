@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories` and `-- rank-sets` print only
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories`, `-- noise` and `-- rank-sets` print only
 //! those tables.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
@@ -16,6 +16,7 @@ mod false_winners;
 mod families;
 mod gates;
 mod histories;
+mod noise;
 mod planned;
 mod power;
 mod rank_sets;
@@ -41,6 +42,11 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "rank-sets") {
         rank_sets::coverage().print();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "noise") {
+        noise::components().print();
+        noise::conditions().print();
         return;
     }
     println!("## Coverage of intervals that promise 95 %\n");
@@ -71,6 +77,9 @@ fn main() {
     for table in histories::tables() {
         table.print();
     }
+    println!("## Noise\n");
+    noise::components().print();
+    noise::conditions().print();
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();

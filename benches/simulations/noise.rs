@@ -138,7 +138,17 @@ fn is_flagged(planted: Planted, world: &mut World, ahead: f64, tests: f64) -> Op
 pub fn conditions() -> Table {
     let mut table = Table::new(
         "Runs of one arm under two conditions: flagged, without an effect and with 6 pp",
-        &["items", "runs a side", "rate", "sd of runs", "items in a cluster", "no effect", "no effect, 1 of 4 conditions", "6 pp", "6 pp, 1 of 4 conditions"],
+        &[
+            "items",
+            "runs a side",
+            "rate",
+            "sd of runs",
+            "items in a cluster",
+            "no effect",
+            "no effect, 1 of 4 conditions",
+            "6 pp",
+            "6 pp, 1 of 4 conditions",
+        ],
     );
     let base = Planted { items: 500, runs: 8, rate: 0.5, deviation: 0.0, cluster: 1, missing: 0.0 };
     let cases = [

@@ -102,6 +102,8 @@ pub(super) enum Command {
     Leaderboard(Leaderboard),
     /// Say how much of a board's order is established
     Audit(Audit),
+    /// Say where the noise of runs comes from, and the smallest difference that runs can show
+    Noise(Noise),
     /// Show trends, change points and flaky items by day
     History(History),
     /// Fail CI if new runs regress against a baseline
@@ -156,6 +158,7 @@ impl Command {
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
             Self::Audit(_) => "audit",
+            Self::Noise(_) => "noise",
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
@@ -572,6 +575,17 @@ pub(super) struct Audit {
     /// A table of scores from -1 to 1: a row for each system, named in the first column, and a column for each item; repeatable
     #[arg(long, value_name = "FILE")]
     pub matrix: Vec<PathBuf>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Noise {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    #[command(flatten)]
+    pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -136,7 +136,8 @@ mod tests {
         assert!((8.5..11.5).contains(&value) && interval.low < 10.0 && interval.high > 10.0, "{found:?}");
         assert_eq!((found.nights, found.items, found.at_least), (20, 2_000, None));
         // Every second day is twice the time.
-        let slow = half_life(&decaying(20, 2_000, 10.0), &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(), 0.95).expect("nights");
+        let slow =
+            half_life(&decaying(20, 2_000, 10.0), &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(), 0.95).expect("nights");
         assert!((slow.days.expect("a decline") / value - 2.0).abs() < 1e-9);
     }
 
