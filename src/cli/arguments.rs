@@ -102,7 +102,7 @@ pub(super) enum Command {
     Leaderboard(Leaderboard),
     /// Say how much of a board's order is established
     Audit(Audit),
-    /// Say where the noise of runs comes from, and the smallest difference that runs can show
+    /// Say where the noise of a suite's runs comes from
     Noise(Noise),
     /// Show trends, change points and flaky items by day
     History(History),

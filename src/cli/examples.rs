@@ -47,7 +47,7 @@ const EXAMPLES: [(&str, [Example; 2]); 23] = [
     ]),
     ("noise", [
         ("evalreport noise hello", "the sources of a suite's noise, and items that do not help"),
-        ("evalreport noise trials.csv --format json", "of a table with several trials per item, for a program"),
+        ("evalreport noise --format json", "all suites, for a program"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

@@ -12,8 +12,7 @@
 //! nothing, S is the prediction noise and `item` the data noise of Wang 2025 (arXiv 2512.21326, with its correction for few answers). An
 //! estimate can be below zero, if the true component is small.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::clustered_error;
 use super::mean::summary;
@@ -111,7 +110,7 @@ pub fn noise(arm: ItemsByRuns, runs: Option<&[u32]>, clusters: Option<&[u32]>) -
     }
     let by_item: Vec<&[(Place, f64)]> = known.chunk_by(|one, other| one.0.item == other.0.item).collect();
     let n = by_item.len() as f64;
-    let mut sizes = HashMap::<usize, f64>::new();
+    let mut sizes = BTreeMap::<usize, f64>::new();
     by_item.iter().for_each(|own| *sizes.entry(own[0].0.cluster).or_default() += 1.0);
     let pairs = |key: &dyn Fn(&Place) -> [usize; 2]| Pairs::within(&known, key);
     let (all, of_item, of_item_and_run) = (pairs(&|_| [0; 2]), pairs(&|at| [at.item, 0]), pairs(&|at| [at.item, at.run]));
@@ -168,17 +167,14 @@ struct Pairs {
 
 impl Pairs {
     /// Takes all pairs of values with equal keys. Of m values with sum S and sum of squares Q the sum is (m·Q − S²) / 2.
-    fn within<K: Eq + Hash>(known: &[(Place, f64)], key: &dyn Fn(&Place) -> K) -> Self {
-        let mut groups = HashMap::<K, (f64, f64, f64)>::new();
+    fn within<K: Ord>(known: &[(Place, f64)], key: &dyn Fn(&Place) -> K) -> Self {
+        let mut groups = BTreeMap::<K, (f64, f64, f64)>::new();
         for (place, value) in known {
             let group = groups.entry(key(place)).or_default();
             *group = (group.0 + 1.0, group.1 + value, group.2 + value * value);
         }
         let mut found = Self { sum: 0.0, count: 0.0 };
-        let mut groups: Vec<(f64, f64, f64)> = groups.into_values().collect();
-        // The order of a map is not fixed, and a sum's last digit depends on the order.
-        groups.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.total_cmp(&other.2)));
-        for (m, sum, squares) in groups {
+        for (m, sum, squares) in groups.into_values() {
             found.sum += (m * squares - sum * sum) / 2.0;
             found.count += m * (m - 1.0) / 2.0;
         }
@@ -244,7 +240,7 @@ pub fn pair_noise(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>) -> R
     let n = differences.len() as f64;
     let (error, units) = match clusters {
         Some(_) => {
-            let units = codes.iter().collect::<std::collections::BTreeSet<_>>().len();
+            let units = codes.iter().collect::<BTreeSet<_>>().len();
             (clustered_error(&differences, &codes).ok_or(Undefined::TooFew)?, units)
         }
         None => (summary(&differences)?.sd.ok_or(Undefined::TooFew)? / n.sqrt(), differences.len()),
