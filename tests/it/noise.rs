@@ -103,7 +103,7 @@ fn one_run_has_no_parts_and_the_questions_are_read() {
         row("d", "Capital of Australia?", "Sydney"),
         row("e", "Capital of Peru?", "Lima"),
     ];
-    project.file("quiz.csv", format!("model,task,question,expected,passed\n{}", lines(rows)));
+    project.file("quiz.csv", format!("model,id,question,expected,passed\n{}", lines(rows)));
     let ledger = ledger(&project, "quiz.csv");
     assert_eq!((ledger["pooled"].as_str(), ledger["arms"][0]["sources"].as_str(), &ledger["repeated_arms"]), (None, None, &0.into()));
     assert_eq!(ledger["health"]["duplicated"], json!([["a", "b"]]));
