@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::schema::validate;
-use crate::support::{Project, lines, question, result};
+use crate::support::{Project, question, result};
 
 fn ledger(project: &Project, of: &str) -> Value {
     let answer = project.run(["noise", of, "--format", "json"]).json();
@@ -95,20 +95,25 @@ fn resources_that_change_rates_lower_the_grade() {
 #[test]
 fn one_run_has_no_parts_and_the_questions_are_read() {
     let project = Project::new();
-    let row = |item: &str, asked: &str, expected: &str| format!("nova,{item},{asked},{expected},yes");
-    let rows = [
-        row("a", "2 + 2 = ?", "4"),
-        row("b", "2 + 2 = ?", "4"),
-        row("c", "Capital of Australia?", "Canberra"),
-        row("d", "Capital of Australia?", "Sydney"),
-        row("e", "Capital of Peru?", "Lima"),
+    let asked = |item: &str, asked: &str, expected: &str| {
+        let mut line = question(item, 1, "pass");
+        line["details"] = json!({"question": asked, "expected": [expected]});
+        line
+    };
+    project.result(&result("once", "quiz", "nova", json!({})));
+    let items = [
+        asked("a", "2 + 2 = ?", "4"),
+        asked("b", "2 + 2 = ?", "4"),
+        asked("c", "Capital of Australia?", "Canberra"),
+        asked("d", "Capital of Australia?", "Sydney"),
+        asked("e", "Capital of Peru?", "Lima"),
     ];
-    project.file("quiz.csv", format!("model,id,question,expected,passed\n{}", lines(rows)));
-    let ledger = ledger(&project, "quiz.csv");
+    project.items("once", &items);
+    let ledger = ledger(&project, "quiz");
     assert_eq!((ledger["pooled"].as_str(), ledger["arms"][0]["sources"].as_str(), &ledger["repeated_arms"]), (None, None, &0.into()));
     assert_eq!(ledger["health"]["duplicated"], json!([["a", "b"]]));
     assert_eq!(ledger["health"]["contradictory"], json!([["c", "d"]]));
-    insta::assert_snapshot!(project.run(["noise", "quiz.csv"]).snapshot());
+    insta::assert_snapshot!(project.run(["noise", "quiz"]).snapshot());
 }
 
 #[test]
