@@ -35,7 +35,7 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
     let mut rows: Vec<[Cell; 3]> = Vec::new();
     let repeats: u64 = ledger.arms.iter().filter(|arm| arm.sources.is_some()).map(|arm| arm.repeats).sum();
     let basis = format!("{} of {}", count_of(repeats, "repeats"), count_of(ledger.repeated_arms, "arms"));
-    let none = "no arm has two runs; `evalreport run --runs 3` measures it".to_owned();
+    let none = "no arm has two runs".to_owned();
     let mut add = |source: &str, share: Option<f64>, basis: String| {
         rows.push([
             Cell::words(source),
@@ -63,6 +63,9 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
     table.column(Column::number("Standard error, pp").keys(["standard_error_pp"]), error);
     table.column(Column::words("Measured on").keys(["measured_on"]), basis);
     table.notes = ledger.judges.iter().filter_map(judged).collect();
+    if ledger.pooled.is_none() {
+        table.notes.push("Repeats measure the sources: `evalreport run --runs 3` makes three runs of each arm.".to_owned());
+    }
     if ledger.judges.is_empty() {
         table.notes.push("Noise of the judge: unknown, no run was judged twice; `evalreport judge` judges stored runs again.".to_owned());
     }

@@ -254,6 +254,7 @@ const NOUNS: [(&str, &str); 22] = [
     ("line", "lines"),
     ("step", "steps"),
     ("token", "tokens"),
+    ("repeat", "repeats"),
     ("system", "systems"),
     ("neighbour", "neighbours"),
     ("tier", "tiers"),
