@@ -235,7 +235,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 22] = [
+const NOUNS: [(&str, &str); 23] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
