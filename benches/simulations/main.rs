@@ -18,6 +18,7 @@ mod families;
 mod foreseen;
 mod gates;
 mod histories;
+mod noise;
 mod planned;
 mod power;
 mod rank_sets;
@@ -27,11 +28,12 @@ mod runs_vary;
 mod world;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, fn() -> Vec<Table>); 5] = [
+const PARTS: [(&str, fn() -> Vec<Table>); 6] = [
     ("claims", || vec![claims::found()]),
-    ("decisions", decisions::tables),
+    ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
-    ("histories", histories::tables),
+    ("histories", || histories::tables().into()),
+    ("noise", || vec![noise::components(), noise::conditions()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
 ];
 
@@ -79,6 +81,9 @@ fn main() {
     for table in histories::tables() {
         table.print();
     }
+    println!("## Noise\n");
+    noise::components().print();
+    noise::conditions().print();
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();

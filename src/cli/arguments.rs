@@ -102,6 +102,8 @@ pub(super) enum Command {
     Leaderboard(Leaderboard),
     /// Show how much of a board's order is established
     Audit(Audit),
+    /// Say where the noise of a suite's runs comes from
+    Noise(Noise),
     /// Show trends, change points and flaky items by day
     History(History),
     /// Fail CI if new runs regress against a baseline
@@ -156,6 +158,7 @@ impl Command {
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
             Self::Audit(_) => "audit",
+            Self::Noise(_) => "noise",
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
@@ -590,6 +593,17 @@ pub(super) enum FailOn {
     Contradictory,
     /// The figures do not show it
     NotEstablished,
+}
+
+#[derive(Args)]
+pub(super) struct Noise {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 #[derive(Args)]

@@ -31,6 +31,7 @@ mod labels;
 mod leaderboard;
 mod list;
 mod log;
+mod noise;
 mod opening;
 mod output;
 mod policy;
@@ -139,6 +140,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
         Command::Audit(audit) => audit::run(&settings, &audit),
+        Command::Noise(noise) => noise::run(&settings, &noise),
         Command::Judge(judge) => judge::run(&settings, &judge),
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),

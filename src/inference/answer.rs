@@ -13,6 +13,7 @@ use super::arm::{ArmRuns, SuiteGroup};
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
 use super::comparison::{PairEvidence, Sizes};
+use super::condition::{ConditionEffect, condition_effects, regrade};
 use super::decision::{self, Decision, Known, UnitPrice};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
@@ -71,6 +72,8 @@ pub(crate) struct SuiteAnswer<'a> {
     pub metrics: Vec<MetricAnswer>,
     /// By pair of arms that both have results.
     pub comparability: Vec<Comparability>,
+    /// Arms with runs under several recorded conditions.
+    pub condition_effects: Vec<ConditionEffect>,
     pub excluded_items: Vec<ExcludedItem>,
     /// The primary metric as it would be with the excluded items.
     pub with_excluded: Option<MetricAnswer>,
@@ -112,7 +115,9 @@ impl<'a> SuiteAnswer<'a> {
         let texts = ArmTexts::of_group(warehouse, group, &matrix);
         let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix, &items)).collect();
         let scores = SuiteScores::of(group, &matrix, &items, policy);
-        let comparability = comparability::of_arms(&group.arms, &rates, &texts, &matrix);
+        let mut comparability = comparability::of_arms(&group.arms, &rates, &texts, &matrix);
+        let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
+        regrade(&mut comparability, &condition_effects);
         let metrics = {
             let pairing = Pairing::of(&group.arms, &texts, &matrix);
             let apart = comparability::apart_on_items(&comparability);
@@ -136,6 +141,7 @@ impl<'a> SuiteAnswer<'a> {
             matrix,
             metrics,
             comparability,
+            condition_effects,
             excluded_items: Vec::new(),
             with_excluded: None,
             margin,

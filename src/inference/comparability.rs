@@ -104,7 +104,7 @@ impl UnlikePairs {
 }
 
 /// Sorts by grade, worst first, then by kind.
-fn sort(mismatches: &mut [Mismatch]) {
+pub(super) fn sort(mismatches: &mut [Mismatch]) {
     mismatches.sort_by(|left, right| right.grade.cmp(&left.grade).then_with(|| left.cmp(right)));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{Evaluator, Resources};
+use crate::domain::{Evaluator, Resources, Run};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::ArmRuns;
@@ -41,10 +41,11 @@ const SETTINGS: [Setting; 14] = [
 type Said = fn(&Resources) -> Option<String>;
 
 /// Resources of a run that can affect an arm's figures.
-const RESOURCES: [(&str, Said); 7] = [
+const RESOURCES: [(&str, Said); 8] = [
     ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
     // Kernels on equal machines reserve different amounts of memory.
     ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
+    ("number of parallel jobs", |had| had.jobs.map(|jobs| jobs.to_string())),
     ("kernel", |had| had.kernel.clone()),
     ("versions of the tools", |had| {
         let versions: Vec<&str> = had.tools.values().map(String::as_str).collect();
@@ -64,6 +65,13 @@ const TASK: &str = "task_hash";
 pub(super) const SCORES: &str = "scores";
 /// Shown characters of a digest.
 const SHOWN_CHARS: usize = 12;
+
+/// Returns the recorded conditions of one run that the arm itself does not choose, by name: resources, and an import's limits.
+pub(super) fn of_run(run: &Run) -> Vec<(&'static str, String)> {
+    let resources = RESOURCES.iter().filter_map(|(what, said)| Some((*what, said(run.resources.as_ref()?)?)));
+    let limits = SETTINGS.iter().filter(|setting| setting.kind == MismatchKind::Limit && run.provenance.is_some());
+    resources.chain(limits.filter_map(|setting| Some((setting.label, run.tags.get(setting.tag)?.clone())))).collect()
+}
 
 /// The conditions of an arm's runs.
 pub(super) struct Conditions {

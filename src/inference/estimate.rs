@@ -198,7 +198,7 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
 }
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.
-fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
+pub(super) fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
     let value = |item: u32, run: &Vec<f64>| {
         let known = items.columns(item).iter().map(|column| run[*column as usize]).filter(|value| !value.is_nan());
         let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));

@@ -31,6 +31,7 @@ pub enum MismatchKind {
     Judge,
     Shots,
     Limit,
+    EffectOfResources,
     FewItems,
     Totals,
     SuiteVersion,
@@ -39,7 +40,7 @@ pub enum MismatchKind {
 }
 
 impl MismatchKind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::UnknownTexts,
         Self::UnknownItems,
         Self::UnknownSetting,
@@ -53,6 +54,7 @@ impl MismatchKind {
         Self::Judge,
         Self::Shots,
         Self::Limit,
+        Self::EffectOfResources,
         Self::FewItems,
         Self::Totals,
         Self::SuiteVersion,
@@ -70,7 +72,7 @@ impl MismatchKind {
             Self::UnknownSetting => (Grade::B, "only one arm's runs name a judge, a number of examples or a limit"),
             Self::Revision => (Grade::B, "the same judge was asked again about one arm only"),
             Self::Templates => (Grade::B, "the models have different chat templates, so other differences in wording are unknown"),
-            Self::Resources => (Grade::B, "the runs had different processors, memory, kernels, providers, regions or programs"),
+            Self::Resources => (Grade::B, "the runs had different processors, memory, jobs, kernels, providers, regions or programs"),
             Self::Texts => (Grade::C, "some items had different texts or right answers, and are not compared"),
             Self::Items => (Grade::C, "at least nine tenths of all items are shared, but not all"),
             Self::Attempts => (Grade::C, "the runs made different numbers of attempts per item"),
@@ -78,6 +80,7 @@ impl MismatchKind {
             Self::Judge => (Grade::D, "different judges or evaluators, or a judge with a different prompt"),
             Self::Shots => (Grade::D, "different numbers of worked examples before each question"),
             Self::Limit => (Grade::D, "different limits of time, turns, tokens or money"),
+            Self::EffectOfResources => (Grade::D, "the runs had different resources, and runs of one arm pass more with one of them"),
             Self::FewItems => (Grade::E, "fewer than nine tenths of all items are shared"),
             Self::Totals => (Grade::E, "an arm has only counts or scores, of a different number of items"),
             Self::SuiteVersion => (Grade::E, "different suite versions, so the arms have separate tables"),

@@ -67,6 +67,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
         }
         MismatchKind::Templates => differs("chat template"),
         MismatchKind::Resources => differs(what.unwrap_or("resources")),
+        MismatchKind::EffectOfResources => format!("{}, which changes pass rates", differs(what.unwrap_or("resources"))),
         MismatchKind::Attempts => differs("number of attempts"),
         MismatchKind::Prompts => match what {
             None => "different prompts".to_owned(),

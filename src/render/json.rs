@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer, JudgeReport,
-    Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer,
+    JudgeReport, NoiseLedger, Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -60,6 +60,12 @@ pub struct LeaderboardAnswer {
 pub struct ForeseenAnswer {
     #[serde(flatten)]
     pub foreseen: ForeseenVerdict,
+}
+
+/// Answer of `noise`.
+#[derive(Serialize, JsonSchema)]
+pub struct NoiseAnswer {
+    pub suites: Vec<NoiseLedger>,
 }
 
 /// Answer of `gate`.
@@ -194,6 +200,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("judge", schema::<JudgeAnswer>()),
         ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
         ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
+        ("noise", schema::<NoiseAnswer>()),
         ("probe", schema::<ProbeAnswer>()),
         ("show", described(schema::<ShowAnswer>(), "ItemRow", &shown::of_items("", &[], &str::to_owned).columns)),
         ("verify", schema::<Verification>()),

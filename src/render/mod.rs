@@ -24,6 +24,7 @@ pub mod judging;
 pub mod junit;
 pub mod markdown;
 pub mod nights;
+pub mod noise;
 pub mod reasons;
 pub mod run_title;
 pub mod runnable;

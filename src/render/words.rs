@@ -235,7 +235,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 24] = [
+const NOUNS: [(&str, &str); 25] = [
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),
@@ -254,6 +254,7 @@ const NOUNS: [(&str, &str); 24] = [
     ("line", "lines"),
     ("step", "steps"),
     ("token", "tokens"),
+    ("repeat", "repeats"),
     ("system", "systems"),
     ("neighbour", "neighbours"),
     ("tier", "tiers"),

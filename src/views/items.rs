@@ -11,8 +11,6 @@ use crate::inference::{Arm, ExcludedItem, SuiteGroup, item_names};
 use crate::stats::{correlation, correlation_by_chance};
 use crate::warehouse::{MatrixRow, OutcomeMatrix};
 
-use super::leaderboard::SuiteBoard;
-
 /// Minimum number of counted outcomes before an item that always or never passes is a sign.
 const MIN_OUTCOMES: u32 = 3;
 /// Minimum number of runs for a correlation. With fewer, hardly any is beyond chance.
@@ -177,15 +175,20 @@ impl ItemLine {
     }
 }
 
-/// Builds the table of outcomes by item and arm, with the arms in board order.
-pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board: &SuiteBoard) -> ItemMatrix {
+/// Builds the table of outcomes by item and arm, with the arms in this order.
+pub(super) fn item_matrix<'a>(
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    order: impl Iterator<Item = &'a Arm>,
+    excluded: &[ExcludedItem],
+) -> ItemMatrix {
     if matrix.items.is_empty() {
         return ItemMatrix::default();
     }
     let units = Units::of(matrix);
     let mut arms = Vec::new();
     let mut goes = Vec::<Go>::new();
-    for arm in board.entries.iter().filter_map(|entry| group.arms.iter().find(|arm| arm.arm == entry.arm)) {
+    for arm in order.filter_map(|arm| group.arms.iter().find(|runs| runs.arm == *arm)) {
         let mut runs = Vec::new();
         for run in &arm.counted {
             let rows = matrix.rows_of(&run.run.id);
@@ -199,7 +202,7 @@ pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board:
         }
         arms.push(MatrixArm { arm: arm.arm.clone(), runs });
     }
-    let items = lines(&units.keys, &goes, arms.len(), &board.excluded_items);
+    let items = lines(&units.keys, &goes, arms.len(), excluded);
     ItemMatrix { word: Some(matrix.items[0].key.kind.plural()), arms, orders: orders(&items), items, goes }
 }
 

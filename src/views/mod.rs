@@ -28,6 +28,7 @@ mod judged;
 mod leaderboard;
 mod model_names;
 mod news;
+mod noise;
 mod pair_table;
 mod question_groups;
 mod reasons;
@@ -78,6 +79,7 @@ pub use judged::{
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
+pub use noise::{ArmNoise, ItemHealth, JudgeNoise, JudgedBy, NoiseLedger, SingleRuns, Sources, noise_ledgers};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use question_groups::question_groups;
 pub use reasons::{Ending, Reason, reasons};
@@ -100,10 +102,10 @@ pub use version_change::VersionChange;
 pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
     Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
-    Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence,
-    ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind,
-    Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability,
-    Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs,
-    Variation, Verdict, Why, apart, audit_claims, batch_of, grade, held_groups, suite_groups,
+    Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled,
+    Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS,
+    Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place, Policy, PriceInterval,
+    PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing,
+    SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, audit_claims, batch_of, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{Foreseen, GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

@@ -18,6 +18,7 @@ use super::history::{History, history};
 use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
+use super::noise::{NoiseLedger, ledger};
 use super::pair_table::PairTable;
 use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::run_turn::{RunTurn, run_turns};
@@ -101,6 +102,9 @@ pub struct OverviewSuite {
     pub stated: Vec<RunStated>,
     /// Outcomes by item and arm. Empty if the runs have only counts.
     pub items: ItemMatrix,
+    /// Where the noise of runs comes from. Absent if no arm has repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseLedger>,
     /// Questions, answers and reasons, as far as the caller read them in the runs.
     #[serde(skip)]
     pub stories: ItemStories,
@@ -218,7 +222,8 @@ fn overview_of(
             let charts = suite_charts(&board, &answer, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
-            let items = item_matrix(group, &answer.matrix, &board);
+            let items = item_matrix(group, &answer.matrix, board.entries.iter().map(|entry| &entry.arm), &board.excluded_items);
+            let noise = ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
             let stated = stated_figures(group.arms.iter().flat_map(ArmRuns::all));
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
@@ -234,6 +239,7 @@ fn overview_of(
                 retracted: retracted(warehouse, &only),
                 stated,
                 items,
+                noise,
                 stories: ItemStories::default(),
                 charts,
                 pair_table,

@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "init",
     "run",
     "eval",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 22] = [
     "compare",
     "leaderboard",
     "audit",
+    "noise",
     "history",
     "gate",
     "judge",

@@ -54,6 +54,7 @@ mod list;
 mod log;
 mod mutated;
 mod nightly;
+mod noise;
 mod oracle;
 mod overview;
 mod pairs;

@@ -32,6 +32,7 @@ fn committed_schemas_are_up_to_date() {
             "judge",
             "leaderboard",
             "list",
+            "noise",
             "probe",
             "show",
             "verify"

@@ -3,9 +3,11 @@
 use askama::Template;
 
 use crate::domain::beginning;
-use crate::render::{format, words};
-use crate::views::{ItemLine, ItemMatrix, ItemSign, OverviewSuite, SiteContext};
+use crate::render::table::Table;
+use crate::render::{format, noise, words};
+use crate::views::{ItemLine, ItemMatrix, ItemSign, NoiseLedger, OverviewSuite, SiteContext};
 
+use super::grid::{Grid, Kind, Look, Sort};
 use super::heat::{self, Heat};
 use super::item::sign_word;
 use super::item_order::Order;
@@ -50,6 +52,8 @@ struct MatrixPage {
     rows: Vec<Row>,
     within: &'static str,
     rest: Option<String>,
+    /// The noise of runs, with notes below each table. On the first page by name.
+    noise: Vec<(Grid, Vec<String>)>,
 }
 
 struct ArmHead {
@@ -224,9 +228,17 @@ fn page(
         within: if part.count > 1 { "on this page" } else { "" },
         rest: (part.listed < part.all)
             .then(|| format!("Listed are the first {} of {}; the pages by name have all items.", integer(part.listed), integer(part.all))),
+        noise: suite.noise.as_ref().filter(|_| part.number == 1 && part.order == Order::Name).map_or_else(Vec::new, noise_grids),
         shell,
     };
     SiteFile::page(path, &page)
+}
+
+fn noise_grids(ledger: &NoiseLedger) -> Vec<(Grid, Vec<String>)> {
+    let grid = |(number, table): (usize, Table)| {
+        (Grid::of(&table, format!("noise-{number}"), table.title.clone().unwrap_or_default()).fits().unsorted(), table.notes.clone())
+    };
+    noise::for_pages(ledger).into_iter().enumerate().map(grid).collect()
 }
 
 fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {

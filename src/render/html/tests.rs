@@ -398,6 +398,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
         retracted: 1,
         items: item_matrix(name, version, arms),
+        noise: None,
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
         pair_table: None,

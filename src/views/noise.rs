@@ -1,0 +1,510 @@
+//! The noise ledger of a suite: where the noise of a run comes from, the smallest difference that single runs can show, and items that do
+//! not help.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
+use crate::inference::{
+    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, Policy, Reliability, SuiteAnswer, SuiteGroup, reliability, suite_groups,
+};
+use crate::stats::{
+    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Undefined, detectable_t, half_life, noise, normal_quantile, pair_noise, quantile,
+};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::items::{Go, ItemMatrix, ItemSign, item_matrix};
+
+/// A suite's ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NoiseLedger {
+    pub suite: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    /// The plural word for the items.
+    pub items_of: &'static str,
+    pub items: u64,
+    /// Mean over the arms with repeats. Absent if no arm has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pooled: Option<Sources>,
+    /// Arms with repeats, of which `pooled` is the mean.
+    pub repeated_arms: u64,
+    pub arms: Vec<ArmNoise>,
+    pub single_runs: SingleRuns,
+    pub judges: Vec<JudgeNoise>,
+    /// Arms with runs under several recorded conditions.
+    pub conditions: Vec<ConditionEffect>,
+    pub health: ItemHealth,
+}
+
+/// Standard errors of one run's pass rate, by source, as shares. Estimates below zero are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Sources {
+    /// From answering the same items again (prediction noise).
+    pub answers: f64,
+    /// From what shifts all items of a run together: machines, services, retries.
+    pub shared: f64,
+    /// From the choice of items (data noise). Absent if the items are tests of one artefact, which are not a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<f64>,
+    pub total: f64,
+}
+
+/// One arm's noise.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArmNoise {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub runs: u64,
+    /// Attempts at the whole suite, over all runs.
+    pub repeats: u64,
+    /// Items with an outcome.
+    pub items: u64,
+    pub pass_rate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Sources>,
+    /// Items with outcomes of at least two repeats; the share of them that neither always nor never pass.
+    pub repeated_items: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flips: Option<f64>,
+    /// The chance that an item's outcome differs between two repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<f64>,
+    /// Intraclass correlation ICC(1) of single outcomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icc: Option<f64>,
+    /// Chances that any and that all of k repeats pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<Reliability>,
+    /// How long outcomes of items stay alike over the days of the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_life: Option<HalfLife>,
+    /// Why there is no half-life.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_half_life: Option<Undefined>,
+}
+
+/// Differences of pass rates that runs can show, as shares. Absent if not measurable.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SingleRuns {
+    /// Two runs of one arm differ by more in 1 of 20 cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_chance: Option<f64>,
+    /// Pairs of arms with common items; the following figures are medians over them.
+    pub pairs: u64,
+    /// Smallest difference that one run of each of two arms detects on the same items, at 80% power and alpha.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_items: Option<f64>,
+    /// The same on different items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_items: Option<f64>,
+    /// On the same items, with two runs of each arm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub twice_the_runs: Option<f64>,
+    /// On the same items, with twice as many items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub twice_the_items: Option<f64>,
+}
+
+/// The noise of one judgement.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JudgeNoise {
+    pub by: JudgedBy,
+    /// The judged score. Absent for the pass rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// Runs, or outcomes, that were judged at least twice.
+    pub judged: u64,
+    /// Standard deviation of a run's score, or of its pass rate, between judgements: in the score's unit, or as a share.
+    pub deviation: f64,
+    /// Unit of the score. Absent for a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+}
+
+/// How judgements were repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// The same judge judged the same run again.
+    Revisions,
+    /// Several evaluators judged the same outcomes.
+    Evaluators,
+}
+
+/// Items that tell little, or the wrong thing. Each list is sorted by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ItemHealth {
+    /// Repeats over all arms.
+    pub repeats: u64,
+    /// Passed and failed at least once.
+    pub live: u64,
+    /// Passed every time, of at least three outcomes.
+    pub always_passed: Vec<String>,
+    pub never_passed: Vec<String>,
+    /// Passed by worse runs rather than by better ones, beyond chance.
+    pub against_the_rest: Vec<String>,
+    /// Expected number of these by chance.
+    pub against_by_chance: f64,
+    /// Groups of items with equal questions and equal right answers.
+    pub duplicated: Vec<Vec<String>>,
+    /// Groups of items with equal questions and different right answers.
+    pub contradictory: Vec<Vec<String>>,
+    /// Items whose question is recorded.
+    pub with_question: u64,
+}
+
+/// Power of the smallest detectable differences.
+const POWER: f64 = 0.8;
+/// Longer recorded questions may have been cut, so that different ones look equal.
+const MOST_CHARS: usize = 1_900;
+
+/// Computes the ledgers of the selected suites.
+pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<NoiseLedger> {
+    suite_groups(warehouse, filter, Grouping::AllBatches)
+        .iter()
+        .filter_map(|group| {
+            let answer = SuiteAnswer::of_primary(warehouse, group, policy);
+            let mut ledger = ledger(&answer, policy)?;
+            let (duplicated, contradictory, with_question) = same_questions(&questions(warehouse, group));
+            ledger.health = ItemHealth { duplicated, contradictory, with_question, ..ledger.health };
+            Some(ledger)
+        })
+        .collect()
+}
+
+/// Computes a suite's ledger, without its questions. Returns `None` if no arm has outcomes of two items.
+pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseLedger> {
+    let group = &answer.group;
+    let items = item_matrix(group, &answer.matrix, group.arms.iter().map(|arm| &arm.arm), &answer.excluded_items);
+    let clusters = answer.items.clusters.as_deref().filter(|_| answer.unit == Design::Clusters);
+    let is_sample = matches!(answer.unit, Design::Items | Design::Clusters);
+    let tables: Vec<ArmTable> = (0..items.arms.len()).map(|arm| ArmTable::of(arm, &items)).collect();
+    let found: Vec<Option<Noise>> = tables.par_iter().map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok()).collect();
+    let aim = Aim { alpha: policy.alpha, power: POWER };
+    let arms: Vec<ArmNoise> = found
+        .iter()
+        .enumerate()
+        .filter_map(|(place, noise)| Some(arm_noise((*noise)?, place, &items, &tables[place], answer, is_sample)))
+        .collect();
+    let all: Vec<Sources> = arms.iter().filter_map(|arm| arm.sources).collect();
+    let runs: Vec<&RunRow> = group.arms.iter().flat_map(|arm| arm.counted.iter().copied()).collect();
+    (!arms.is_empty()).then(|| NoiseLedger {
+        suite: group.suite.clone(),
+        suite_version: group.suite_version.clone(),
+        items_of: items.word.unwrap_or("items"),
+        items: items.items.len() as u64,
+        pooled: pooled(&all),
+        repeated_arms: all.len() as u64,
+        single_runs: single_runs(&found, &tables, clusters, aim),
+        judges: by_revisions(&runs).into_iter().chain(by_evaluators(answer)).collect(),
+        conditions: answer.condition_effects.clone(),
+        health: health(&items),
+        arms,
+    })
+}
+
+/// One arm's outcomes by item and repeat.
+struct ArmTable {
+    values: Vec<Option<f64>>,
+    /// The run of each repeat.
+    runs: Vec<u32>,
+}
+
+impl ArmTable {
+    fn of(arm: usize, items: &ItemMatrix) -> Self {
+        let goes: Vec<&Go> = items.goes.iter().filter(|go| go.arm == arm).collect();
+        let mut runs = Vec::new();
+        for (place, go) in goes.iter().enumerate() {
+            let before: u32 = runs.last().copied().unwrap_or(0);
+            runs.push(if place > 0 && goes[place - 1].run != go.run { before + 1 } else { before });
+        }
+        let value = |go: &&Go, item: usize| go.statuses[item].filter(|status| status.is_counted()).map(passed);
+        let values = (0..items.items.len()).flat_map(|item| goes.iter().map(move |go| value(go, item))).collect();
+        Self { values, runs }
+    }
+
+    fn by_repeat(&self) -> ItemsByRuns<'_> {
+        ItemsByRuns { runs: self.runs.len(), values: &self.values }
+    }
+}
+
+fn passed(status: ItemStatus) -> f64 {
+    f64::from(u8::from(status == ItemStatus::Pass))
+}
+
+impl Sources {
+    fn of(noise: &Noise, is_sample: bool) -> Option<Self> {
+        let repeats = noise.repeated?;
+        let answers = repeats.answers.max(0.0) / noise.items as f64;
+        let shared = repeats.runs.max(0.0);
+        let choice = if is_sample { Some(noise.choice()?.max(0.0)) } else { None };
+        let total = answers + shared + choice.unwrap_or(0.0);
+        Some(Self { answers: answers.sqrt(), shared: shared.sqrt(), choice: choice.map(f64::sqrt), total: total.sqrt() })
+    }
+}
+
+/// Averages variances.
+fn pooled(all: &[Sources]) -> Option<Sources> {
+    let mean = |of: &dyn Fn(&Sources) -> f64| (all.iter().map(|own| of(own).powi(2)).sum::<f64>() / all.len() as f64).sqrt();
+    let first = all.first()?;
+    Some(Sources {
+        answers: mean(&|own| own.answers),
+        shared: mean(&|own| own.shared),
+        choice: first.choice.map(|_| mean(&|own| own.choice.unwrap_or(0.0))),
+        total: mean(&|own| own.total),
+    })
+}
+
+fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, answer: &SuiteAnswer<'_>, is_sample: bool) -> ArmNoise {
+    let arm = items.arms[place].arm.clone();
+    let own = answer.group.arms.iter().position(|runs| runs.arm == arm);
+    let over_days = own.map(|own| decay(&answer.group.arms[own], place, items));
+    ArmNoise {
+        runs: table.runs.iter().collect::<BTreeSet<_>>().len() as u64,
+        repeats: noise.repeats,
+        items: noise.items,
+        pass_rate: noise.mean,
+        sources: Sources::of(&noise, is_sample),
+        repeated_items: noise.repeated.map_or(0, |repeats| repeats.items),
+        flips: noise.repeated.map(|repeats| repeats.flips),
+        changes: noise.repeated.map(|repeats| repeats.changes),
+        icc: noise.repeated.and_then(|repeats| repeats.icc),
+        reliability: own.map_or_else(Vec::new, |own| reliability(&answer.rates[own], &answer.items)),
+        half_life: over_days.and_then(Result::ok),
+        no_half_life: over_days.and_then(Result::err),
+        arm,
+    }
+}
+
+/// Returns the half-life of an arm's outcomes over the days (UTC) of its runs.
+fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix) -> Result<HalfLife, Undefined> {
+    let mut days = BTreeMap::new();
+    for row in &runs.counted {
+        if let Some(time) = row.run.timestamp {
+            days.entry(time.date_naive()).or_insert_with(BTreeSet::new).insert(row.run.id.as_str());
+        }
+    }
+    let first = *days.keys().next().ok_or(Undefined::NoData)?;
+    let nights: Vec<Vec<Option<f64>>> = days
+        .values()
+        .map(|own| {
+            let mut cells = vec![(0.0, 0.0); items.items.len()];
+            for go in items.goes.iter().filter(|go| go.arm == place && own.contains(go.run.as_str())) {
+                for (cell, status) in cells.iter_mut().zip(&go.statuses) {
+                    if let Some(status) = status.filter(|status| status.is_counted()) {
+                        *cell = (cell.0 + passed(status), cell.1 + 1.0);
+                    }
+                }
+            }
+            cells.into_iter().map(|(sum, n)| (n > 0.0).then(|| sum / n)).collect()
+        })
+        .collect();
+    let times: Vec<f64> = days.keys().map(|day| (*day - first).num_days() as f64).collect();
+    half_life(&nights, &times, CONFIDENCE)
+}
+
+fn single_runs(found: &[Option<Noise>], tables: &[ArmTable], clusters: Option<&[u32]>, aim: Aim) -> SingleRuns {
+    let shared = |arm: usize| found[arm].and_then(|noise| noise.repeated).map(|repeats| repeats.runs.max(0.0));
+    let known: Vec<f64> = (0..found.len()).filter_map(shared).collect();
+    // An arm with one run is taken to shift like the others.
+    let typical = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
+    let shifts = |one: usize, other: usize| shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical);
+    let least = |variance: f64, degrees: f64| match detectable_t(variance.sqrt(), degrees, aim) {
+        Ok(Detectable::Difference(difference)) => Some(difference),
+        Ok(Detectable::Unreachable { .. }) | Err(_) => None,
+    };
+    let mut columns: [Vec<f64>; 4] = Default::default();
+    let mut pairs = 0;
+    for one in 0..found.len() {
+        for other in one + 1..found.len() {
+            let (Some(own), Some(theirs)) = (&found[one], &found[other]) else { continue };
+            let Ok(pair) = pair_noise(tables[one].by_repeat(), tables[other].by_repeat(), clusters) else { continue };
+            pairs += 1;
+            let (moved, degrees) = (shifts(one, other), pair.units as f64 - 1.0);
+            columns[0].extend(least(pair.total + moved, degrees));
+            let apart = own.variance(own.items as f64, 1.0).zip(theirs.variance(theirs.items as f64, 1.0));
+            columns[1].extend(apart.and_then(|(own, theirs)| least(own + theirs, 2.0 * degrees)));
+            columns[2].extend(pair.prediction.and_then(|noise| least(pair.total - noise / 2.0 + moved / 2.0, degrees)));
+            columns[3].extend(least(pair.total / 2.0 + moved, 2.0 * degrees + 1.0));
+        }
+    }
+    let [same_items, other_items, twice_the_runs, twice_the_items] = columns.map(|values| quantile(&values, 0.5).ok());
+    let again: Vec<f64> = found
+        .iter()
+        .flatten()
+        .filter_map(|noise| Some(noise.repeated?.answers.max(0.0) / noise.items as f64 + noise.repeated?.runs.max(0.0)))
+        .collect();
+    let by_chance = (!again.is_empty()).then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt());
+    let by_chance = by_chance.zip(normal_quantile(f64::midpoint(1.0, CONFIDENCE)).ok()).map(|(error, z)| z * error);
+    SingleRuns { by_chance, pairs, same_items, other_items, twice_the_runs, twice_the_items }
+}
+
+/// Measures judges that judged a run again: the standard deviation between revisions by one judge, pooled over runs.
+fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
+    /// Runs, degrees of freedom, and the sum of squares.
+    #[derive(Default)]
+    struct Sum(u64, f64, f64);
+    let mut sums = BTreeMap::<(&str, Unit), Sum>::new();
+    for row in runs {
+        let mut said = BTreeMap::<(&str, Unit, &str), Vec<f64>>::new();
+        for score in &row.run.scores {
+            if let (Some(value), Some(judge)) = (score.value, &score.evaluator) {
+                said.entry((&score.metric, score.unit, judge)).or_default().push(value);
+            }
+        }
+        for ((metric, unit, _), values) in said.into_iter().filter(|(_, values)| values.len() > 1) {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let sum = sums.entry((metric, unit)).or_default();
+            sum.0 += 1;
+            sum.1 += (values.len() - 1) as f64;
+            sum.2 += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        }
+    }
+    let line = |((metric, unit), sum): ((&str, Unit), Sum)| JudgeNoise {
+        by: JudgedBy::Revisions,
+        metric: Some(metric.to_owned()),
+        judged: sum.0,
+        deviation: (sum.2 / sum.1).sqrt(),
+        unit: Some(unit),
+    };
+    sums.into_iter().map(line).collect()
+}
+
+/// Measures evaluators of the same outcomes: the standard deviation of a run's pass rate if one of them judged it alone.
+fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
+    if !answer.items.is_judged_by_several() {
+        return None;
+    }
+    let names: BTreeSet<&str> = answer.matrix.items.iter().map(|item| item.key.evaluator.as_str()).collect();
+    let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+    let mut values = Vec::new();
+    let mut judged = 0;
+    for row in &answer.matrix.rows {
+        answer.items.each_unit(|_, columns| {
+            let mut said = vec![None; names.len()];
+            for column in columns {
+                let place = places[answer.matrix.items[*column as usize].key.evaluator.as_str()];
+                said[place] = row.status(*column).filter(|status| status.is_counted()).map(passed);
+            }
+            judged += u64::from(said.iter().flatten().count() > 1);
+            values.extend(said);
+        });
+    }
+    let repeats = noise(ItemsByRuns { runs: names.len(), values: &values }, None, None).ok()?.repeated?;
+    let deviation = (repeats.answers.max(0.0) / answer.items.unit_count() as f64 + repeats.runs.max(0.0)).sqrt();
+    Some(JudgeNoise { by: JudgedBy::Evaluators, metric: None, judged, deviation, unit: None })
+}
+
+fn health(items: &ItemMatrix) -> ItemHealth {
+    let with = |sign: ItemSign| -> Vec<String> {
+        items.items.iter().filter(|line| line.signs.contains(&sign)).map(|line| line.item.clone()).collect()
+    };
+    ItemHealth {
+        repeats: items.goes.len() as u64,
+        live: items.items.iter().filter(|line| line.passed > 0 && line.passed < line.counted).count() as u64,
+        always_passed: with(ItemSign::AlwaysSolved),
+        never_passed: with(ItemSign::NeverSolved),
+        against_the_rest: with(ItemSign::AgainstTheRest),
+        against_by_chance: items.orders.against_by_chance,
+        ..ItemHealth::default()
+    }
+}
+
+/// The recorded question of an item, its right answers, and the hash of both.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Asked {
+    question: Option<String>,
+    expected: Vec<String>,
+    hash: Option<String>,
+}
+
+/// Reads the questions of each arm's newest run. An item keeps its first recorded question.
+fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, Asked> {
+    let newest = |arm: &ArmRuns<'_>| arm.counted.iter().rfind(|row| row.items.is_some()).map(|row| row.run.clone());
+    let runs: Vec<_> = group.arms.iter().filter_map(newest).collect();
+    let mut asked = BTreeMap::<String, Asked>::new();
+    // Items without readable lines have no question.
+    for (outcome, ItemDetails { question, expected, item_hash, .. }) in warehouse.detailed(&runs).unwrap_or_default() {
+        let known = asked.entry(outcome.item).or_default();
+        known.question = known.question.take().or(question);
+        known.hash = known.hash.take().or(item_hash);
+        if known.expected.is_empty() {
+            known.expected = expected;
+        }
+    }
+    asked
+}
+
+/// Groups items with equal questions, by whether their right answers are equal. Returns the number of recorded questions as well.
+fn same_questions(asked: &BTreeMap<String, Asked>) -> (Vec<Vec<String>>, Vec<Vec<String>>, u64) {
+    let mut by_question = BTreeMap::<String, Vec<(&String, BTreeSet<String>)>>::new();
+    let mut with_question = 0;
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (item, asked) in asked {
+        let own: BTreeSet<String> = asked.expected.iter().map(|answer| plain(answer)).collect();
+        match (&asked.question, &asked.hash) {
+            (Some(question), _) if question.chars().count() < MOST_CHARS => {
+                by_question.entry(plain(question)).or_default().push((item, own));
+            }
+            (Some(_) | None, Some(hash)) => by_question.entry(format!("\u{0}{hash}")).or_default().push((item, own)),
+            (Some(_) | None, None) => continue,
+        }
+        with_question += 1;
+    }
+    let (mut duplicated, mut contradictory) = (Vec::new(), Vec::new());
+    for items in by_question.into_values().filter(|items| items.len() > 1) {
+        let names = || items.iter().map(|(item, _)| (*item).clone()).collect::<Vec<String>>();
+        let answers: BTreeSet<&BTreeSet<String>> = items.iter().map(|(_, own)| own).filter(|own| !own.is_empty()).collect();
+        if answers.len() > 1 {
+            contradictory.push(names());
+        } else {
+            duplicated.push(names());
+        }
+    }
+    (duplicated, contradictory, with_question)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_questions_are_duplicates_or_contradictions() {
+        let asked = |question: &str, expected: &[&str], hash: Option<&str>| Asked {
+            question: Some(question.to_owned()).filter(|question| !question.is_empty()),
+            expected: expected.iter().map(|text| (*text).to_owned()).collect(),
+            hash: hash.map(str::to_owned),
+        };
+        let long = "x".repeat(MOST_CHARS);
+        let items = [
+            ("a", asked("2 + 2 = ?", &["4"], Some("1"))),
+            ("b", asked(" 2 + 2  = ?", &["4"], Some("2"))),
+            ("c", asked("Capital of Australia?", &["Canberra"], None)),
+            ("d", asked("Capital of Australia?", &["Sydney"], None)),
+            ("e", asked("Capital of Peru?", &["Lima"], None)),
+            // Cut texts are told apart by their hashes.
+            ("f", asked(&long, &["1"], Some("f"))),
+            ("g", asked(&long, &["1"], Some("g"))),
+            ("h", asked("", &[], Some("h"))),
+            ("i", asked("", &[], Some("h"))),
+            ("j", asked("", &[], None)),
+        ];
+        let items: BTreeMap<String, Asked> = items.into_iter().map(|(item, asked)| (item.to_owned(), asked)).collect();
+        let (duplicated, contradictory, with_question) = same_questions(&items);
+        assert_eq!(
+            (duplicated, contradictory),
+            (
+                vec![vec!["h", "i"], vec!["a", "b"]]
+                    .into_iter()
+                    .map(|group| group.into_iter().map(str::to_owned).collect())
+                    .collect::<Vec<Vec<String>>>(),
+                vec![vec!["c".to_owned(), "d".to_owned()]]
+            )
+        );
+        assert_eq!(with_question, 9);
+    }
+}
