@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories` and `-- rank-sets` print only
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories`, `-- judges` and `-- rank-sets` print only
 //! those tables.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
@@ -16,6 +16,7 @@ mod false_winners;
 mod families;
 mod gates;
 mod histories;
+mod judges;
 mod planned;
 mod power;
 mod rank_sets;
@@ -39,6 +40,10 @@ fn main() {
         histories::tables().iter().for_each(Table::print);
         return;
     }
+    if arguments.iter().any(|argument| argument == "judges") {
+        judges::tables().iter().for_each(Table::print);
+        return;
+    }
     if arguments.iter().any(|argument| argument == "rank-sets") {
         rank_sets::coverage().print();
         return;
@@ -55,6 +60,10 @@ fn main() {
     coverage::bootstrap().print();
     coverage::every_night().print();
     rank_sets::coverage().print();
+    println!("## Judges corrected by people's labels\n");
+    for table in judges::tables() {
+        table.print();
+    }
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
-    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, LabelReport,
+    NextReport, Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -148,6 +148,20 @@ pub struct AgreementAnswer {
     pub report: AgreementReport,
 }
 
+/// Answer of `import` of people's labels.
+#[derive(Serialize, JsonSchema)]
+pub struct LabelsAnswer {
+    #[serde(flatten)]
+    pub report: LabelReport,
+}
+
+/// Answer of `judge --next`.
+#[derive(Serialize, JsonSchema)]
+pub struct NextAnswer {
+    #[serde(flatten)]
+    pub report: NextReport,
+}
+
 /// Answer of `judge --probe`.
 #[derive(Serialize, JsonSchema)]
 pub struct ProbeAnswer {
@@ -181,8 +195,10 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("history", schema::<HistoryAnswer>()),
         ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
+        ("labels", schema::<LabelsAnswer>()),
         ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
         ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
+        ("next", schema::<NextAnswer>()),
         ("probe", schema::<ProbeAnswer>()),
         ("show", described(schema::<ShowAnswer>(), "ItemRow", &shown::of_items("", &[], &str::to_owned).columns)),
         ("verify", schema::<Verification>()),

@@ -24,6 +24,7 @@ mod history;
 mod imported;
 mod items;
 mod judged;
+mod labelling;
 mod leaderboard;
 mod model_names;
 mod news;
@@ -44,8 +45,8 @@ mod version_change;
 
 pub use against::Against;
 pub use agreement::{
-    AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
-    RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
+    AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun,
+    Rated, Rater, RaterLine, SkippedRun, agreement, biases, decided_otherwise, probe_report,
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
@@ -72,6 +73,7 @@ pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, 
 pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
+pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
@@ -97,8 +99,9 @@ pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, Baseline, Because, Beyond, Bill,
     BoardEvidence, Cell, ChangedItem, Check, ClusterSpread, Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail,
     Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable,
-    MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place,
-    Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
-    StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
+    JudgeFigure, JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence,
+    Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn,
+    SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade,
+    held_groups, suite_groups,
 };
-pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{Calibration, GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
