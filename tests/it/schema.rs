@@ -28,8 +28,10 @@ fn committed_schemas_are_up_to_date() {
             "history",
             "import",
             "judge",
+            "labels",
             "leaderboard",
             "list",
+            "next",
             "probe",
             "show",
             "verify"
