@@ -18,6 +18,7 @@ mod families;
 mod foreseen;
 mod gates;
 mod histories;
+mod judges;
 mod noise;
 mod planned;
 mod power;
@@ -28,11 +29,12 @@ mod runs_vary;
 mod world;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, fn() -> Vec<Table>); 6] = [
+const PARTS: [(&str, fn() -> Vec<Table>); 7] = [
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
     ("histories", || histories::tables().into()),
+    ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
 ];
@@ -65,6 +67,10 @@ fn main() {
     coverage::bootstrap().print();
     coverage::every_night().print();
     rank_sets::coverage().print();
+    println!("## Judges corrected by people's labels\n");
+    for table in judges::tables() {
+        table.print();
+    }
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

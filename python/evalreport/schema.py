@@ -107,6 +107,18 @@ class ClusterSpread(TypedDict):
     design_effect: float
 
 
+class _JudgeFigure(TypedDict):
+    # Items that a person labelled and the judge decided.
+    labels: int
+    value: float
+
+
+class JudgeFigure(_JudgeFigure, total=False):
+    """A corrected figure as it would be by the judge's outcomes alone."""
+
+    interval: Optional[Interval]
+
+
 class _Estimate(TypedDict):
     # A share between 0 and 1, or a score in its unit.
     value: float
@@ -132,6 +144,8 @@ class Estimate(_Estimate, total=False):
     # Passed and counted outcomes over all runs, if the counts are known.
     passed: Optional[int]
     total: Optional[int]
+    # The figure by the judge alone, if people's labels correct it.
+    judge: Optional[JudgeFigure]
 
 
 class Cell(TypedDict, total=False):
@@ -306,6 +320,8 @@ class PairEvidence(_PairEvidence, total=False):
     p: Optional[float]
     # Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
     p_adjusted: Optional[float]
+    # The difference by the judge alone, if people's labels correct it.
+    judge: Optional[JudgeFigure]
     # Variation between runs, if both arms have several. Absent if it is not measured.
     variation: Optional[Variation]
     record: Optional[Record]
@@ -535,6 +551,20 @@ class SideBySide(_SideBySide, total=False):
     expected: List[str]
 
 
+class JudgedBy(TypedDict):
+    """The judges behind a suite's outcomes, and how far people checked them."""
+
+    judges: List[str]
+    # Items with a person's label, of the arm with the fewest.
+    labels: int
+    # Whether people's labels correct the figures of every arm.
+    is_corrected: bool
+    # Whether stated error rates of the judge correct the figures instead.
+    has_known_errors: bool
+    # Whether the figures are over runs, which labels of items cannot correct.
+    is_over_runs: bool
+
+
 class ModelNames(TypedDict):
     """A model name on a table, and other names there that may mean the same model."""
 
@@ -585,6 +615,9 @@ class Comparison(_Comparison, total=False):
     # What both arms answered on some of the items on which they differ, if the caller collected it; see
     # [`super::Sides`].
     sides: List[SideBySide]
+    # The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is
+    # known.
+    judged_by: Optional[JudgedBy]
     # Model names in the table that may mean the same model as others, for arms of one approach.
     perhaps_one_model: List[ModelNames]
     # Items that `exclusions.yaml` removes from every figure of this table.
@@ -841,6 +874,9 @@ class SuiteBoard(_SuiteBoard, total=False):
     primary_not_measured: Optional[str]
     # Evidence on the primary metric. Absent if fewer than two arms have a figure.
     evidence: Optional[BoardEvidence]
+    # The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is
+    # known.
+    judged_by: Optional[JudgedBy]
     # Pairs of arms with comparability grade C or worse. Absent if there are none.
     unlike: Optional[UnlikePairs]
     # Arms that cannot share a board: those of the suite's newest board against those of each other one.

@@ -210,6 +210,9 @@ pub(super) struct Judging {
     /// Dependence of items: by recorded cluster, or none [default: cluster]
     #[arg(long, value_enum, value_name = "FIELD", help_heading = "Evidence")]
     pub cluster: Option<ClusterField>,
+    /// Error rates of the judge on items whose truth is known, for example sensitivity=.93/200,specificity=.88/150: shares, with numbers of items
+    #[arg(long, value_name = "RATES", help_heading = "Evidence")]
+    pub judge_errors: Option<String>,
     /// Unit of sampling [default: by the kind of item]
     #[arg(long, value_enum, value_name = "UNIT", help_heading = "Evidence")]
     pub design: Option<JudgingDesign>,
@@ -444,9 +447,12 @@ pub(super) struct Judge {
     /// List the runs that would be judged, and ask no judge
     #[arg(long, help_heading = "What to judge")]
     pub dry_run: bool,
-    /// Compare the judge with people: a CSV file with run, item, label and, for several people, rater
-    #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
-    pub agreement: Option<PathBuf>,
+    /// Compare the judge with people: by their imported labels, or by a CSV file with run, item, label and, for several people, rater
+    #[arg(long, value_name = "LABELS", num_args = 0..=1, conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub agreement: Option<Option<PathBuf>>,
+    /// List about N items to label next, drawn where labels narrow the intervals of judged figures most [default: 50]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50", value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with_all = ["retry", "dry_run", "probe", "agreement", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub next: Option<u64>,
     /// Compare the newest judge of the runs with this other judge of the same runs
     #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,

@@ -21,7 +21,7 @@ use super::progress::Bar;
 use super::proposal::Agreed;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{clock, exit_code, import_answer, output, proposal};
+use super::{clock, exit_code, import_answer, label_import, output, proposal};
 
 /// How to read the files.
 enum Reading {
@@ -35,6 +35,9 @@ enum Reading {
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
     proposal::refuse_unread(arguments)?;
+    if let Some(path) = label_import::file(arguments) {
+        return label_import::run(settings, arguments, path);
+    }
     let set = assignments("--set", &arguments.set, "--set suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (Reading::Bundle(signers(settings, arguments, allowed)?), arguments.files.clone()),

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::{Evaluator, Filter, Run, visible};
 use crate::process::Stop;
-use crate::render::json::{JudgeAnswer, ProbeAnswer};
-use crate::render::judging;
+use crate::render::json::{JudgeAnswer, NextAnswer, ProbeAnswer};
+use crate::render::{judging, labelling};
 use crate::results::{Store, StoreError};
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing, Unfit};
 use crate::suite::Suite;
-use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, probe_report};
+use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, next_labels, probe_report};
 use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::Judge;
@@ -21,26 +21,35 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::judge_imported::{Imported, suite_to_write};
 use super::progress::Bar;
-use super::raters::{against_judge, against_people};
+use super::raters::{against_judge, against_labels, against_people};
 use super::settings::Settings;
 use super::shown::shown;
-use super::{clock, exit_code, labels, output, selection};
+use super::{clock, exit_code, labels, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
     let warehouse = settings.open()?;
     output::refuse_unread("what is judged", warehouse.problems())?;
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
-    let labels = arguments.agreement.as_deref().map(labels::read).transpose()?;
+    let path = arguments.agreement.as_ref().and_then(Option::as_deref);
+    let labels = path.map(labels::read).transpose()?.map(|read| read.labels);
     filter.ids.clone_from(&arguments.ids);
-    let has_own_selection = labels.is_some() || arguments.against.is_some() || arguments.retry;
+    let has_own_selection = arguments.agreement.is_some() || arguments.next.is_some() || arguments.against.is_some() || arguments.retry;
     if filter.is_empty() && !has_own_selection {
         return Err(Failure::new("judge needs a run id or a selection")
             .with_hint("`evalreport list --runs` shows the ids; --retry finds runs with undecided criteria"));
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
+    if let Some(count) = arguments.next {
+        let report = next_labels(&warehouse, &filter, &policy::configured(settings)?, count);
+        output::answer(settings, "next", &[labelling::next(&report)], || NextAnswer { report })?;
+        return Ok(exit_code::DONE);
+    }
     let runs = warehouse.stored_runs(&filter);
-    match (labels, arguments.agreement.as_deref(), &arguments.against) {
+    if arguments.agreement.is_some() && path.is_none() {
+        return against_labels(settings, &warehouse, &runs);
+    }
+    match (labels, path, &arguments.against) {
         (Some(labels), Some(path), _) => against_people(settings, arguments, path, &labels, &warehouse, &runs),
         (_, _, Some(other)) => against_judge(settings, arguments, other, &warehouse, &runs),
         (_, _, None) => ask(settings, arguments, warehouse, &filter, &runs),
@@ -247,7 +256,7 @@ impl Asked<'_> {
             Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
         };
         if self.arguments.dry_run {
-            let plan = |evaluator| Ok(planned(run, evaluator, Standing::newest(&store.judgements(&run.id, evaluator)?), evaluation));
+            let plan = |evaluator| Ok(planned(run, evaluator, Standing::newest(&store.judgements(&run.id, evaluator.name())?), evaluation));
             return Ok(Came::Judged(evaluation.evaluators().map(plan).collect::<Result<_, StoreError>>()?));
         }
         if self.arguments.probe {

@@ -1,6 +1,7 @@
-//! Labels that people gave to criteria of runs: a CSV file with the columns `run`, `item`, `label` and, for several people, `rater`.
+//! Labels that people gave to items of runs: a CSV file with the columns `run`, `item`, `label` and, for several people, `rater`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::domain::{Problem, visible};
@@ -10,7 +11,7 @@ use super::failure::Failure;
 use super::shown::shown;
 
 /// Rater name if the file has no raters.
-const ONE_RATER: &str = "labels";
+pub(super) const ONE_RATER: &str = "labels";
 const PASS: [&str; 6] = ["pass", "passed", "true", "yes", "met", "1"];
 const FAIL: [&str; 7] = ["fail", "failed", "false", "no", "unmet", "not met", "0"];
 
@@ -25,8 +26,29 @@ pub(super) struct Label {
     pub met: bool,
 }
 
+/// The labels of a file, and its number of rows without a label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Labels {
+    pub labels: Vec<Label>,
+    pub blank: u64,
+}
+
+/// Returns whether a file is a table of labels: its first line has their columns.
+pub(super) fn is_labels(path: &Path) -> bool {
+    let Ok(file) = files::open(path) else { return false };
+    let mut line = Vec::new();
+    let read = BufReader::new(file).take(MOST_OF_A_LINE).read_until(b'\n', &mut line);
+    let first = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(first);
+    let has = |headers: &csv::StringRecord, name: &str| headers.iter().any(|header| header.eq_ignore_ascii_case(name));
+    read.is_ok() && reader.headers().is_ok_and(|headers| ["run", "item", "label"].into_iter().all(|name| has(headers, name)))
+}
+
+/// Maximum length of a line of column names, in bytes.
+const MOST_OF_A_LINE: u64 = 4096;
+
 /// Reads the whole file and reports all its problems.
-pub(super) fn read(path: &Path) -> Result<Vec<Label>, Failure> {
+pub(super) fn read(path: &Path) -> Result<Labels, Failure> {
     let bytes = files::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
     parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
 }
@@ -36,7 +58,7 @@ pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
     Failure::of_document(path, problems)
 }
 
-fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
+fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(|error| vec![Problem::in_file(file, format!("is not CSV: {error}"))])?.clone();
@@ -46,7 +68,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
         return Err(vec![problem.with_hint("a fourth column `rater` names the person, if several labelled")]);
     };
     let rater = column("rater");
-    let (mut labels, mut problems) = (Vec::new(), Vec::new());
+    let (mut labels, mut blank, mut problems) = (Vec::new(), 0, Vec::new());
     let mut seen: BTreeMap<(String, String, String), usize> = BTreeMap::new();
     for record in reader.records() {
         let record = match record {
@@ -65,6 +87,10 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
             }
         }
         let said = cell(label).to_lowercase();
+        if said.is_empty() {
+            blank += 1;
+            continue;
+        }
         let met = PASS.contains(&said.as_str());
         if !met && !FAIL.contains(&said.as_str()) {
             problems.push(Problem::at_line(file, line, format!("label `{}` is neither pass nor fail", visible(cell(label)))));
@@ -80,7 +106,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
             None => labels.push(Label { line, run, item, rater, met }),
         }
     }
-    if problems.is_empty() { Ok(labels) } else { Err(problems) }
+    if problems.is_empty() { Ok(Labels { labels, blank }) } else { Err(problems) }
 }
 
 fn line_of(line: u64) -> usize {
@@ -98,8 +124,10 @@ mod tests {
 
     #[test]
     fn every_spelling_is_read_and_every_mistake_named() {
-        let labels =
-            parse("l.csv", "\u{feff}Run,item,label,rater\nr1,\"a, b\",PASS,x\nr1,\"a, b\",0,y\nr2, c ,met,\n".as_bytes()).expect("labels");
+        let labels = parse("l.csv", "\u{feff}Run,item,label,rater\nr1,\"a, b\",PASS,x\nr1,\"a, b\",0,y\nr2, c ,met,\nr2,d,,\n".as_bytes())
+            .expect("labels");
+        let Labels { labels, blank } = labels;
+        assert_eq!(blank, 1);
         let said: Vec<_> = labels.iter().map(|label| (label.line, label.item.as_str(), label.rater.as_str(), label.met)).collect();
         assert_eq!(said, [(2, "a, b", "x", true), (3, "a, b", "y", false), (4, "c", "labels", true)]);
         assert_eq!(raters(&labels).into_iter().collect::<Vec<_>>(), ["labels", "x", "y"]);

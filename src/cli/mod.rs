@@ -27,6 +27,7 @@ mod import_answer;
 mod init;
 mod judge;
 mod judge_imported;
+mod label_import;
 mod labels;
 mod leaderboard;
 mod list;

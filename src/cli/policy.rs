@@ -6,7 +6,7 @@ use tracing::warn;
 
 use crate::config::{EXCLUSIONS_FILE, load_exclusions};
 use crate::domain::{BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
-use crate::views::{Design, ITEM_SCORE, Policy};
+use crate::views::{Calibration, Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
@@ -41,6 +41,7 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         }
         own.margin = Some(bound.value);
     }
+    policy.judge_errors = options.judge_errors.as_deref().map(parse_errors).transpose()?;
     policy.use_clusters = options.cluster != Some(ClusterField::None);
     if let Some(design) = options.design {
         let design = match design {
@@ -51,6 +52,26 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         policy.designs = BTreeMap::from([(String::new(), design)]);
     }
     Ok(policy)
+}
+
+/// Reads `sensitivity=.93/200,specificity=.88/150`.
+fn parse_errors(text: &str) -> Result<Calibration, Failure> {
+    let part = |name: &str| {
+        let own = text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?;
+        let (share, n) = own.split_once('/')?;
+        let (share, n) = (share.trim().parse::<f64>().ok()?, n.trim().parse::<u32>().ok()?);
+        ((0.0..=1.0).contains(&share) && n > 0).then_some((share, f64::from(n)))
+    };
+    let both = (text.split(',').count() == 2).then(|| part("sensitivity").zip(part("specificity"))).flatten();
+    let refused = |why: &str| {
+        Failure::new(format!("--judge-errors `{}` {why}", visible(text)))
+            .with_hint("as in --judge-errors sensitivity=.93/200,specificity=.88/150: the judge passes 93% of 200 true passes and fails 88% of 150 true fails")
+    };
+    let Some(((sensitivity, passes), (specificity, fails))) = both else { return Err(refused("is not two shares with numbers of items")) };
+    if sensitivity + specificity <= 1.0 {
+        return Err(refused("is no better than chance, which nothing can correct"));
+    }
+    Ok(Calibration { sensitivity, passes, specificity, fails })
 }
 
 /// Fails if the name of a primary metric is unknown, once there are runs: a typo must not leave the decision to another metric.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::domain::{Evaluator, Problem, Run, RunId, standing, visible};
+use crate::domain::{Evaluator, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, is_person, standing, standing_score, visible};
 use crate::render::json::AgreementAnswer;
 use crate::render::judging;
-use crate::results::{JudgeLine, Judgements, Store};
+use crate::results::{JudgeLine, Judgements};
 use crate::run::judge::Standing;
 use crate::suite::normalized;
-use crate::views::{Rater, agreement};
+use crate::views::{AgreementReport, Rater, agreement, biases};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Judge;
@@ -92,8 +92,48 @@ pub(super) fn against_people(
             .with_hint("judge the runs first with `evalreport judge`; --judge picks one of several judges"));
     }
     // Several judges are several raters and are never merged.
-    let raters: Vec<Rater> = judges.into_values().chain(people.into_values()).collect();
-    let report = agreement(&raters, undecided.len() as u64);
+    let (judges, people): (Vec<Rater>, Vec<Rater>) = (judges.into_values().collect(), people.into_values().collect());
+    let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
+    let bias = biases(&judges, &people, &BTreeMap::new());
+    let report = AgreementReport { bias, ..agreement(&raters, undecided.len() as u64) };
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    Ok(exit_code::DONE)
+}
+
+/// Compares the evaluators of stored runs with the labels that people gave them.
+pub(super) fn against_labels(settings: &Settings, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<u8, Failure> {
+    let outcomes = warehouse.detailed(runs).map_err(|error| Failure::new(format!("the outcomes of the runs cannot be read: {error}")))?;
+    let rated = |outcome: &ItemOutcome| (outcome.run.to_string(), outcome.item.clone());
+    let is_decided =
+        |outcome: &&(ItemOutcome, ItemDetails)| matches!(outcome.0.status, ItemStatus::Pass | ItemStatus::Fail) && outcome.0.attempt == 1;
+    let labelled: BTreeSet<_> =
+        outcomes.iter().filter(|(outcome, _)| is_person(&outcome.evaluator)).map(|(outcome, _)| rated(outcome)).collect();
+    let mut raters: BTreeMap<(bool, String), Rater> = BTreeMap::new();
+    let (mut categories, mut decided) = (BTreeMap::new(), BTreeSet::new());
+    for (outcome, details) in outcomes.iter().filter(is_decided).filter(|(outcome, _)| labelled.contains(&rated(outcome))) {
+        let is_human = is_person(&outcome.evaluator);
+        let row = warehouse.runs().iter().find(|row| row.run.id == outcome.run);
+        let known = row.and_then(|row| standing_score(&row.run.scores, &outcome.evaluator)).and_then(|score| score.evaluator.clone());
+        let name = known.filter(|_| !is_human).unwrap_or_else(|| outcome.evaluator.clone());
+        let rater = raters.entry((is_human, name.clone())).or_insert_with(|| Rater { name, labels: BTreeMap::new() });
+        rater.labels.insert(rated(outcome), outcome.status == ItemStatus::Pass);
+        if let Some(category) = outcome.category_in(details) {
+            categories.insert(rated(outcome), category.to_owned());
+        }
+        if !is_human {
+            decided.insert(rated(outcome));
+        }
+    }
+    let (people, judges): (Vec<_>, Vec<_>) = raters.into_iter().partition(|((is_human, _), _)| *is_human);
+    let [people, judges] = [people, judges].map(|raters| raters.into_iter().map(|(_, rater)| rater).collect::<Vec<Rater>>());
+    if people.is_empty() || judges.is_empty() {
+        return Err(Failure::new("no person has labelled an item that a judge decides").with_hint(
+            "`evalreport judge --next 50 --format csv > labels.csv` chooses items; fill in `label`, then `evalreport import labels.csv`",
+        ));
+    }
+    let undecided = labelled.difference(&decided).count() as u64;
+    let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
+    let report = AgreementReport { bias: biases(&judges, &people, &categories), ..agreement(&raters, undecided) };
     output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
     Ok(exit_code::DONE)
 }
@@ -151,7 +191,7 @@ pub(super) fn against_judge(
 /// Returns the judgements of a run, whichever store holds it.
 fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Judgements, Failure> {
     match settings.stores().beside(warehouse, run)? {
-        Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
+        Some(store) => Ok(store.judgements(run, Evaluator::RequirementFulfillment.name())?),
         None => Ok(Judgements::default()),
     }
 }

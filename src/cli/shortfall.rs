@@ -135,7 +135,7 @@ impl OfArm<'_> {
     fn undecided(&self, store: &Store) -> Option<String> {
         let counted = self.records.iter().filter(|record| record.status.is_counted());
         counted.flat_map(|record| Evaluator::ALL.into_iter().map(move |evaluator| (record, evaluator))).find_map(|(record, evaluator)| {
-            let judgements = evaluator.is_judged().then(|| store.judgements(&record.id, evaluator).ok())??;
+            let judgements = evaluator.is_judged().then(|| store.judgements(&record.id, evaluator.name()).ok())??;
             let newest = judgements.newest().filter(|line| line.score.value.is_none())?;
             Some(cut(newest.not_evaluated.as_deref().unwrap_or("it gave no reason")))
         })
@@ -164,7 +164,7 @@ impl OfArm<'_> {
     /// Returns the share that passed, from 0 to 1.
     fn share(&self, record: &Run, store: &Store) -> f64 {
         // If nothing was tested, use the judge's score for the criteria.
-        let judged = || Some(store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?.newest()?.score.value? / 100.0);
+        let judged = || Some(store.judgements(&record.id, Evaluator::RequirementFulfillment.name()).ok()?.newest()?.score.value? / 100.0);
         let counts = record.shared_tests_passed.zip(record.shared_tests_total);
         if let (None, Some(share)) = (counts, judged()) {
             return share;

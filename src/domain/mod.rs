@@ -15,6 +15,7 @@ mod metric;
 mod model_name;
 mod moment;
 mod names;
+mod person;
 mod price;
 mod problem;
 mod profile;
@@ -48,6 +49,7 @@ pub use metric::{
 pub use model_name::{is_same_model, may_mean};
 pub use moment::{date_of, nanoseconds};
 pub use names::CONFIGURATION_NAMES;
+pub use person::{PERSON, is_judge, is_person, person};
 pub use price::{Price, PriceTable, PriceTier, TokenPrices};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;

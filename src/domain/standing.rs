@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::{Evaluator, ScoreRecord};
+use super::{Evaluator, ScoreRecord, is_person};
 
 /// Returns whether a statement replaces one that was read before it. A higher or equal revision does.
 pub fn takes_over(revision: u32, before: u32) -> bool {
@@ -48,9 +48,9 @@ pub fn standing_revision(evaluator: &str, scores: &[ScoreRecord]) -> Option<u32>
     is_asked_again(evaluator).then(|| standing_score(scores, evaluator).map_or(0, |score| score.revision))
 }
 
-/// Returns whether an evaluator with this name is a judge, which can judge a whole run again.
+/// Returns whether an evaluator with this name is a judge or a person, who can judge a whole run again.
 pub fn is_asked_again(evaluator: &str) -> bool {
-    Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator)
+    is_person(evaluator) || Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
 use super::figures::{cost, duration, tokens};
 use super::finding::Finding;
 use super::item_scores::SuiteScores;
+use super::labelled::JudgedBy;
 use super::metrics::{self, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
@@ -66,6 +67,8 @@ pub(crate) struct SuiteAnswer<'a> {
     pub items: Items,
     /// The unit of verdicts about the suite.
     pub unit: Design,
+    /// The judges who decide the outcomes, if any do.
+    pub judged_by: Option<JudgedBy>,
     /// The outcomes that count.
     pub matrix: OutcomeMatrix,
     /// In table order, the primary metric first.
@@ -110,10 +113,12 @@ impl<'a> SuiteAnswer<'a> {
     }
 
     fn over(depth: Depth, warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
-        let items = Items::of(group, &matrix);
+        let mut items = Items::of(group, &matrix);
         let unit = unit_of(&group.suite, &items, policy);
         let texts = ArmTexts::of_group(warehouse, group, &matrix);
         let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix, &items)).collect();
+        let judged_by = JudgedBy::of(group, &matrix, &items, &rates, (unit, policy));
+        items.judge_errors = policy.judge_errors.filter(|_| judged_by.as_ref().is_some_and(|judged| judged.has_known_errors));
         let scores = SuiteScores::of(group, &matrix, &items, policy);
         let mut comparability = comparability::of_arms(&group.arms, &rates, &texts, &matrix);
         let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
@@ -138,6 +143,7 @@ impl<'a> SuiteAnswer<'a> {
             rates,
             items,
             unit,
+            judged_by,
             matrix,
             metrics,
             comparability,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::stats::Interval;
 
 use super::detail::Detail;
+use super::labelled::JudgeFigure;
 use super::policy::{Design, SAME};
 use super::verdict::{Place, Verdict};
 
@@ -28,6 +29,8 @@ pub enum Test {
     /// Of a ratio of totals: the delta method on its logarithm, over items.
     DeltaOnLogs,
     Permutation,
+    /// Of a judge's outcomes corrected by people's labels of some items.
+    PredictionPowered,
 }
 
 /// The scale of a difference.
@@ -103,6 +106,9 @@ pub struct PairEvidence {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     pub sizes: Sizes,
+    /// The difference by the judge alone, if people's labels correct it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeFigure>,
     /// Variation between runs, if both arms have several. Absent if it is not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variation: Option<Variation>,
@@ -207,6 +213,7 @@ impl PairEvidence {
             sizes: Sizes { first: self.sizes.second, second: self.sizes.first, ..self.sizes },
             record: self.record.map(|record| Record { won: record.lost, lost: record.won, same: record.same }),
             bounds: self.bounds.map(mirrored),
+            judge: self.judge.map(JudgeFigure::reversed),
             beyond: self.beyond.as_ref().map(|beyond| {
                 Box::new(Beyond { verdict: beyond.verdict.reversed(), difference: beyond.difference.reversed(), ..(**beyond).clone() })
             }),

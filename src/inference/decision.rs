@@ -208,7 +208,8 @@ fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
         Some(Obstacle::FewRuns) => Some(Needed { n: MIN_RUNS as u64, of: "runs" }),
         Some(Obstacle::FewItems) => Some(Needed { n: MIN_ITEMS as u64, of: "items" }),
         Some(Obstacle::FewClusters) => Some(Needed { n: MIN_ITEMS as u64, of: "clusters" }),
-        Some(Obstacle::OutOfReach | Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees) | None => None,
+        Some(Obstacle::OutOfReach | Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees | Obstacle::Unlabelled)
+        | None => None,
     };
     let needed = match (least, quality.needed) {
         (Some(least), Some(needed)) if needed.of == least.of => Some(Needed { n: needed.n.max(least.n), ..least }),

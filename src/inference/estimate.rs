@@ -7,10 +7,12 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit, standing};
 use crate::stats::{
-    Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way, summary, wilson,
+    Calibration, Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way,
+    rogan_gladen, summary, wilson,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
+use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
 use super::sample::{Items, Outcomes, Rates, parts_of_run, sums};
 
@@ -41,6 +43,10 @@ pub enum Method {
     StatedError,
     /// A published figure, without counts or error.
     Stated,
+    /// A judge's outcomes corrected by people's labels of some items: prediction-powered inference.
+    PredictionPowered,
+    /// A judge's outcomes corrected by its known error rates (Rogan and Gladen).
+    KnownErrors,
     /// One value, or values without spread: no interval.
     None,
 }
@@ -72,6 +78,9 @@ pub struct Estimate {
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
+    /// The figure by the judge alone, if people's labels correct it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeFigure>,
 }
 
 /// The effect of clusters on an estimate.
@@ -86,7 +95,7 @@ pub struct ClusterSpread {
 /// verdicts about the suite.
 pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: Design) -> Option<Estimate> {
     match rates {
-        Rates::Outcomes(outcomes) => from_outcomes(outcomes, items, unit),
+        Rates::Outcomes(outcomes) => Some(as_people_see(from_outcomes(outcomes, items, unit)?, outcomes, items, unit)),
         Rates::Counts(_) | Rates::Unknown => from_counts(rows, items, unit).or_else(|| from_stated(rows)),
     }
 }
@@ -125,6 +134,42 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
     }
     let means: Vec<(u32, f64)> = (0..).zip(by_item.values()).map(|(item, (sum, n))| (item, sum / n)).collect();
     over_items(&means, &[], &items, unit, true)?.interval
+}
+
+/// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
+fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> {
+    let rate = by_judge.value;
+    let n = by_judge.standard_error.map_or(by_judge.n as f64, |error| rate * (1.0 - rate) / (error * error));
+    let found = rogan_gladen(rate, n, known, CONFIDENCE).ok()?;
+    Some(Estimate {
+        value: found.rate.clamp(0.0, 1.0),
+        interval: Some(found.interval),
+        guaranteed: None,
+        method: Method::KnownErrors,
+        standard_error: Some(found.standard_error),
+        passed: None,
+        total: None,
+        judge: Some(JudgeFigure { labels: 0, value: rate, interval: by_judge.interval }),
+        ..by_judge.clone()
+    })
+}
+
+/// Returns an arm's pass rate corrected by people's labels, if there are enough.
+fn as_people_see(by_judge: Estimate, outcomes: &Outcomes, items: &Items, unit: Design) -> Estimate {
+    let Some((found, labels)) = labelled::rate(outcomes, items, unit, CONFIDENCE) else {
+        return items.judge_errors.and_then(|known| by_known_errors(&by_judge, known)).unwrap_or(by_judge);
+    };
+    Estimate {
+        value: found.mean,
+        interval: Some(found.interval),
+        guaranteed: None,
+        method: Method::PredictionPowered,
+        standard_error: Some(found.standard_error).filter(|error| *error > 0.0),
+        passed: None,
+        total: None,
+        judge: Some(JudgeFigure { labels, value: by_judge.value, interval: by_judge.interval }),
+        ..by_judge
+    }
 }
 
 fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Estimate> {
@@ -343,6 +388,7 @@ impl Estimate {
             missing: 0,
             passed: None,
             total: None,
+            judge: None,
         }
     }
 

@@ -222,6 +222,7 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
                 p: finding.p(),
                 p_adjusted,
                 sizes: finding.sizes,
+                judge: finding.judge,
                 variation: finding.variation,
                 record: finding.record,
                 bounds: finding.bounds,

@@ -4,6 +4,7 @@ use crate::stats::{self, Aim, Detectable, Interval, Side};
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
 use super::detail::{Detail, Parts};
+use super::labelled::JudgeFigure;
 use super::policy::Design;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
@@ -16,6 +17,8 @@ pub(super) struct Finding {
     pub test: Option<Test>,
     pub sizes: Sizes,
     pub variation: Option<Variation>,
+    /// The difference by the judge alone, if people's labels correct it.
+    pub judge: Option<JudgeFigure>,
     pub record: Option<Record>,
     pub bounds: Option<Interval>,
     pub precision: Option<Precision>,
@@ -38,6 +41,7 @@ impl Finding {
             test: None,
             sizes,
             variation: None,
+            judge: None,
             record: None,
             bounds: None,
             precision: None,
@@ -108,7 +112,8 @@ impl Finding {
             | Test::Welch
             | Test::WelchOnLogs
             | Test::DeltaOnLogs
-            | Test::Permutation => {
+            | Test::Permutation
+            | Test::PredictionPowered => {
                 return None;
             }
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::domain::{Direction, Metric, MetricKind, Unit};
-use crate::stats::summary;
+use crate::stats::{rogan_gladen, summary};
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
@@ -13,9 +13,10 @@ use super::comparison::{Scale, Sizes};
 use super::family::{Evidence, Unsettled, settle_primary};
 use super::finding::Finding;
 use super::item_scores::{ItemScores, SuiteScores};
+use super::labelled;
 use super::numbers::{RunSample, number_pair};
 use super::paired::{Measured, Shared};
-use super::policy::{Design, MAX_APART, Policy, natural_design};
+use super::policy::{CONFIDENCE, Design, MAX_APART, Policy, natural_design};
 use super::sample::{Items, Rates};
 use super::texts::Pairing;
 use super::unpaired::{over_runs, over_totals};
@@ -53,13 +54,15 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
         };
         (first, second, finding)
     });
-    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
+    let unit = unit_of(suite, items, policy);
+    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items, unit)).collect();
     Unsettled::new(metric, values, partial(rates), findings.collect())
 }
 
 /// Compares only the pass rates of two arms, on items with the same text for both. Skips planning, which takes most of the time.
 pub(super) fn rate_evidence(metric: &Metric, suite: &str, items: &Items, rates: &[Rates; 2], policy: &Policy) -> Evidence {
-    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
+    let unit = unit_of(suite, items, policy);
+    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items, unit)).collect();
     let finding = rate_pair(suite, items, &rates[0], &rates[1], policy);
     let finding = Finding { precision: None, parts: None, beyond: None, ..finding };
     settle_primary(Unsettled::new(metric, values, partial(rates), vec![(0, 1, finding)]), policy)
@@ -163,9 +166,17 @@ fn mean(values: &[f64]) -> Option<f64> {
     summary(values).ok().map(|summary| summary.mean)
 }
 
-fn rate_value(rates: &Rates, items: &Items) -> Option<f64> {
+fn rate_value(rates: &Rates, items: &Items, unit: Design) -> Option<f64> {
     match rates {
-        Rates::Outcomes(outcomes) => mean(&outcomes.item_means(items)),
+        Rates::Outcomes(outcomes) => match labelled::rate(outcomes, items, unit, CONFIDENCE) {
+            Some((found, _)) => Some(found.mean),
+            None => mean(&outcomes.item_means(items)).map(|rate| match items.judge_errors {
+                Some(known) => {
+                    rogan_gladen(rate, outcomes.counted as f64, known, CONFIDENCE).map_or(rate, |found| found.rate.clamp(0.0, 1.0))
+                }
+                None => rate,
+            }),
+        },
         Rates::Counts(_) => mean(&rates.run_rates()),
         Rates::Unknown => None,
     }

@@ -27,6 +27,7 @@ mod finding;
 mod front;
 mod grouping;
 mod item_scores;
+mod labelled;
 mod made_up;
 mod meeting;
 mod metrics;
@@ -48,6 +49,7 @@ mod stopping;
 mod texts;
 mod unpaired;
 mod verdict;
+mod wish;
 
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
@@ -67,6 +69,7 @@ pub use family::{Adjustment, Evidence, Resolution};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use front::Front;
 pub use grouping::suite_groups;
+pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
 pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
 pub use nights::NightsEvidence;
 pub use pair::{ItemTable, decide_pair};
@@ -97,3 +100,4 @@ pub(crate) use sample::{Asked, Items, Met, Outcomes, Rates, Side, is_marked, nam
 pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
 pub(crate) use seed::seed;
 pub(crate) use texts::{ArmTexts, FirstTexts};
+pub(crate) use wish::{Wish, wishes};

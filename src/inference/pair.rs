@@ -89,6 +89,7 @@ impl ItemTable<'_> {
             lost,
             runs,
             deterministic: false,
+            labels: Vec::new(),
         }
     }
 }

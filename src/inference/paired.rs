@@ -9,6 +9,7 @@ use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variatio
 use super::detail::{CrossCheck, Parts};
 use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
+use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
 use super::sample::{Items, Outcomes};
 use super::seed::resampling;
@@ -165,8 +166,55 @@ impl<'a> Shared<'a> {
         Some(Finding::not_comparable(Design::Items, reason, self.sizes(None)))
     }
 
-    /// Compares the two arms over a design's units. Tasks in clusters also answer a second question.
+    /// Compares the two arms over a design's units, as people would see them if they labelled enough items.
     pub fn weigh(&self, design: Design, policy: &Policy) -> Finding {
+        let by_judge = self.weigh_outcomes(design, policy);
+        let (Measured::Passes(one), Measured::Passes(other)) = (self.one, self.other) else { return by_judge };
+        let unit = if self.codes.is_some() { design } else { Design::Items };
+        match labelled::difference(one, other, self.items, unit, policy.confidence()) {
+            Seen::ByJudge => self.by_known_errors(by_judge, policy),
+            Seen::Apart => Finding {
+                difference: None,
+                record: None,
+                bounds: None,
+                ..Finding::new(by_judge.design, Support::Thin { obstacle: Obstacle::Unlabelled, p: None }, by_judge.sizes)
+            },
+            Seen::ByPeople(found, labels) => {
+                let judge = by_judge.difference.map(|by| JudgeFigure { labels, value: by.value, interval: by.interval });
+                let (obstacle, degrees) = match by_judge.support {
+                    Support::Thin { obstacle, .. } => (Some(obstacle), 1.0),
+                    _ => (None, (labels as f64 - 2.0).max(1.0)),
+                };
+                let mut finding =
+                    Finding { judge, bounds: by_judge.bounds, ..Finding::new(by_judge.design, by_judge.support, by_judge.sizes) };
+                finding.difference = Some(Difference { value: found.mean, scale: self.scale, interval: Some(found.interval) });
+                finding.tested(Test::PredictionPowered, found.p, obstacle);
+                finding.precision = (found.standard_error > 0.0).then_some(Precision::Error { se: found.standard_error, degrees });
+                finding
+            }
+        }
+    }
+
+    /// Corrects a difference by the judge's error rates, if they are known. A judge without significant skill finds no winner.
+    fn by_known_errors(&self, by_judge: Finding, policy: &Policy) -> Finding {
+        let found = self.items.judge_errors.zip(by_judge.difference).and_then(|(known, by)| {
+            let (value, interval, p) = known.difference(by.value, by.interval?, policy.confidence()).ok()?;
+            Some((
+                Difference { value, interval: Some(interval), ..by },
+                JudgeFigure { labels: 0, value: by.value, interval: by.interval },
+                p,
+            ))
+        });
+        let Some((difference, judge, no_skill)) = found else { return by_judge };
+        let support = match by_judge.support {
+            Support::Tested { p, doubt } => Support::Tested { p: p.max(no_skill), doubt },
+            other => other,
+        };
+        Finding { difference: Some(difference), judge: Some(judge), support, sums: Vec::new(), beyond: None, ..by_judge }
+    }
+
+    /// Compares the two arms by their outcomes. Tasks in clusters also answer a second question.
+    fn weigh_outcomes(&self, design: Design, policy: &Policy) -> Finding {
         if design == Design::Clusters && self.codes.is_some() {
             return self.over_clusters(policy);
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Exclusion, ItemKind, Metric, MetricSettings};
-use crate::stats::Aim;
+use crate::stats::{Aim, Calibration};
 
 /// Rules fixed before anybody sees the numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +21,8 @@ pub struct Policy {
     pub designs: BTreeMap<String, Design>,
     /// Items that are known to be broken.
     pub exclusions: Vec<Exclusion>,
+    /// The error rates of the judges, for suites that people did not label.
+    pub judge_errors: Option<Calibration>,
     /// Treats items of a cluster as dependent. Disable only for independent items.
     pub use_clusters: bool,
 }
@@ -33,6 +35,7 @@ impl Default for Policy {
             primary: BTreeMap::new(),
             designs: BTreeMap::new(),
             exclusions: Vec::new(),
+            judge_errors: None,
             use_clusters: true,
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{ItemKind, ItemStatus, RunId};
-use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
+use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
+use crate::stats::Calibration;
+use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
 use super::policy::SAME;
@@ -35,6 +36,25 @@ pub(crate) struct Outcomes {
     pub runs: Vec<Vec<f64>>,
     /// Whether there are at least three runs and all passed exactly the same items.
     pub deterministic: bool,
+    /// By item: people's labels of it, beside the outcomes of its other evaluators. Empty if there are none.
+    pub labels: Vec<Label>,
+}
+
+/// People's labels of an arm's attempts at one item, with the judge's outcomes of the same attempts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Label {
+    /// Labelled attempts.
+    pub n: u32,
+    /// Sums over these attempts of the share of people, and of judges, who passed it.
+    people: f64,
+    judges: f64,
+}
+
+impl Label {
+    /// Returns the mean label, and the judge's mean of the same attempts.
+    pub fn means(&self) -> Option<(f64, f64)> {
+        (self.n > 0).then(|| (self.people / f64::from(self.n), self.judges / f64::from(self.n)))
+    }
 }
 
 /// Whether an arm was asked an item.
@@ -58,8 +78,10 @@ impl Outcomes {
 
     /// Counts the outcomes as if the marked items were never asked.
     fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
-        let is_in = |item: u32| !is_marked(left_out, item as usize);
-        let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
+        let unread = items.beside_people(left_out);
+        let is_in = |item: u32| !is_marked(&unread, item as usize);
+        let asked = matrix.items.len() - unread.iter().filter(|marked| **marked).count();
+        let mut labels = vec![Label::default(); if items.people.is_empty() { 0 } else { items.unit_count() }];
         let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
         let mut is_split = false;
         let mut cells = vec![(0, 0); matrix.items.len()];
@@ -87,6 +109,7 @@ impl Outcomes {
             };
             for row in rows {
                 attempts += 1;
+                items.label(row, left_out, &mut labels);
                 match &mut judged {
                     Some(judged) => {
                         let sums = judged.sum(row);
@@ -157,6 +180,7 @@ impl Outcomes {
             unanswered,
             runs: shares,
             deterministic,
+            labels,
         })
     }
 
@@ -175,6 +199,7 @@ impl Outcomes {
             unanswered: 0,
             runs: Vec::new(),
             deterministic: runs.len() >= DETERMINISTIC_RUNS && runs.iter().all(|run| *run == runs[0]),
+            labels: Vec::new(),
         };
         for run in runs {
             let mut shares = vec![f64::NAN; columns];
@@ -392,6 +417,8 @@ fn tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
 
 /// Sums over the outcomes of one attempt, with the evaluators of each item averaged first.
 struct Judged {
+    /// By column: whether its outcomes count.
+    is_in: Vec<bool>,
     /// By item: whether the run has tried it at least once.
     tried: Vec<bool>,
     /// By column: its item.
@@ -410,6 +437,7 @@ struct JudgedSums {
 impl Judged {
     fn of(items: &Items, is_in: &dyn Fn(u32) -> bool) -> Self {
         let mut judged = Self {
+            is_in: (0..).take(items.column_count()).map(is_in).collect(),
             tried: vec![false; items.unit_count()],
             unit_of: vec![0; items.column_count()],
             is_asked: vec![false; items.unit_count()],
@@ -427,14 +455,14 @@ impl Judged {
     /// Begins a run with its attempts.
     fn begin(&mut self, attempts: &[MatrixRow]) {
         self.tried.fill(false);
-        for item in attempts.iter().flat_map(|row| row.items.iter()) {
+        for item in attempts.iter().flat_map(|row| row.items.iter()).filter(|item| self.is_in[**item as usize]) {
             self.tried[self.unit_of[*item as usize] as usize] = true;
         }
     }
 
     fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
         self.cells.fill((0, 0, false, false));
-        for (item, status) in row.items.iter().zip(&row.statuses) {
+        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, _)| self.is_in[**item as usize]) {
             let cell = &mut self.cells[self.unit_of[*item as usize] as usize];
             cell.0 += u32::from(*status == ItemStatus::Pass);
             cell.1 += u32::from(status.is_counted());
@@ -455,9 +483,11 @@ impl Judged {
 /// Returns the items of a run with outcomes, over its attempts, and how many passed.
 pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
     let names = names(matrix);
+    let people = names.as_deref().map(|names| people(matrix, names)).unwrap_or_default();
     let mut parts = Parts::default();
     for row in matrix.rows_of(run) {
-        let outcomes = row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted());
+        let outcomes =
+            row.items.iter().zip(&row.statuses).filter(|(item, status)| status.is_counted() && !is_marked(&people, **item as usize));
         let outcomes = outcomes.map(|(item, status)| (*item, u32::from(*status == ItemStatus::Pass)));
         match &names {
             None => outcomes.for_each(|(_, passed)| parts.add_item(passed, 1)),
@@ -490,6 +520,10 @@ pub(crate) struct Items {
     pub cluster_count: usize,
     /// By item: its columns in the matrix. `None` if each column is its own item.
     columns: Option<Vec<Vec<u32>>>,
+    /// By column: whether it has people's labels of an item that another evaluator decides. Empty if there are none.
+    people: Vec<bool>,
+    /// The known error rates of the judge who decides the items.
+    pub judge_errors: Option<Calibration>,
     /// Column numbers, for items with one column each.
     plain: Vec<u32>,
 }
@@ -507,24 +541,74 @@ impl Items {
         let (clusters, cluster_count) = numbered(clusters_by_unit.into_iter());
         let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|row| row.run.counted);
         let kind = matrix.items.first().map(|item| item.key.kind).or_else(counted);
-        Self { kind, clusters, cluster_count, columns, plain }
+        let people = names(matrix).map(|names| people(matrix, &names)).unwrap_or_default();
+        Self { kind, clusters, cluster_count, columns, people, judge_errors: None, plain }
     }
 
     /// Creates items with one column each, and their clusters.
     pub fn in_clusters<'a>(kind: Option<ItemKind>, clusters: impl Iterator<Item = Option<&'a str>> + Clone) -> Self {
         let count = clusters.clone().count().try_into().unwrap_or(u32::MAX);
         let (clusters, cluster_count) = numbered(clusters);
-        Self { kind, clusters, cluster_count, columns: None, plain: (0..count).collect() }
+        Self { kind, clusters, cluster_count, columns: None, people: Vec::new(), judge_errors: None, plain: (0..count).collect() }
     }
 
     /// Creates items without clusters, with one column each.
     pub fn plain(kind: ItemKind, count: u32) -> Self {
-        Self { kind: Some(kind), clusters: None, cluster_count: 0, columns: None, plain: (0..count).collect() }
+        Self {
+            kind: Some(kind),
+            clusters: None,
+            cluster_count: 0,
+            columns: None,
+            people: Vec::new(),
+            judge_errors: None,
+            plain: (0..count).collect(),
+        }
     }
 
     /// Returns whether any item has several evaluators' columns.
     pub fn is_judged_by_several(&self) -> bool {
         self.columns.is_some()
+    }
+
+    /// Returns whether people labelled items that another evaluator decides.
+    pub fn has_labels(&self) -> bool {
+        !self.people.is_empty()
+    }
+
+    /// Returns the matrix items that decide: those that are not people's labels of items with another evaluator.
+    pub fn deciding<'a>(&'a self, matrix: &'a OutcomeMatrix) -> impl Iterator<Item = &'a MatrixItem> {
+        matrix.items.iter().enumerate().filter(|(column, _)| !is_marked(&self.people, *column)).map(|(_, item)| item)
+    }
+
+    /// Marks the columns with people's labels besides those that are marked already.
+    fn beside_people(&self, left_out: &[bool]) -> Vec<bool> {
+        if self.people.is_empty() {
+            return left_out.to_vec();
+        }
+        (0..self.people.len()).map(|column| self.people[column] || is_marked(left_out, column)).collect()
+    }
+
+    /// Adds an attempt's labels, with the judge's outcomes of the same items.
+    fn label(&self, row: &MatrixRow, left_out: &[bool], labels: &mut [Label]) {
+        if labels.is_empty() {
+            return;
+        }
+        let mut outcomes = BTreeMap::<u32, (u32, u32)>::new();
+        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
+            outcomes.insert(*item, (u32::from(*status == ItemStatus::Pass), 1));
+        }
+        self.each_unit(|unit, columns| {
+            let share = |is_person: bool| {
+                let own =
+                    columns.iter().filter(|column| self.people[**column as usize] == is_person && !is_marked(left_out, **column as usize));
+                let (passed, n) = own.filter_map(|column| outcomes.get(column)).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                (n > 0).then(|| f64::from(passed) / f64::from(n))
+            };
+            if let Some((people, judges)) = share(true).zip(share(false)) {
+                let label = &mut labels[unit as usize];
+                *label = Label { n: label.n + 1, people: label.people + people, judges: label.judges + judges };
+            }
+        });
     }
 
     /// Returns the number of items.
@@ -609,6 +693,20 @@ fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
         columns[name as usize].push(column);
     }
     Some(columns)
+}
+
+/// Marks the columns with people's labels of items that have another evaluator, too. Empty if there are none.
+fn people(matrix: &OutcomeMatrix, names: &[u32]) -> Vec<bool> {
+    let is_person: Vec<bool> = matrix.items.iter().map(|item| is_person(&item.key.evaluator)).collect();
+    if !is_person.contains(&true) {
+        return Vec::new();
+    }
+    let mut is_judged = vec![false; names.len()];
+    for (name, _) in names.iter().zip(&is_person).filter(|(_, is_person)| !**is_person) {
+        is_judged[*name as usize] = true;
+    }
+    let labels: Vec<bool> = names.iter().zip(is_person).map(|(name, is_person)| is_person && is_judged[*name as usize]).collect();
+    if labels.contains(&true) { labels } else { Vec::new() }
 }
 
 /// Numbers the items' names with their kinds. Returns `None` if there is only one evaluator, because names then identify items.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Evaluator, ScoreRecord, Unit, standing_score};
+use crate::domain::{Direction, Evaluator, ScoreRecord, Unit, is_person, standing_score};
 use crate::warehouse::RunRow;
 
 use super::arm::SuiteGroup;
@@ -40,8 +40,8 @@ pub(crate) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&
 pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
     let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
     for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
-        // The pass rate has its own column.
-        if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") {
+        // The pass rate has its own column, and people's labels correct it.
+        if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") && !is_person(&score.metric) {
             let meaning = columns.entry(score.metric.clone()).or_insert((score.unit, score.direction, false));
             meaning.2 |= (meaning.0, meaning.1) != (score.unit, score.direction);
         }

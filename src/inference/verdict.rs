@@ -62,6 +62,8 @@ pub enum Obstacle {
     Censored,
     /// The typical item and the sum over all items point in different directions.
     TotalDisagrees,
+    /// People's labels correct the judge's figure of one arm, but not of the other.
+    Unlabelled,
 }
 
 /// Why there are no data to compare.

@@ -161,7 +161,13 @@ impl<'a> Columns<'a> {
     /// The deciding figure.
     fn primary(&self) -> Filled {
         let (column, cells) = self.rates(&self.board.primary, |entry| entry.primary.as_ref());
-        (column.field("primary"), cells)
+        // A judge's rate that nobody checked says so in its head.
+        let over = match &self.board.judged_by {
+            Some(judged) if judged.is_corrected || judged.has_known_errors => "as people would judge",
+            Some(_) => "by an unchecked judge",
+            None => "",
+        };
+        (column.field("primary").over(over), cells)
     }
 
     /// The pass rate, or `None` if it is the deciding figure.
@@ -396,6 +402,7 @@ pub fn notes(board: &SuiteBoard) -> Vec<String> {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));
     }
+    notes.extend(board.judged_by.as_ref().map(words::judged_by));
     notes.extend(methods(board));
     notes.extend(unmeasured(board));
     match board.sources.as_slice() {

@@ -25,6 +25,7 @@ pub fn table(comparison: &Comparison) -> Table {
     table.title = Some(title(comparison, &labels));
     table.lead = summary::decision(comparison, &labels).into_iter().collect();
     let mut first = vec![summary::headline(comparison, &labels)];
+    first.extend(judged(comparison));
     first.extend(beyond(comparison, &labels));
     first.extend(verdicts::exclusion_notes(comparison, &labels));
     first.extend(summary::run_notes(comparison, &labels));
@@ -34,6 +35,17 @@ pub fn table(comparison: &Comparison) -> Table {
     table.more.splice(0..0, first.split_off(first.len().min(MAX_NOTES)).into_iter().chain(more));
     table.notes = first;
     table
+}
+
+/// Says which judges decide the pass rate, how far people checked them, and what the judges alone would say.
+fn judged(comparison: &Comparison) -> Option<String> {
+    let said = words::judged_by(comparison.judged_by.as_ref()?);
+    let row = comparison.rows.iter().find(|row| words::is_pass_rate(&row.metric))?;
+    let alone = match row.evidence.pairs.as_slice() {
+        [pair] => verdicts::judge_alone(&row.metric, pair).map(|change| format!(" The judge alone: {change}.")),
+        _ => None,
+    };
+    Some(format!("{said}{}", alone.unwrap_or_default()))
 }
 
 /// Metrics in rows, arms in columns. Two arms also get a column for their difference.
@@ -71,7 +83,8 @@ fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
     let n = cell.estimate.as_ref().map(|estimate| estimate.n).or(cell.figure.as_ref().map(|figure| figure.summary.n));
     let [passed, total, n] = [cell.passed, cell.total, n].map(Datum::from);
     let data = [known.approach.as_str().into(), known.model.as_str().into(), cell.value.into(), low, high, passed, total, n];
-    let details = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)];
+    let judge = cell.estimate.as_ref().and_then(words::judge_alone);
+    let details = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence), judge];
     let shown = Cell::shown(words::cell(&row.metric, cell)).data(data).small(details.into_iter().flatten().collect::<Vec<_>>().join("; "));
     Cell { is_unknown: cell.value.is_none() && cell.total.is_none(), ..shown }
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
     AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer,
-    JudgeReport, NoiseLedger, Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    JudgeReport, LabelReport, NextReport, NoiseLedger, Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
+    UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -164,6 +165,20 @@ pub struct AgreementAnswer {
     pub report: AgreementReport,
 }
 
+/// Answer of `import` of people's labels.
+#[derive(Serialize, JsonSchema)]
+pub struct LabelsAnswer {
+    #[serde(flatten)]
+    pub report: LabelReport,
+}
+
+/// Answer of `judge --next`.
+#[derive(Serialize, JsonSchema)]
+pub struct NextAnswer {
+    #[serde(flatten)]
+    pub report: NextReport,
+}
+
 /// Answer of `judge --probe`.
 #[derive(Serialize, JsonSchema)]
 pub struct ProbeAnswer {
@@ -198,8 +213,10 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("history", schema::<HistoryAnswer>()),
         ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
+        ("labels", schema::<LabelsAnswer>()),
         ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
         ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
+        ("next", schema::<NextAnswer>()),
         ("noise", schema::<NoiseAnswer>()),
         ("probe", schema::<ProbeAnswer>()),
         ("show", described(schema::<ShowAnswer>(), "ItemRow", &shown::of_items("", &[], &str::to_owned).columns)),

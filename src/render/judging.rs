@@ -1,6 +1,8 @@
 //! Judgements, and agreement between judges, as tables. CSV has only the first table of each answer.
 
-use crate::views::{AgreementReport, CriterionFlip, Interval, JudgeReport, JudgedRun, PairAgreement, ProbeReport, SkippedRun};
+use crate::views::{
+    AgreementReport, CategoryBias, CriterionFlip, Interval, JudgeReport, JudgedRun, PairAgreement, ProbeReport, SkippedRun,
+};
 
 use super::cell::{Cell, Datum};
 use super::format;
@@ -158,7 +160,35 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
         [one.run.clone(), one.item.clone()].into_iter().chain(labels)
     }));
     let is_apart = !report.disagreements.is_empty();
-    [Some(table), Some(raters), Some(apart).filter(|_| is_apart)].into_iter().flatten().collect()
+    let bias = bias(&report.bias);
+    [Some(table), bias, Some(raters), Some(apart).filter(|_| is_apart)].into_iter().flatten().collect()
+}
+
+/// Lays out how judges differ from people, over all items and by category.
+fn bias(rows: &[CategoryBias]) -> Option<Table> {
+    let mut table = Table::new("Judge against people");
+    table.left("Judge", 1);
+    table.left("Category", 0);
+    table.right("n", 0);
+    table.head(Column::number("Alike %").keys(["alike"]));
+    table.head(Column::number("Judge minus people, pp [95% CI]").keys(["bias", "bias_ci95_low", "bias_ci95_high"]));
+    table.right("Only the judge passes", 0);
+    table.right("Only people pass", 0);
+    table.fill(rows.iter().map(|row| {
+        let points = |share: f64| format::signed(share * 100.0, format::percent_decimals(row.n));
+        let interval = row.bias_interval.map_or_else(String::new, |ends| format!(" [{}, {}]", points(ends.low), points(ends.high)));
+        [
+            row.judge.as_str().into(),
+            row.category.as_deref().unwrap_or("all").into(),
+            Cell::count(row.n),
+            share(Some(row.alike as f64 / row.n.max(1) as f64), row.n),
+            with(format!("{}{interval}", points(row.bias)), Some(row.bias), row.bias_interval),
+            Cell::count(row.too_lenient),
+            Cell::count(row.too_strict),
+        ]
+    }));
+    table.notes.push("Of several people the majority counts, ties do not. Intervals are Tango's, as if items were independent.".to_owned());
+    (!rows.is_empty()).then_some(table)
 }
 
 fn pair(pair: &PairAgreement) -> Vec<Cell> {

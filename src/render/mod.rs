@@ -22,6 +22,7 @@ pub mod json;
 pub mod judged;
 pub mod judging;
 pub mod junit;
+pub mod labelling;
 pub mod markdown;
 pub mod nights;
 pub mod noise;

@@ -1,7 +1,7 @@
 //! The noise ledger as tables and sentences.
 
 use crate::domain::{Unit, score_label};
-use crate::views::{ArmNoise, ConditionEffect, ItemHealth, JudgeNoise, JudgedBy, NoiseLedger};
+use crate::views::{ArmNoise, ConditionEffect, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger};
 
 use super::cell::{Cell, Datum};
 use super::format;
@@ -79,8 +79,8 @@ fn judged(judge: &JudgeNoise) -> Option<String> {
         unit => format!("{} {}", format::plain(judge.deviation), words::unit(unit)),
     };
     let how = match judge.by {
-        JudgedBy::Revisions => "judged again by the same judge",
-        JudgedBy::Evaluators => "judged by several evaluators",
+        JudgeBasis::Revisions => "judged again by the same judge",
+        JudgeBasis::Evaluators => "judged by several evaluators",
     };
     Some(format!(
         "Noise of the judge: {} of a run moves by {} between judgements (standard deviation, {} {how}).",

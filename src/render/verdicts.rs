@@ -4,7 +4,7 @@
 use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
     Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Incomparable, Interval, MIN_ITEMS,
-    MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
+    MIN_LABELS, MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
 };
 
 use super::{comparability, format, words};
@@ -101,6 +101,7 @@ fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
         Obstacle::MissingOutcomes => "missing outcomes".to_owned(),
         Obstacle::Censored => "runs hit a limit".to_owned(),
         Obstacle::TotalDisagrees => "typical and total disagree".to_owned(),
+        Obstacle::Unlabelled => "one arm has too few labels".to_owned(),
     }
 }
 
@@ -195,6 +196,12 @@ pub fn change(metric: &Metric, difference: &Difference) -> String {
 /// Formats a pair's difference with its interval, as precisely as the pair's rates.
 pub(super) fn change_of(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     pair.difference.map(|difference| change_to(metric, &difference, places(pair)))
+}
+
+/// Formats a pair's difference by the judge alone, if people's labels correct it.
+pub(super) fn judge_alone(metric: &Metric, pair: &PairEvidence) -> Option<String> {
+    let judge = pair.judge?;
+    Some(change_to(metric, &Difference { value: judge.value, interval: judge.interval, scale: pair.difference?.scale }, places(pair)))
 }
 
 fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String {
@@ -310,6 +317,7 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
         Obstacle::MissingOutcomes => "the missing outcomes could change the sign".to_owned(),
         Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
         Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
+        Obstacle::Unlabelled => format!("one arm has fewer than {MIN_LABELS} items with a person's label, so its judge is not corrected"),
     }
 }
 
@@ -442,6 +450,7 @@ fn test_name(test: Test) -> &'static str {
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
         Test::DeltaOnLogs => "delta method on logarithms over items",
+        Test::PredictionPowered => "judge's outcomes corrected by people's labels (PPI++)",
         Test::Permutation => "permutation test over runs",
     }
 }

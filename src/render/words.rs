@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
-use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, ModelNames, Money, RankRange, SuiteBoard};
+use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard};
 
 use super::cell::Cell as TableCell;
 use super::{format, shown};
@@ -338,6 +338,8 @@ pub fn method(method: Method) -> &'static str {
         Method::RatioOfTotals => "total cost over solved items",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
+        Method::PredictionPowered => "judge's outcomes corrected by people's labels (PPI++, stratified by verdict)",
+        Method::KnownErrors => "judge's outcomes corrected by its error rates (Rogan–Gladen, interval by Lee)",
         Method::None => "no interval: only one value",
     }
 }
@@ -431,6 +433,33 @@ pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
 /// Formats counts by status: `2 done success, 1 not done`.
 pub fn verification(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
+}
+
+/// Says who judges, and whether people's labels correct the judge.
+pub fn judged_by(judged: &JudgedBy) -> String {
+    let judges = listed(&judged.judges);
+    if judged.is_corrected {
+        return format!("Judged by {judges}, corrected by people's labels of {} or more per arm.", count_of(judged.labels, "items"));
+    }
+    if judged.has_known_errors {
+        return format!("Judged by {judges}, corrected by the stated error rates; right only if the judge errs alike about all arms.");
+    }
+    let next = "`evalreport judge --next 50` chooses items to label.";
+    match judged.labels {
+        _ if judged.is_over_runs => {
+            format!("Judged by {judges}; not calibrated against people: labels of items do not correct figures over runs.")
+        }
+        0 => format!("Judged by {judges}; not calibrated against people. {next}"),
+        labels => {
+            format!("Judged by {judges}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}")
+        }
+    }
+}
+
+/// Returns the figure by the judge alone, if labels correct it.
+pub fn judge_alone(estimate: &Estimate) -> Option<String> {
+    let judge = estimate.judge?;
+    Some(format!("judge alone {} on {}", format::percent(judge.value, estimate.n), count_of(estimate.n, estimate.n_of)))
 }
 
 /// Returns notes on two arms' criteria and on the verification of their runs.

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, standing};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, standing};
 
 use super::appended::Appended;
 use super::seal::Seal;
@@ -36,13 +36,13 @@ impl Judgements {
 
 impl Store {
     /// Reads an evaluator's judgements of a committed or imported run, by revision. Unreadable lines are skipped.
-    pub fn judgements(&self, id: &RunId, evaluator: Evaluator) -> Result<Judgements, StoreError> {
+    pub fn judgements(&self, id: &RunId, evaluator: &str) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
-        let scores: Vec<ScoreLine> = all.into_iter().filter(|line| line.score.metric == evaluator.name()).collect();
+        let scores: Vec<ScoreLine> = all.into_iter().filter(|line| line.score.metric == evaluator).collect();
         let is_finished = |revision: u32| revision == 0 || scores.iter().any(|line| line.score.revision == revision);
         let mut items = self.all_items(id)?.unwrap_or_default();
-        items.retain(|(outcome, _)| outcome.evaluator == evaluator.name());
+        items.retain(|(outcome, _)| outcome.evaluator == evaluator);
         let revisions = items.iter().map(|(outcome, _)| outcome.revision).chain(scores.iter().map(|line| line.score.revision));
         // Revision 0 belongs to the run itself and counts without a score.
         let next = revisions.max().unwrap_or(0).saturating_add(1);
@@ -102,7 +102,7 @@ fn free_revision(new: &ScoreRecord, items: &[Vec<u8>], scores: &[Vec<u8>]) -> u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Direction, ItemKind, ItemStatus, Run, ScoreRecord, Unit};
+    use crate::domain::{Direction, Evaluator, ItemKind, ItemStatus, Run, ScoreRecord, Unit};
 
     fn id() -> RunId {
         RunId::parse("r1").expect("a valid id")
@@ -161,7 +161,7 @@ mod tests {
             .append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass), outcome("b", 0, ItemStatus::Fail)], &score(0))
             .expect("writable");
         let scores = std::fs::read(store.scores_path(&id())).expect("written");
-        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next, 1);
+        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next, 1);
 
         // The state after a kill between the item lines and the score line, with a whole and with a half last line.
         store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(standing(&store), [("a".to_owned(), 0), ("b".to_owned(), 0)], "{left}");
         }
 
-        let next = store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next;
+        let next = store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next;
         assert_eq!(next, 2, "an unfinished revision is not gone on with");
         store.append_judgement(&id(), &[outcome("a", 2, ItemStatus::Pass)], &score(2)).expect("writable");
         assert_eq!(standing(&store), [("a".to_owned(), 2)], "a criterion that is no longer asked for is gone");
@@ -189,7 +189,7 @@ mod tests {
             std::fs::write(&path, text.trim_end()).expect("writable");
         }
         store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
-        let judgements = store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable");
+        let judgements = store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable");
         assert_eq!((judgements.scores.len(), judgements.items.len()), (2, 2));
     }
 
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(store.append_judgement(&id(), &[outcome(item, 1, ItemStatus::Pass)], &score(1)).expect("writable"), given);
         }
         assert_eq!(standing(&store), [("b".to_owned(), 2)]);
-        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next, 3);
+        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next, 3);
     }
 
     #[test]

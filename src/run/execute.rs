@@ -106,7 +106,7 @@ fn criteria(record: &Run, context: &Context<'_>) -> Option<(u64, u64)> {
     if record.shared_tests_total.is_some() || !record.status.is_counted() {
         return None;
     }
-    let judgements = context.store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?;
+    let judgements = context.store.judgements(&record.id, Evaluator::RequirementFulfillment.name()).ok()?;
     let revision = judgements.newest()?.score.revision;
     let counted: Vec<ItemStatus> =
         judgements.of_revision(revision).map(|(outcome, _)| outcome.status).filter(|status| status.is_counted()).collect();

@@ -183,7 +183,7 @@ impl Bench<'_> {
     /// Returns whether a judge still has something to decide about the run.
     pub fn is_open(&self, run: &RunId) -> Result<bool, StoreError> {
         for evaluator in self.evaluation.evaluators() {
-            if !self.is_decided(evaluator, Standing::newest(&self.store.judgements(run, evaluator)?).as_ref()) {
+            if !self.is_decided(evaluator, Standing::newest(&self.store.judgements(run, evaluator.name())?).as_ref()) {
                 return Ok(true);
             }
         }
@@ -195,7 +195,7 @@ impl Bench<'_> {
     pub fn judge(&self, run: &RunId, kept: &Kept, retry: bool) -> Result<Option<Vec<Judgement>>, StoreError> {
         let mut judgements = Vec::new();
         for evaluator in self.evaluation.evaluators() {
-            let known = self.store.judgements(run, evaluator)?;
+            let known = self.store.judgements(run, evaluator.name())?;
             let before = Standing::newest(&known);
             if retry && self.is_decided(evaluator, before.as_ref()) {
                 continue;
@@ -218,7 +218,7 @@ impl Bench<'_> {
     /// as the first. Returns `None` if the user stopped it.
     pub fn probe(&self, run: &RunId, kept: &Kept) -> Result<Option<(Standing, Standing)>, StoreError> {
         let evaluator = Evaluator::RequirementFulfillment;
-        let known = self.store.judgements(run, evaluator)?;
+        let known = self.store.judgements(run, evaluator.name())?;
         let stored = self.is_same_judge(evaluator, &known).then(|| Standing::newest(&known)).flatten().filter(Standing::is_whole);
         let piece = kept.piece(self.suite);
         let ask = |order| {

@@ -29,12 +29,14 @@ mod noise;
 mod partial_order;
 mod posterior;
 mod power;
+mod ppi;
 mod proportion;
 mod proportion_difference;
 mod quantile;
 mod rank_sets;
 mod ranking;
 mod ratio;
+mod rogan_gladen;
 mod score_matrix;
 mod separation;
 mod sequential;
@@ -78,6 +80,7 @@ pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
     n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
+pub use ppi::{Corrected, Judged, PredictionPowered, Spread, corrected, prediction_powered};
 pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};
 pub use proportion_difference::{Pairs, effective_difference, effective_paired_difference, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
@@ -87,6 +90,7 @@ pub use ratio::{
     ItemRatios, LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_items, log_ratio_paired, log_ratio_welch, ratio_of_means,
     ratio_of_means_paired, relative_change,
 };
+pub use rogan_gladen::{Calibration, TrueRate, rogan_gladen};
 pub use score_matrix::ScoreMatrix;
 pub use separation::{Minority, Separation, Splitting, discordance, median_kappa, minority, separation, splitting};
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::inference::seed as seed_of;
-use crate::stats::{Interval, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, wilson};
+use crate::stats::{Interval, Pairs, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, tango, wilson};
 
 const CONFIDENCE: f64 = 0.95;
 const RESAMPLES: u32 = 2000;
@@ -99,7 +99,70 @@ pub struct AgreementReport {
     pub runs: u64,
     /// Criteria that people labelled but the judge left undecided.
     pub undecided: u64,
+    /// Each judge against people: over all, then by category, the largest bias first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bias: Vec<CategoryBias>,
     pub disagreements: Vec<Disagreement>,
+}
+
+/// How a judge differs from people on the items of one category.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CategoryBias {
+    pub judge: String,
+    /// Absent for all items together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Items that the judge decided and people labelled. A tie of people is no label.
+    pub n: u64,
+    pub alike: u64,
+    /// Items that the judge passed and people failed; then the reverse.
+    pub too_lenient: u64,
+    pub too_strict: u64,
+    /// The share of items that the judge passed minus the share that people passed.
+    pub bias: f64,
+    /// Tango's interval of the bias.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias_interval: Option<Interval>,
+}
+
+/// Compares judges with the majority of people, over all items and by category. Categories follow their number of items.
+pub fn biases(judges: &[Rater], people: &[Rater], categories: &BTreeMap<Rated, String>) -> Vec<CategoryBias> {
+    let mut majority = BTreeMap::<&Rated, i64>::new();
+    for (rated, met) in people.iter().flat_map(|person| &person.labels) {
+        *majority.entry(rated).or_default() += if *met { 1 } else { -1 };
+    }
+    let mut found = Vec::new();
+    for judge in judges {
+        let mut by_category = BTreeMap::<Option<&str>, Pairs>::new();
+        for (rated, met) in &judge.labels {
+            let Some(votes) = majority.get(rated).filter(|votes| **votes != 0) else { continue };
+            let own = categories.get(rated).map(String::as_str);
+            for category in std::iter::once(None).chain(own.map(Some)) {
+                let pairs = by_category.entry(category).or_default();
+                match (*met, *votes > 0) {
+                    (true, true) => pairs.both += 1,
+                    (true, false) => pairs.only_a += 1,
+                    (false, true) => pairs.only_b += 1,
+                    (false, false) => pairs.neither += 1,
+                }
+            }
+        }
+        let mut rows: Vec<(Option<&str>, Pairs)> = by_category.into_iter().collect();
+        rows.sort_by_key(|(category, pairs)| (category.is_some(), std::cmp::Reverse(pairs.total())));
+        found.extend(rows.into_iter().filter_map(|(category, pairs)| {
+            Some(CategoryBias {
+                judge: judge.name.clone(),
+                category: category.map(str::to_owned),
+                n: pairs.total(),
+                alike: pairs.both + pairs.neither,
+                too_lenient: pairs.only_a,
+                too_strict: pairs.only_b,
+                bias: pairs.difference().ok()?,
+                bias_interval: tango(pairs, CONFIDENCE).ok(),
+            })
+        }));
+    }
+    found
 }
 
 /// Compares raters pair by pair and all together. `undecided` counts labels that no judge's decision matches.
@@ -121,6 +184,7 @@ pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
         resampled: units(&shared.iter().map(|(rated, _)| *rated).collect::<Vec<_>>()).map(|(word, _)| word.to_owned()),
         runs: runs.len() as u64,
         undecided,
+        bias: Vec::new(),
         disagreements: disagreements.map(|(rated, labels)| disagreement(raters, rated, labels)).collect(),
     }
 }

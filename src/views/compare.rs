@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Metric, RunStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, MetricAnswer, Policy, Role, SuiteAnswer, SuiteGroup,
+    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer, Policy, Role, SuiteAnswer, SuiteGroup,
     possibly_cached,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
@@ -122,6 +122,9 @@ pub struct Comparison {
     /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::Sides`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<SideBySide>,
+    /// The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<JudgedBy>,
     /// Model names in the table that may mean the same model as others, for arms of one approach.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub perhaps_one_model: Vec<ModelNames>,
@@ -238,6 +241,7 @@ impl Comparison {
             flips: None,
             criteria: None,
             sides: Vec::new(),
+            judged_by: answer.judged_by.clone(),
             excluded_items: answer.excluded_items.clone(),
             with_excluded: None,
         }

@@ -571,6 +571,7 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
             let basis = match obstacle {
                 Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
+                Some(Obstacle::Unlabelled) => Basis::TooFew,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
                 // Equal counts of one or two runs have no named obstacle, but more runs could still vary.
@@ -644,6 +645,7 @@ mod tests {
             p: p_adjusted,
             p_adjusted,
             sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", clusters: None },
+            judge: None,
             variation: None,
             record: None,
             bounds: None,

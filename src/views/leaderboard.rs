@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
-    PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money,
+    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
     apart_from_newest, chances_to_lead, duration, figure, fronts, money, newest, newest_score, per_solved, possibly_cached, price_interval,
     reliability, score_columns, spread, standings, suite_groups, tokens,
 };
@@ -123,6 +123,9 @@ pub struct SuiteBoard {
     /// Evidence on the primary metric. Absent if fewer than two arms have a figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
+    /// The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<JudgedBy>,
     /// Pairs of arms with comparability grade C or worse. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlike: Option<UnlikePairs>,
@@ -153,6 +156,7 @@ impl SuiteBoard {
             primary_not_measured: None,
             score_columns: Vec::new(),
             evidence: None,
+            judged_by: None,
             unlike: None,
             apart: Vec::new(),
             perhaps_one_model: Vec::new(),
@@ -222,6 +226,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         primary_not_measured: answer.primary_not_measured.clone(),
         score_columns: score_columns(group),
         evidence,
+        judged_by: answer.judged_by.clone().filter(|_| answer.primary().metric.name == crate::domain::PASS_RATE),
         unlike: UnlikePairs::of(&answer.comparability),
         apart: Vec::new(),
         perhaps_one_model: perhaps_one_model(&group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>()),

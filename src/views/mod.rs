@@ -25,6 +25,7 @@ mod history;
 mod imported;
 mod items;
 mod judged;
+mod labelling;
 mod leaderboard;
 mod model_names;
 mod news;
@@ -47,8 +48,8 @@ mod version_change;
 
 pub use against::Against;
 pub use agreement::{
-    AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
-    RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
+    AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun,
+    Rated, Rater, RaterLine, SkippedRun, agreement, biases, decided_otherwise, probe_report,
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
@@ -76,10 +77,11 @@ pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, 
 pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
+pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
-pub use noise::{ArmNoise, ItemHealth, JudgeNoise, JudgedBy, NoiseLedger, SingleRuns, Sources, noise_ledgers};
+pub use noise::{ArmNoise, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use question_groups::question_groups;
 pub use reasons::{Ending, Reason, reasons};
@@ -103,9 +105,10 @@ pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
     Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
     Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled,
-    Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS,
-    Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place, Policy, PriceInterval,
-    PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing,
-    SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, audit_claims, batch_of, grade, held_groups, suite_groups,
+    Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, JudgeFigure, JudgedBy,
+    MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence,
+    Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes,
+    Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, audit_claims, batch_of, grade,
+    held_groups, suite_groups,
 };
-pub use crate::stats::{Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

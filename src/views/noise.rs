@@ -112,7 +112,7 @@ pub struct SingleRuns {
 /// The noise of one judgement.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeNoise {
-    pub by: JudgedBy,
+    pub by: JudgeBasis,
     /// The judged score. Absent for the pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
@@ -128,7 +128,7 @@ pub struct JudgeNoise {
 /// How judgements were repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum JudgedBy {
+pub enum JudgeBasis {
     /// The same judge judged the same run again.
     Revisions,
     /// Several evaluators judged the same outcomes.
@@ -365,7 +365,7 @@ fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
         }
     }
     let line = |((metric, unit), sum): ((&str, Unit), Sum)| JudgeNoise {
-        by: JudgedBy::Revisions,
+        by: JudgeBasis::Revisions,
         metric: Some(metric.to_owned()),
         judged: sum.0,
         deviation: (sum.2 / sum.1).sqrt(),
@@ -396,7 +396,7 @@ fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
     }
     let repeats = noise(ItemsByRuns { runs: names.len(), values: &values }, None, None).ok()?.repeated?;
     let deviation = (repeats.answers.max(0.0) / answer.items.unit_count() as f64 + repeats.runs.max(0.0)).sqrt();
-    Some(JudgeNoise { by: JudgedBy::Evaluators, metric: None, judged, deviation, unit: None })
+    Some(JudgeNoise { by: JudgeBasis::Evaluators, metric: None, judged, deviation, unit: None })
 }
 
 fn health(items: &ItemMatrix) -> ItemHealth {

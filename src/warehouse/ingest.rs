@@ -1,6 +1,6 @@
 //! From the files of a store to a snapshot: unchanged files are taken from the last snapshot, all others are parsed in parallel.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{Evaluator, ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible};
+use crate::domain::{ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible};
 use crate::files;
 use crate::results::{Contents, Headless, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
@@ -259,8 +259,9 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
     if run.scores.iter().all(|score| score.revision == 0) {
         return Vec::new();
     }
-    let standing = |evaluator: Evaluator| Some((evaluator.name().to_owned(), standing_revision(evaluator.name(), &run.scores)?));
-    Evaluator::ALL.into_iter().filter_map(standing).filter(|(_, revision)| *revision > 0).collect()
+    let evaluators: BTreeSet<&str> = run.scores.iter().map(|score| score.metric.as_str()).collect();
+    let standing = |evaluator: &str| Some((evaluator.to_owned(), standing_revision(evaluator, &run.scores)?));
+    evaluators.into_iter().filter_map(standing).filter(|(_, revision)| *revision > 0).collect()
 }
 
 /// One file's blocks in order, each with the number of its dictionary, and the reason if reading ended early.

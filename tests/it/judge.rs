@@ -5,6 +5,7 @@ mod again;
 mod agreement;
 mod imported;
 mod jobs;
+mod people;
 mod runs;
 
 use std::fs;

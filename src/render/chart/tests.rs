@@ -42,6 +42,7 @@ fn estimate(passed: u64, total: u64) -> Estimate {
         missing: 0,
         passed: Some(passed),
         total: Some(total),
+        judge: None,
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
         let cost = "Cost is per run. An arm is dominated if another is at least as good on both figures and better on one";
         notes.push(format!("{cost}; a cost known in part dominates nothing."));
     }
+    notes.extend(board.judged_by.as_ref().map(crate::render::words::judged_by));
     notes.extend(board::methods(board));
     notes.extend(board::unmeasured(board));
     notes

@@ -57,6 +57,7 @@ fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
         missing: passed % 3,
         passed: Some(passed),
         total: Some(total),
+        judge: None,
     }
 }
 
@@ -128,6 +129,7 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         p: Some(0.2),
         p_adjusted: Some(0.2),
         sizes: Sizes { first: n, second: n, pairs: None, of, clusters: None },
+        judge: None,
         variation: None,
         record: None,
         bounds: None,
@@ -234,6 +236,13 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         primary_not_measured: None,
+        judged_by: Some(crate::views::JudgedBy {
+            judges: vec![hostile.to_owned()],
+            labels: 12,
+            is_corrected: false,
+            has_known_errors: false,
+            is_over_runs: false,
+        }),
         perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
         criteria: None,
         sides: sides(hostile),
@@ -352,6 +361,13 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             items: 500,
             attempts: 2,
             primary_not_measured: None,
+            judged_by: Some(crate::views::JudgedBy {
+                judges: vec![hostile.to_owned()],
+                labels: 12,
+                is_corrected: false,
+                has_known_errors: false,
+                is_over_runs: false,
+            }),
             perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
             primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),

@@ -230,7 +230,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
 
     let figures = Store::at(folder.path().join("figures"));
     unpack(&path, &figures).expect("whole");
-    assert_eq!(figures.judgements(&id("p"), Evaluator::RequirementFulfillment).expect("readable").scores.len(), 2);
+    assert_eq!(figures.judgements(&id("p"), Evaluator::RequirementFulfillment.name()).expect("readable").scores.len(), 2);
 
     // Existing files are not overwritten.
     let other = Store::at(folder.path().join("other"));

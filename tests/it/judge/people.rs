@@ -1,0 +1,187 @@
+//! People's labels beside a judge's outcomes: how they get in, what they correct, and which come next.
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+const ITEMS: usize = 400;
+
+/// Whether people pass an item, and whether the judge passes it for the first and the second arm: it favours the second.
+fn truth(item: usize) -> bool {
+    (item * 7919) % 100 < 55
+}
+
+fn judged(item: usize) -> [bool; 2] {
+    [(item * 7919) % 100 < 62, (item * 7919) % 100 < 62 || (item * 104_729) % 97 < 35]
+}
+
+fn number(is: bool) -> u8 {
+    u8::from(is)
+}
+
+/// A store with two arms that a judge decided.
+fn judged_only(project: &Project) {
+    let mut table = "suite,approach,model,item,passed,judge\n".to_owned();
+    for item in 0..ITEMS {
+        let [first, second] = judged(item).map(number);
+        table.push_str(&format!("support,v3,nova,q{item},{first},gpt-judge\nsupport,v4,nova,q{item},{second},gpt-judge\n"));
+    }
+    project.file("answers.csv", table);
+    assert_eq!(project.run(["import", "answers.csv", "--yes"]).code, 0);
+}
+
+/// Fills in the labels of a file as people would.
+fn filled(csv: &str) -> String {
+    let mut lines = csv.lines();
+    let mut filled = format!("{}\n", lines.next().expect("a header"));
+    for line in lines {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        let item: usize = cells[1].trim_start_matches('q').parse().expect("an item");
+        cells[2] = if truth(item) { "pass" } else { "fail" };
+        filled.push_str(&format!("{}\n", cells.join(",")));
+    }
+    filled
+}
+
+fn board(project: &Project) -> Value {
+    let answer = project.run(["leaderboard", "--format", "json"]).json();
+    crate::schema::validate("leaderboard", &answer).expect("it keeps to its schema");
+    answer["suites"][0].clone()
+}
+
+fn rate(board: &Value, approach: &str) -> Value {
+    let entries = board["entries"].as_array().expect("entries");
+    entries.iter().find(|entry| entry["approach"] == approach).expect("an arm")["primary"].clone()
+}
+
+#[test]
+fn labels_take_a_judges_winner_away() {
+    let project = Project::new();
+    judged_only(&project);
+    let before = board(&project);
+    assert_eq!(before["judged_by"]["judges"], json!(["gpt-judge"]));
+    assert_eq!((&before["judged_by"]["is_corrected"], &before["judged_by"]["labels"]), (&json!(false), &json!(0)));
+    let shown = project.run(["leaderboard"]);
+    assert!(shown.answer().contains("by an unchecked judge") && shown.stdout.contains("not calibrated against people"), "{}", shown.stdout);
+    let compared = project.run(["compare", "--format", "json"]).json();
+    assert_eq!(compared["comparisons"][0]["rows"][0]["evidence"]["winner"], 0, "the judge alone sees a winner: {compared}");
+
+    let next = project.run(["judge", "--next", "160", "--format", "csv"]).answer().to_owned();
+    assert_eq!(next.lines().count(), 161, "{next}");
+    assert!(next.starts_with("run,item,label,rater,"), "{next}");
+    project.file("labels.csv", filled(&next));
+    let stored = project.run(["import", "labels.csv", "--format", "json"]).json();
+    crate::schema::validate("labels", &stored).expect("it keeps to its schema");
+    assert_eq!(stored["runs"].as_array().map(Vec::len), Some(2));
+    assert!(stored["runs"].as_array().is_some_and(|runs| runs.iter().all(|run| run["added"] == 80 && run["rater"] == "human")), "{stored}");
+
+    let after = board(&project);
+    assert_eq!((&after["judged_by"]["is_corrected"], &after["judged_by"]["labels"]), (&json!(true), &json!(80)));
+    for approach in ["v3", "v4"] {
+        let rate = rate(&after, approach);
+        assert_eq!((&rate["method"], &rate["n"], &rate["judge"]["labels"]), (&json!("prediction_powered"), &json!(ITEMS), &json!(80)));
+        let ends = ["low", "high"].map(|end| rate["interval"][end].as_f64().expect("an end"));
+        let real = (0..ITEMS).filter(|item| truth(*item)).count() as f64 / ITEMS as f64;
+        assert!(ends[0] < real && real < ends[1], "{rate}");
+    }
+    // The judge alone is off by more than ten points.
+    assert!(rate(&after, "v4")["judge"]["value"].as_f64() > Some(0.7), "{after}");
+    let answer = project.run(["compare", "--format", "json"]).json();
+    crate::schema::validate("compare", &answer).expect("it keeps to its schema");
+    let evidence = &answer["comparisons"][0]["rows"][0]["evidence"];
+    let pair = &evidence["pairs"][0];
+    assert_eq!((&pair["verdict"], &pair["test"]), (&json!("not_enough_evidence"), &json!("prediction_powered")), "{pair}");
+    assert_eq!(evidence["winner"], Value::Null);
+    assert!(pair["judge"]["value"].as_f64().is_some_and(|value| value.abs() > 0.1), "{pair}");
+    let shown = project.run(["compare"]);
+    // The terminal's width may break a line anywhere.
+    let text = shown.answer().replace('\n', " ");
+    assert!(text.contains("The judge alone: ") && text.contains("corrected by people's labels"), "{text}");
+    assert_eq!(project.run(["doctor", "--verify"]).code, 0);
+}
+
+#[test]
+fn labels_are_drawn_on_and_replaced() {
+    let project = Project::new();
+    judged_only(&project);
+    let items =
+        |csv: &str| -> Vec<String> { csv.lines().skip(1).map(|line| line.split(',').nth(1).expect("an item").to_owned()).collect() };
+    let next = |count: &str| project.run(["judge", "--next", count, "--format", "csv"]).answer().to_owned();
+    let first = next("60");
+    assert_eq!(first, next("60"), "the same question has the same answer");
+    let whole = items(&next("100"));
+    project.file("labels.csv", filled(&first));
+    assert_eq!(project.run(["import", "labels.csv"]).code, 0);
+    let mut all: Vec<String> = items(&first).into_iter().chain(items(&next("40"))).collect();
+    let mut expected = whole;
+    all.sort();
+    expected.sort();
+    assert_eq!(all, expected, "a second draw goes on where the first ended");
+
+    // The same labels again change nothing; another answer replaces the first; an empty one is skipped.
+    let again = project.run(["import", "labels.csv", "--format", "json"]).json();
+    assert!(again["runs"].as_array().is_some_and(|runs| runs.iter().all(|run| run["added"] == 0 && run["changed"] == 0)), "{again}");
+    let line = first.lines().nth(1).expect("a line");
+    let (run, item) = line.split(',').next().zip(line.split(',').nth(1)).expect("two cells");
+    let label = if truth(item.trim_start_matches('q').parse().expect("a number")) { "fail" } else { "pass" };
+    project.file("other.csv", format!("run,item,label\n{run},{item},{label}\n{run},q1,\n"));
+    let other = project.run(["import", "other.csv", "--format", "json"]).json();
+    assert_eq!((&other["blank"], &other["runs"][0]["changed"], &other["runs"][0]["labels"]), (&json!(1), &json!(1), &json!(30)), "{other}");
+
+    project.file("wrong.csv", format!("run,item,label\n{run},nothing,pass\nnobody,q1,pass\n"));
+    let refused = project.run(["import", "wrong.csv"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("has no item `nothing`") && refused.stderr.contains("no run `nobody`"), "{}", refused.stderr);
+}
+
+#[test]
+fn agreement_is_told_by_category() {
+    let project = Project::new();
+    let mut table = "suite,approach,model,item,category,passed,judge\n".to_owned();
+    for item in 0..60 {
+        let category = if item < 40 { "billing" } else { "refund" };
+        // The judge passes every refund; people pass half of them.
+        let (people, judge) = (item % 2 == 0, item % 2 == 0 || item >= 40);
+        for (who, passed) in [("gpt-judge", judge), ("human", people)] {
+            table.push_str(&format!("support,v3,nova,q{item},{category},{},{who}\n", number(passed)));
+        }
+    }
+    project.file("both.csv", table);
+    assert_eq!(project.run(["import", "both.csv", "--yes"]).code, 0);
+    let answer = project.run(["judge", "--agreement", "--format", "json"]).json();
+    crate::schema::validate("agreement", &answer).expect("it keeps to its schema");
+    let bias = answer["bias"].as_array().expect("rows");
+    let row = |place: usize, key: &str| bias[place][key].clone();
+    assert_eq!((row(0, "n"), row(0, "alike"), row(0, "too_lenient")), (json!(60), json!(50), json!(10)));
+    assert_eq!((row(1, "category"), row(1, "bias")), (json!("billing"), json!(0.0)));
+    assert_eq!((row(2, "category"), row(2, "bias"), row(2, "too_strict")), (json!("refund"), json!(0.5), json!(0)));
+    assert!(project.run(["judge", "--agreement"]).answer().contains("refund"));
+    // The labels of all items leave the judge nothing to say.
+    let rate = rate(&board(&project), "v3");
+    assert!((rate["value"].as_f64().expect("a rate") - 0.5).abs() < 1e-12, "{rate}");
+
+    let empty = Project::new();
+    judged_only(&empty);
+    let refused = empty.run(["judge", "--agreement"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no person has labelled"), "{}", refused.stderr);
+}
+
+#[test]
+fn known_error_rates_correct_what_nobody_labelled() {
+    let project = Project::new();
+    judged_only(&project);
+    let errors = "sensitivity=.95/200,specificity=.8/150";
+    let answer = project.run(["leaderboard", "--judge-errors", errors, "--format", "json"]).json();
+    let rate = rate(&answer["suites"][0], "v3");
+    let judged = rate["judge"]["value"].as_f64().expect("the judge's rate");
+    assert_eq!(rate["method"], "known_errors");
+    assert!((rate["value"].as_f64().expect("a rate") - (judged + 0.8 - 1.0) / 0.75).abs() < 1e-12, "{rate}");
+    let compared = project.run(["compare", "--judge-errors", errors, "--format", "json"]).json();
+    let pair = &compared["comparisons"][0]["rows"][0]["evidence"]["pairs"][0];
+    let [value, by_judge] = [&pair["difference"]["value"], &pair["judge"]["value"]].map(|value| value.as_f64().expect("a number"));
+    assert!((value - by_judge / 0.75).abs() < 1e-12, "{pair}");
+    for (wrong, why) in [("sensitivity=.9", "is not two shares"), ("sensitivity=.4/50,specificity=.5/50", "no better than chance")] {
+        let refused = project.run(["compare", "--judge-errors", wrong]);
+        assert!(refused.code == 2 && refused.stderr.contains(why), "{}", refused.stderr);
+    }
+}
