@@ -49,7 +49,7 @@ pub use agreement::{
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
-pub use audit::{UnauditedBoard, audit_suites, audited};
+pub use audit::{UnauditedBoard, audit_suites, audited, system_name};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
@@ -96,9 +96,10 @@ pub use version_change::VersionChange;
 pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, Baseline, Because, Beyond, Bill,
     BoardEvidence, Cell, ChangedItem, Check, ClusterSpread, Comparability, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail,
-    Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable,
-    MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence, Place,
-    Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
-    StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
+    Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE,
+    Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order,
+    PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn,
+    SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of,
+    facts_of_scores, grade, held_groups, suite_groups,
 };
 pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published};
-use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
+use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
+use super::audit::audit_of;
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
@@ -105,6 +106,9 @@ pub struct OverviewSuite {
     #[serde(skip)]
     pub stories: ItemStories,
     pub charts: SuiteCharts,
+    /// How much of the order is established. Absent for fewer than two arms with a result on each item.
+    #[serde(skip)]
+    pub audit: Option<Audit>,
     /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
@@ -222,6 +226,7 @@ fn overview_of(
             let stated = stated_figures(group.arms.iter().flat_map(ArmRuns::all));
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
+            let audit = audit_of(&answer).ok();
             OverviewSuite {
                 top,
                 board,
@@ -236,6 +241,7 @@ fn overview_of(
                 items,
                 stories: ItemStories::default(),
                 charts,
+                audit,
                 pair_table,
                 history,
             }

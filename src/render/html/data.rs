@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{board, comparison, csv, items, json, judged, markdown, nights, tables};
+use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, tables};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
@@ -112,6 +112,15 @@ pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuiteP
         files.push(json(&format!("{}/index", place.data("compare")), "disagreements", disagreements));
     }
     files
+}
+
+/// Makes the data of one suite's audit: the answer of the command of that name.
+pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(audit) = &suite.audit else { return Vec::new() };
+    let shown = audits::tables(audit);
+    let stem = place.data("audit");
+    let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new() };
+    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 /// Makes the data of one suite's items by arm.

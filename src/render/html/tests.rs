@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit};
 use crate::views::{
-    Adjustment, Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison,
-    ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta,
-    DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
-    Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
-    ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing,
-    ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
-    Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide,
-    SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold,
-    TranscriptPart, UnlikePairs, Verdict, items_of,
+    Adjustment, Apart, Arm, ArmHistory, ArmSpread, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm,
+    Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict,
+    Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
+    EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders,
+    ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind,
+    Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint,
+    RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side,
+    SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold,
+    TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, system_name,
 };
 
 use super::*;
@@ -331,6 +331,18 @@ fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLi
     }
 }
 
+fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
+    AuditedBoard {
+        name: name.to_owned(),
+        systems: arms.iter().map(system_name).collect(),
+        items: (0..12).map(|item| format!("{hostile}{item}")).collect(),
+        scores: (0..arms.len()).map(|arm| (0..12).map(|item| Some(f64::from(u8::from(item > arm)))).collect()).collect(),
+        clusters: None,
+        provenance: facts_of_scores(arms.len() as u64),
+        sha256: None,
+    }
+}
+
 fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> OverviewSuite {
     let entries: Vec<Entry> = (0..).zip(arms).map(|(index, arm)| entry(arm.clone(), 260_u64.saturating_sub(11 * index), 500)).collect();
     let pairs: Vec<Comparison> = crate::views::comparison_pairs(arms.len())
@@ -400,6 +412,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         items: item_matrix(name, version, arms),
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
+        audit: (arms.len() <= 20).then(|| audited(&audited_board(name, arms, hostile)).ok()).flatten(),
         pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
