@@ -53,7 +53,8 @@ fn of_suites(settings: &Settings, arguments: &arguments::Audit) -> Result<Vec<Re
     Ok(found)
 }
 
-fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
+/// Takes a table of scores for a board.
+pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     AuditedBoard {
         name,

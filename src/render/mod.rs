@@ -22,6 +22,7 @@ pub mod judging;
 pub mod junit;
 pub mod markdown;
 pub mod nights;
+pub mod overall;
 pub mod reasons;
 pub mod run_title;
 pub mod runnable;

@@ -34,6 +34,7 @@ mod ratio;
 mod score_matrix;
 mod separation;
 mod sequential;
+mod suite_means;
 mod two_way;
 mod undefined;
 mod variance;
@@ -81,6 +82,7 @@ pub use ratio::{
 pub use score_matrix::ScoreMatrix;
 pub use separation::{Minority, Separation, Splitting, discordance, median_kappa, minority, separation, splitting};
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
+pub use suite_means::{SuiteMeans, effective_units, widening};
 pub use two_way::{ItemsByRuns, TwoWay, one_way, two_way};
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};

@@ -35,7 +35,8 @@ pub fn audited(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
     audit(board).map_err(|reason| UnauditedBoard { board: board.name.clone(), reason })
 }
 
-fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
+/// Lays out a suite's arms by its items.
+pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
     let (items, matrix) = (&answer.items, &answer.matrix);
     let mut names = Vec::with_capacity(items.unit_count());
     items.each_unit(|_, columns| names.push(matrix.items[columns[0] as usize].key.item.clone()));

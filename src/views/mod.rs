@@ -27,6 +27,7 @@ mod judged;
 mod leaderboard;
 mod model_names;
 mod news;
+mod overall;
 mod pair_table;
 mod reasons;
 mod run;
@@ -72,9 +73,13 @@ pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, 
 pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
-pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
+pub use overall::{
+    LeaderWithout, MANY_SUITES, Measure, OtherVersion, Overall, OverallDifference, OverallEntry, Pooling, Reversal, Sample, SuiteWeight,
+    overall, overall_of_table,
+};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, tables};
+use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, overall as over_suites, tables};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
@@ -90,6 +90,20 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
         markdown("data/leaderboard", &shown),
         csv("data/runs", csv::table(&tables::runs(overview.runs_by_name()))),
     ]
+}
+
+/// Makes the data of the board over all suites.
+pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
+    let Some(overall) = &overview.overall else { return Vec::new() };
+    let board = Board {
+        suites: Vec::new(),
+        retracted: overview.context.retracted,
+        aliased: overview.context.aliased,
+        sorted_by: SortKey::PassRate,
+    };
+    let shown = [over_suites::table(overall)];
+    let answer = json::LeaderboardAnswer { board, overall: Some(overall.clone()) };
+    vec![json("data/overall", "leaderboard", answer), csv("data/overall", csv::tables(&shown)), markdown("data/overall", &shown)]
 }
 
 /// Makes the data of one suite: leaderboard, newest batches and runs.

@@ -49,6 +49,7 @@ mod mark;
 mod matrix;
 mod method;
 mod metrics;
+mod overall;
 mod overview;
 mod pairs;
 mod panes;
@@ -108,6 +109,7 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
         part(|| arm_list::pages(overview, plan)),
         part(|| arm::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
+        part(|| overall::page(overview, plan).into_iter().chain(data::overall(overview))),
         part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
     ]

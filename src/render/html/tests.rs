@@ -12,10 +12,10 @@ use crate::views::{
     Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
     EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders,
     ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind,
-    Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint,
-    RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side,
-    SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold,
-    TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, system_name,
+    Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto,
+    ParetoPoint, RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems,
+    Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary,
+    Threshold, TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -587,6 +587,15 @@ fn history(suite: &str, arms: &[Arm]) -> History {
     History { suite: suite.to_owned(), arms: arms.iter().map(of).collect(), duels: vec![duel], undated: 1, alpha: 0.05 }
 }
 
+/// A board over suites of arms that have pages.
+fn over_suites(arms: &[Arm]) -> Overall {
+    let mut overall = overall_of_table(&audited_board("all", arms, HOSTILE[0]), &BTreeMap::new());
+    for (entry, arm) in overall.entries.iter_mut().zip(arms) {
+        entry.arm = arm.clone();
+    }
+    overall
+}
+
 fn made_up() -> Overview {
     let models = ["small", "middle", "large", "largest-2026"];
     let all: Vec<Arm> =
@@ -616,6 +625,7 @@ fn made_up() -> Overview {
             suite(HOSTILE[7], None, &hostile[..2], HOSTILE[2]),
             suite(&long, None, &[arm(&long, "m"), arm("con", "")], &long),
         ],
+        overall: Some(over_suites(&hostile)),
     }
 }
 
