@@ -4,6 +4,7 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use evalreport::results::ItemLine;
 use evalreport::stats::wilson;
+use evalreport::views::{AuditedBoard, audited};
 
 fn main() {
     divan::main();
@@ -27,4 +28,26 @@ fn item_line(bencher: Bencher, (_, line): (&str, &str)) {
 #[divan::bench]
 fn wilson_interval(bencher: Bencher) {
     bencher.bench(|| wilson(divan::black_box(41), divan::black_box(48), 0.95));
+}
+
+/// A board of the shape of ProteinGym: 96 systems, 217 items. It is the largest of those with a published card.
+#[divan::bench(sample_count = 20)]
+fn audit_of_96_systems_and_217_items(bencher: Bencher) {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    let scores = (0..96).map(|system| (0..217).map(|_| Some(0.6 * next() + 0.4 * f64::from(system) / 96.0)).collect()).collect();
+    let names = |what: &str, count: usize| (0..count).map(|at| format!("{what} {at}")).collect();
+    let board = AuditedBoard {
+        name: "board".to_owned(),
+        systems: names("system", 96),
+        items: names("item", 217),
+        scores,
+        clusters: None,
+        provenance: Vec::new(),
+        sha256: None,
+    };
+    bencher.bench(|| audited(divan::black_box(&board)).is_ok());
 }

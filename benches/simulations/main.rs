@@ -26,10 +26,11 @@ mod rank_sets;
 mod replication;
 mod rule;
 mod runs_vary;
+mod suites;
 mod world;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, fn() -> Vec<Table>); 7] = [
+const PARTS: [(&str, fn() -> Vec<Table>); 8] = [
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
@@ -37,6 +38,7 @@ const PARTS: [(&str, fn() -> Vec<Table>); 7] = [
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
+    ("suites", || vec![suites::as_sample(), suites::within()]),
 ];
 
 fn main() {
@@ -55,6 +57,11 @@ fn main() {
         tables().iter().for_each(Table::print);
         return;
     }
+    if arguments.iter().any(|argument| argument == "suites") {
+        suites::as_sample().print();
+        suites::within().print();
+        return;
+    }
     println!("## Coverage of intervals that promise 95 %\n");
     coverage::one_share().print();
     coverage::two_shares().print();
@@ -71,6 +78,8 @@ fn main() {
     for table in judges::tables() {
         table.print();
     }
+    suites::as_sample().print();
+    suites::within().print();
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

@@ -887,24 +887,71 @@ class SuiteBoard(_SuiteBoard, total=False):
     excluded_items: List[ExcludedItem]
 
 
+class SuiteWeight(TypedDict):
+    """A suite's share of the mean."""
+
+    suite: str
+    weight: float
+
+
+class _OverallDifference(TypedDict):
+    value: float
+
+
+class OverallDifference(_OverallDifference, total=False):
+    """A difference of two arms' weighted means. Within suites it is over the items that both have."""
+
+    # At 95% for all pairs of ranked arms at once. Absent if any difference is possible.
+    interval: Optional[Interval]
+
+
 class _OverallEntry(TypedDict):
     approach: str
     model: str
     rate: float
-    # Suites with a rate, of the suites on the board.
+    # Suites of the mean, of the suites on the board: those over which arms are ranked, or all with a rate of an arm
+    # that is not ranked.
     suites: Coverage
 
 
 class OverallEntry(_OverallEntry, total=False):
-    """One arm's mean over the suites on which it has a rate."""
+    """One arm's mean over suites."""
 
-    # At 95%, for these suites. Arms are not tested against each other over suites.
+    # At 95%, for this arm alone.
     interval: Optional[Interval]
+    # Places that the data cannot rule out. All arms' hold at once. Absent for arms that are not ranked.
+    rank: Optional[RankRange]
+    # This arm minus the leader. Absent for the leader and for arms that are not ranked.
+    to_leader: Optional[OverallDifference]
     # Items of those suites, if all are known. They are the suites' weights in a micro mean, the same for every arm.
     items: Optional[int]
     # Counted outcomes over those suites, if all are known.
     outcomes: Optional[int]
     cost: Optional[Money]
+
+
+class LeaderWithout(TypedDict):
+    """A suite without which another arm leads."""
+
+    suite: str
+    leader: Arm
+
+
+class _Reversal(TypedDict):
+    # The arm with the higher mean over the suites.
+    first: Arm
+    second: Arm
+    # Suites on which each has the higher rate.
+    first_ahead: int
+    second_ahead: int
+
+
+class Reversal(_Reversal, total=False):
+    """Two arms whose order over the suites is the reverse of another count."""
+
+    # Share of passed outcomes of the first minus that of the second if all outcomes of all suites are put together.
+    # Absent without counts.
+    together: Optional[float]
 
 
 class _OtherVersion(TypedDict):
@@ -921,13 +968,27 @@ class OtherVersion(_OtherVersion, total=False):
 
 class _Overall(TypedDict):
     pooling: str
+    measure: str
     suites: List[str]
+    # The suites over which arms are ranked, with their weights. Their sum is 1.
+    weights: List[SuiteWeight]
+    # Arms with a rate on each of these suites.
+    ranked: int
     entries: List[OverallEntry]
+    leaders_without: List[LeaderWithout]
+    # The first of them by place.
+    reversals: List[Reversal]
+    reversed_pairs: int
 
 
 class Overall(_Overall, total=False):
-    """A board over suites. Arms with rates on fewer suites are not comparable with the others and come after them."""
+    """A board over suites. Arms with rates on other suites than the ranked ones come after them and are not
+    comparable."""
 
+    # Absent if there are fewer than two arms to rank, or no data to do it with.
+    sample: Optional[str]
+    # Ranked arms that could be first.
+    could_be_first: Optional[int]
     # Arms whose rate on a suite is not included, because it is of another version than the counted one.
     other_versions: List[OtherVersion]
 

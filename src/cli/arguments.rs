@@ -564,6 +564,12 @@ pub(super) struct Leaderboard {
     /// One board over all suites: the mean of suite rates (macro), or all items together (micro)
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
+    /// Weight of a suite in the macro mean, 1 unless given; repeatable
+    #[arg(long, value_name = "SUITE=WEIGHT", requires = "overall", value_parser = weight)]
+    pub weight: Vec<(String, f64)>,
+    /// With --overall macro: a table of scores instead of suites, with a row for each system and a column for each suite
+    #[arg(long, value_name = "FILE", requires = "overall", conflicts_with = "suites")]
+    pub matrix: Option<PathBuf>,
     /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
     #[arg(long, alias = "p-best", help_heading = "Evidence")]
     pub resample: bool,
@@ -571,6 +577,13 @@ pub(super) struct Leaderboard {
     pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+/// Parses `suite=2`.
+fn weight(text: &str) -> Result<(String, f64), String> {
+    let (suite, weight) = text.rsplit_once('=').ok_or("write SUITE=WEIGHT, for example basics=2")?;
+    let weight: f64 = weight.trim().parse().map_err(|_| format!("`{weight}` is no number"))?;
+    if weight > 0.0 && weight.is_finite() { Ok((suite.to_owned(), weight)) } else { Err("a weight is above 0".to_owned()) }
 }
 
 #[derive(Args)]

@@ -7,7 +7,7 @@ use crate::import::{ForeignMatrix, read_matrix, read_published};
 use crate::render::audit::tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
-use crate::views::{Audit, AuditedBoard, Severity, UnauditedBoard, audit_claims, audit_suites, audited};
+use crate::views::{Audit, AuditedBoard, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
 
 use super::arguments;
 use super::failure::Failure;
@@ -81,9 +81,18 @@ fn of_suites(settings: &Settings, arguments: &arguments::Audit) -> Result<Vec<Re
     Ok(found)
 }
 
-fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
+/// Takes a table of scores for a board.
+pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    AuditedBoard { name, systems: matrix.systems, items: matrix.items, scores: matrix.scores, clusters: None, sha256: Some(matrix.sha256) }
+    AuditedBoard {
+        name,
+        provenance: facts_of_scores(matrix.systems.len() as u64),
+        systems: matrix.systems,
+        items: matrix.items,
+        scores: matrix.scores,
+        clusters: None,
+        sha256: Some(matrix.sha256),
+    }
 }
 
 fn nothing(without: &[UnauditedBoard]) -> Failure {

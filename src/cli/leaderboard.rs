@@ -1,8 +1,13 @@
 //! `leaderboard`: ranks arms, per suite or over all suites.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::domain::{Problems, visible};
+use crate::import::read_matrix;
 use crate::render::json::LeaderboardAnswer;
-use crate::render::{comparability, tables};
-use crate::views::{Pooling, SortKey, leaderboard, overall};
+use crate::render::{comparability, overall, tables};
+use crate::views::{Board, Overall, Pooling, SortKey, leaderboard, overall as over_suites, overall_of_table};
 
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
@@ -10,6 +15,14 @@ use super::settings::Settings;
 use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
+    let weights: BTreeMap<String, f64> = arguments.weight.iter().cloned().collect();
+    if arguments.overall == Some(Mean::Micro) && (!weights.is_empty() || arguments.matrix.is_some()) {
+        return Err(Failure::new("a micro mean weighs items, so it has no weights of suites and no table of scores")
+            .with_hint("use --overall macro"));
+    }
+    if let Some(path) = &arguments.matrix {
+        return of_table(settings, path, arguments, &weights);
+    }
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let settings = &foreign::with_paths(settings, &paths)?;
@@ -25,22 +38,39 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         failure::refuse_unlike(&comparability::board_refusals(&board))?;
     }
     policy::warn_primaries(settings, board.suites.iter().map(|board| (board.suite.as_str(), board.primary_not_measured.as_ref())));
-    let pooled = arguments.overall.map(|mean| {
-        overall(
-            &board,
-            match mean {
-                Mean::Macro => Pooling::Macro,
-                Mean::Micro => Pooling::Micro,
-            },
-        )
-    });
+    let pooling = |mean| if mean == Mean::Macro { Pooling::Macro } else { Pooling::Micro };
+    let pooled = arguments.overall.map(|mean| over_suites(&warehouse, &filter, &policy, &board, pooling(mean), &weights));
+    if let Some(overall) = &pooled {
+        known_suites(&weights, overall)?;
+    }
     let tables = match &pooled {
-        Some(overall) => tables::scoped(vec![tables::overall(overall)], board.retracted, board.aliased),
+        Some(overall) => tables::scoped(vec![overall::table(overall)], board.retracted, board.aliased),
         None => tables::boards(&board),
     };
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
+}
+
+fn of_table(settings: &Settings, path: &Path, arguments: &Leaderboard, weights: &BTreeMap<String, f64>) -> Result<u8, Failure> {
+    let matrix = read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?;
+    let pooled = overall_of_table(&super::audit::board_of(path, matrix), weights);
+    known_suites(weights, &pooled)?;
+    let board = Board { suites: Vec::new(), retracted: 0, aliased: false, sorted_by: sort_key(arguments.sort) };
+    let table = overall::table(&pooled);
+    output::answer(settings, "leaderboard", &[table], || LeaderboardAnswer { board, overall: Some(pooled) })?;
+    Ok(exit_code::DONE)
+}
+
+/// Refuses weights of suites that are not on the board.
+fn known_suites(weights: &BTreeMap<String, f64>, overall: &Overall) -> Result<(), Failure> {
+    match weights.keys().find(|suite| !overall.suites.contains(suite)) {
+        Some(suite) => {
+            Err(Failure::new(format!("--weight: the board has no suite `{}`", visible(suite)))
+                .with_hint("`evalreport list` shows the suites"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn sort_key(sort: Sort) -> SortKey {

@@ -10,6 +10,7 @@ use crate::stats::{
 };
 
 use super::policy::CONFIDENCE;
+use super::provenance::RecordedFact;
 use super::seed::seed;
 
 /// A board to audit: systems by items.
@@ -22,6 +23,7 @@ pub struct AuditedBoard {
     pub scores: Vec<Vec<Option<f64>>>,
     /// By item: the code of its cluster, if items come in clusters.
     pub clusters: Option<Vec<u32>>,
+    pub provenance: Vec<RecordedFact>,
     /// SHA-256 of the file that it was read from, in hex.
     pub sha256: Option<String>,
 }
@@ -52,6 +54,8 @@ pub struct Audit {
     /// What the clusters say. Absent without clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<AuditedGroups>,
+    /// R9: what is recorded of how the scores came about.
+    pub provenance: Vec<RecordedFact>,
     pub standard: StandardCard,
 }
 
@@ -158,6 +162,9 @@ pub struct AuditedGroups {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StandardCard {
     pub draft: &'static str,
+    /// R9: the version of the program and the seed of what it draws.
+    pub program: &'static str,
+    pub seed: u64,
     /// First 12 hex digits of the file's SHA-256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256_12: Option<String>,
@@ -223,6 +230,7 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         items: items.iter().map(|item| board.items[*item].clone()).collect(),
         scores: Vec::new(),
         clusters: board.clusters.as_ref().map(|clusters| items.iter().map(|item| clusters[*item]).collect()),
+        provenance: board.provenance.clone(),
         sha256: board.sha256.clone(),
     };
     let names = &board.systems;
@@ -265,6 +273,7 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         places: places.collect(),
         minority: deciding,
         groups,
+        provenance: board.provenance.clone(),
         standard: standard(&matrix, board, &order, published.as_ref(), drift.ok())?,
     })
 }
@@ -394,6 +403,8 @@ fn standard(
     let (only_first, only_second) = (only(0, 1), only(1, 0));
     Ok(StandardCard {
         draft: "0.2",
+        program: concat!("evalreport ", env!("CARGO_PKG_VERSION")),
+        seed: STANDARD_SEED,
         sha256_12: board.sha256.as_ref().and_then(|digest| digest.get(..12)).map(str::to_owned),
         order: sets.map(|sets| of_sets(sets, order, Seed(STANDARD_SEED))).transpose()?,
         drift,

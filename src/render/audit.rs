@@ -1,6 +1,6 @@
 //! What a board establishes, as tables and sentences.
 
-use crate::views::{Audit, AuditedData, InvarianceDrift, Order, RankRange, Splitting, StandardCard};
+use crate::views::{Audit, AuditedData, Fact, InvarianceDrift, Order, RankRange, RecordedFact, Splitting, StandardCard};
 
 use super::cell::{Cell, Datum};
 use super::format;
@@ -45,6 +45,29 @@ fn places(audit: &Audit) -> Table {
     table.column(Column::number("Rank by the standard").keys(["standard_best", "standard_worst"]).rank(2), each(&published));
     table.notes = notes(audit);
     table
+}
+
+/// Says how many systems could be first: the words of a badge.
+pub fn could_be_first(audit: &Audit) -> String {
+    match &audit.established {
+        Some(order) if order.could_be_first == 1 => "first place is established".to_owned(),
+        Some(order) => format!("{} of {} could be first", format::integer(order.could_be_first), format::integer(audit.systems)),
+        None => "nothing is established".to_owned(),
+    }
+}
+
+/// Names a fact that a board's runs may record.
+pub fn fact(fact: Fact) -> &'static str {
+    match fact {
+        Fact::Date => "date",
+        Fact::ModelVersion => "version of the model",
+        Fact::Harness => "harness",
+        Fact::HarnessVersion => "version of the harness",
+        Fact::SuiteVersion => "version of the suite",
+        Fact::CodeRevision => "revision of the code",
+        Fact::Seed => "seed",
+        Fact::Contamination => "statement on contamination",
+    }
 }
 
 fn notes(audit: &Audit) -> Vec<String> {
@@ -157,11 +180,15 @@ fn card(audit: &Audit) -> Table {
     let discordance =
         format!("{}; {} over the first {top}", format::fixed(standard.discordance, 1), format::fixed(standard.discordance_top, 1));
     add("R8", "discordance", discordance);
+    let missing: Vec<&RecordedFact> = audit.provenance.iter().filter(|fact| fact.is_missing()).collect();
+    let known = audit.provenance.len() - missing.len();
+    add("R9", "provenance recorded", format!("{known} of {} facts; seed of this card {}", audit.provenance.len(), standard.seed));
     of_first(standard, audit, &mut add);
     table.column(Column::words("Field").keys(["field"]), rows.iter().map(|row| Cell::words(row[0].as_str())));
     table.column(Column::words("Name").keys(["name"]), rows.iter().map(|row| Cell::words(row[1].as_str())));
     table.column(Column::words("Value").keys(["value"]), rows.iter().map(|row| Cell::words(row[2].as_str())));
     table.notes.push(warning(standard));
+    table.notes.extend(unrecorded(&missing, audit.sha256.is_some()));
     table
 }
 
@@ -214,6 +241,25 @@ fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &
         add("C5", "solved by the first only, the second only", format!("{one}, {other}"));
         add("C5", "re-grades until the second is level", format!("{regrades} ({swaps} swapped)"));
     }
+}
+
+/// Names the facts that runs do not record. `is_table` says whether the board was a table of scores.
+fn unrecorded(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
+    if missing.is_empty() {
+        return None;
+    }
+    let named = |missing: &&RecordedFact| match missing.recorded {
+        0 => fact(missing.fact).to_owned(),
+        some => format!("{} (recorded by {} of {})", fact(missing.fact), format::integer(some), count_of(missing.of, "runs")),
+    };
+    let named: Vec<String> = missing.iter().map(named).collect();
+    let hint = if is_table {
+        "A table of scores has no place for them; results of runs do."
+    } else {
+        "A run's tag `contamination` holds that statement."
+    };
+    let is_asked = is_table || missing.iter().any(|missing| missing.fact == Fact::Contamination);
+    Some(format!("R9, not recorded: {}.{}", named.join(", "), if is_asked { format!(" {hint}") } else { String::new() }))
 }
 
 fn warning(standard: &StandardCard) -> String {

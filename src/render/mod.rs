@@ -26,6 +26,7 @@ pub mod labelling;
 pub mod markdown;
 pub mod nights;
 pub mod noise;
+pub mod overall;
 pub mod reasons;
 pub mod run_title;
 pub mod runnable;

@@ -1,56 +1,11 @@
 //! Lays views out as tables.
 
 use crate::domain::{Direction, UnfinishedRun, Unit, score_label};
-use crate::views::{Board, Overall, OverallEntry, Pooling, RunLine, ShownRun, SuiteLine};
+use crate::views::{Board, RunLine, ShownRun, SuiteLine};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Seen, Table};
 use super::{format, words};
-
-/// Lays out the board over suites.
-pub fn overall(overall: &Overall) -> Table {
-    let (title, note) = match overall.pooling {
-        Pooling::Macro => ("macro mean over suites", "Macro mean: every suite weighs the same."),
-        Pooling::Micro => {
-            ("micro mean over suites", "Micro mean: every item weighs the same, however often it was repeated, so large suites weigh more.")
-        }
-    };
-    let entries = &overall.entries;
-    let each = |cell: &dyn Fn(&OverallEntry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
-    let mut table = Table::of("overall").titled(format!("Leaderboard: {title}"));
-    table.column(Column::words("Approach").keys(["approach"]), each(&|entry| Cell::words(entry.arm.approach.as_str())));
-    table.column(Column::words("Model").keys(["model"]), each(&|entry| Cell::words(entry.arm.model.as_str())));
-    let rate = |entry: &OverallEntry| {
-        let n = entry.items.unwrap_or(0);
-        let interval = entry.interval.map_or_else(String::new, |ends| format!(" {}", format::percent_interval(ends, n)));
-        let [low, high] = Datum::ends(entry.interval);
-        Cell::shown(format!("{}{interval}", format::percent_number(entry.rate, n))).data([entry.rate.into(), low, high])
-    };
-    table.column(Column::number("Pass rate % [95% CI]").keys(["pass_rate", "pass_rate_ci95_low", "pass_rate_ci95_high"]), each(&rate));
-    let suites = |entry: &OverallEntry| {
-        Cell::shown(format!("{}/{}", entry.suites.known, entry.suites.runs)).data([entry.suites.known.into(), entry.suites.runs.into()])
-    };
-    table.column(Column::number("Suites").keys(["suites", "suites_of"]), each(&suites));
-    table
-        .column(Column::number("Items").keys(["items"]).rank(1), each(&|entry| entry.items.map_or_else(|| Cell::unknown(""), Cell::count)));
-    table.column(
-        Column::number("Cost").over("all runs").keys(["cost_usd", "cost_is_lower_bound"]).rank(1),
-        each(&|entry| words::money_cell(entry.cost.as_ref())),
-    );
-    table.notes.push(note.to_owned());
-    table.notes.push("Ordered by the rate shown. Arms are not tested over suites, so there are no ranks here.".to_owned());
-    table.notes.push("Arms with rates on fewer suites are listed last and not comparable with the others.".to_owned());
-    for other in &overall.other_versions {
-        let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
-        let counted = other.counted.as_deref().map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {version}"));
-        table.notes.push(format!(
-            "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
-            other.suite,
-            arms.join(", ")
-        ));
-    }
-    table
-}
 
 /// Lays out the suites of a store.
 pub fn suites(lines: &[SuiteLine]) -> Table {

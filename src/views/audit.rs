@@ -1,7 +1,7 @@
 //! Boards of suites as systems by items, to audit their order.
 
 use crate::domain::Filter;
-use crate::inference::{Audit, AuditedBoard, Grouping, Policy, Rates, SuiteAnswer, audit, suite_groups};
+use crate::inference::{Arm, Audit, AuditedBoard, Grouping, Policy, Rates, SuiteAnswer, audit, recorded_facts, suite_groups};
 use crate::stats::Undefined;
 use crate::warehouse::Warehouse;
 
@@ -16,8 +16,18 @@ pub struct UnauditedBoard {
 pub fn audit_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Audit, UnauditedBoard>> {
     suite_groups(warehouse, filter, Grouping::AllBatches)
         .iter()
-        .map(|group| audited(&board_of(&SuiteAnswer::of_primary(warehouse, group, policy))))
+        .map(|group| audit_of(&SuiteAnswer::of_primary(warehouse, group, policy)))
         .collect()
+}
+
+/// Audits the board of a suite.
+pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard> {
+    audited(&board_of(answer))
+}
+
+/// Returns the name of an arm as a system of a board.
+pub fn system_name(arm: &Arm) -> String {
+    format!("{} · {}", arm.approach, arm.model)
 }
 
 /// Audits a board.
@@ -25,7 +35,8 @@ pub fn audited(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
     audit(board).map_err(|reason| UnauditedBoard { board: board.name.clone(), reason })
 }
 
-fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
+/// Lays out a suite's arms by its items.
+pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
     let (items, matrix) = (&answer.items, &answer.matrix);
     let mut names = Vec::with_capacity(items.unit_count());
     items.each_unit(|_, columns| names.push(matrix.items[columns[0] as usize].key.item.clone()));
@@ -35,6 +46,7 @@ fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
         items: names,
         scores: Vec::new(),
         clusters: items.clusters.clone(),
+        provenance: recorded_facts(answer.group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &*row.run)),
         sha256: None,
     };
     // An item that no arm has a result of separates nobody.
@@ -46,7 +58,7 @@ fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
             scores[unit as usize] = Some(mean);
             is_asked[unit as usize] = true;
         }
-        board.systems.push(format!("{} · {}", arm.arm.approach, arm.arm.model));
+        board.systems.push(system_name(&arm.arm));
         board.scores.push(scores);
     }
     let kept = |place: &usize| is_asked[*place];

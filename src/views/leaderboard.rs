@@ -1,4 +1,4 @@
-//! Leaderboards of one suite and over suites.
+//! Leaderboards of one suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,11 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money,
-    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money, Policy,
+    PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
     apart_from_newest, chances_to_lead, duration, figure, fronts, money, newest, newest_score, per_solved, possibly_cached, price_interval,
     reliability, score_columns, spread, standings, suite_groups, tokens,
 };
-use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::model_names::{ModelNames, perhaps_one_model};
@@ -369,150 +368,9 @@ fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
     });
 }
 
-/// How to average over suites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pooling {
-    /// The mean of the suites' rates: every suite has the same weight.
-    Macro,
-    /// The mean over all items, each with its mean over the arm's runs: every item has the same weight.
-    Micro,
-}
-
-/// One arm's mean over the suites on which it has a rate.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OverallEntry {
-    #[serde(flatten)]
-    pub arm: Arm,
-    pub rate: f64,
-    /// At 95%, for these suites. Arms are not tested against each other over suites.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
-    /// Suites with a rate, of the suites on the board.
-    pub suites: Coverage,
-    /// Items of those suites, if all are known. They are the suites' weights in a micro mean, the same for every arm.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub items: Option<u64>,
-    /// Counted outcomes over those suites, if all are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcomes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Money>,
-}
-
-/// A board over suites. Arms with rates on fewer suites are not comparable with the others and come after them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Overall {
-    pub pooling: Pooling,
-    pub suites: Vec<String>,
-    pub entries: Vec<OverallEntry>,
-    /// Arms whose rate on a suite is not included, because it is of another version than the counted one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub other_versions: Vec<OtherVersion>,
-}
-
-/// Arms that have rates only of suite versions that do not count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OtherVersion {
-    pub suite: String,
-    /// The counted version: the one with the newest run; of several, the one with most arms, then the first by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted: Option<String>,
-    pub arms: Vec<Arm>,
-}
-
-/// Combines the boards of one version of each suite. A micro mean needs counts; an arm is omitted if one of its suites has none.
-pub fn overall(board: &Board, pooling: Pooling) -> Overall {
-    // Boards of one suite are adjacent, the counted version first (see `suite_groups`). Another version is no suite of its own.
-    let by_suite = || board.suites.chunk_by(|one, other| one.suite == other.suite);
-    let newest: Vec<&SuiteBoard> = by_suite().map(|versions| &versions[0]).collect();
-    let suites: Vec<String> = newest.iter().map(|suite| suite.suite.clone()).collect();
-    let mut arms = BTreeMap::<&Arm, Vec<Rated<'_>>>::new();
-    for suite in &newest {
-        let items = suite.weight();
-        for entry in suite.entries.iter().filter(|entry| entry.pass_rate.is_some()) {
-            arms.entry(&entry.arm).or_default().push(Rated { entry, items });
-        }
-    }
-    let mut entries: Vec<OverallEntry> = arms
-        .into_iter()
-        .filter_map(|(arm, rated)| {
-            let rates: Vec<&Estimate> = rated.iter().filter_map(|rated| rated.entry.pass_rate.as_ref()).collect();
-            let outcomes: Option<u64> = rates.iter().map(|rate| rate.total).sum();
-            let items: Option<f64> = rated.iter().map(|rated| rated.items.filter(|_| outcomes.is_some())).sum();
-            let rate = match pooling {
-                Pooling::Macro => rates.iter().map(|rate| rate.value).sum::<f64>() / rates.len() as f64,
-                // Not passed over counted outcomes of all runs: repeated runs on a hard suite would make an arm look worse.
-                Pooling::Micro => {
-                    let all = items.filter(|items| *items > 0.0)?;
-                    let weighted = rated.iter().zip(&rates).filter_map(|(rated, rate)| Some(rated.items? * rate.value));
-                    weighted.sum::<f64>() / all
-                }
-            };
-            let weights: Option<Vec<f64>> = rated
-                .iter()
-                .map(|rated| match pooling {
-                    Pooling::Macro => Some(1.0 / rates.len() as f64),
-                    Pooling::Micro => Some(rated.items? / items?),
-                })
-                .collect();
-            let interval = weights.and_then(|weights| combined(rate, &rates, &weights));
-            let entries: Vec<&Entry> = rated.iter().map(|rated| rated.entry).collect();
-            let costs: Vec<&Money> = entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
-            let cost = (!costs.is_empty()).then(|| Money {
-                usd: costs.iter().map(|money| money.usd).sum(),
-                is_lower_bound: costs.len() < entries.len() || costs.iter().any(|money| money.is_lower_bound),
-                coverage: Coverage {
-                    known: costs.iter().map(|money| money.coverage.known).sum(),
-                    runs: entries.iter().map(|entry| entry.runs).sum(),
-                },
-            });
-            let suites = Coverage { known: rates.len() as u64, runs: suites.len() as u64 };
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of items, and the cast saturates")]
-            let items = items.map(|items| items.round() as u64);
-            Some(OverallEntry { arm: arm.clone(), rate, interval, suites, items, outcomes, cost })
-        })
-        .collect();
-    entries.sort_by(|left, right| {
-        right.suites.known.cmp(&left.suites.known).then(right.rate.total_cmp(&left.rate)).then_with(|| left.arm.cmp(&right.arm))
-    });
-    Overall { pooling, suites, entries, other_versions: by_suite().filter_map(OtherVersion::of).collect() }
-}
-
-/// Returns the interval of a weighted mean of independent rates from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693), or
-/// `None` if a rate has no interval.
-fn combined(rate: f64, rates: &[&Estimate], weights: &[f64]) -> Option<Interval> {
-    let (mut below, mut above) = (0.0, 0.0);
-    for (estimate, weight) in rates.iter().zip(weights) {
-        let ends = estimate.interval?;
-        below += (weight * (estimate.value - ends.low)).powi(2);
-        above += (weight * (ends.high - estimate.value)).powi(2);
-    }
-    Interval::new(rate - below.sqrt(), rate + above.sqrt()).map(|ends| ends.clipped(0.0, 1.0))
-}
-
-/// An arm's entry on a suite's board, with the suite's weight.
-struct Rated<'a> {
-    entry: &'a Entry,
-    items: Option<f64>,
-}
-
-impl OtherVersion {
-    /// Finds the arms that have a rate on some version of a suite but not on the first, or `None` if there are no such arms.
-    fn of(versions: &[SuiteBoard]) -> Option<Self> {
-        let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
-            board.entries.iter().filter(|entry| entry.pass_rate.is_some()).map(|entry| entry.arm.clone()).collect()
-        };
-        let (first, others) = versions.split_first()?;
-        let arms: BTreeSet<Arm> = others.iter().flat_map(rated).collect();
-        let arms: Vec<Arm> = arms.difference(&rated(first)).cloned().collect();
-        (!arms.is_empty()).then(|| Self { suite: first.suite.clone(), counted: first.suite_version.clone(), arms })
-    }
-}
-
 impl SuiteBoard {
     /// Returns the suite's weight: its items with outcomes, else the mean number of outcomes per run of the arm with most.
-    fn weight(&self) -> Option<f64> {
+    pub(super) fn weight(&self) -> Option<f64> {
         if self.items > 0 {
             return Some(self.items as f64);
         }

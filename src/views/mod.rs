@@ -30,6 +30,7 @@ mod leaderboard;
 mod model_names;
 mod news;
 mod noise;
+mod overall;
 mod pair_table;
 mod question_groups;
 mod reasons;
@@ -53,7 +54,7 @@ pub use agreement::{
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
-pub use audit::{UnauditedBoard, audit_suites, audited};
+pub use audit::{UnauditedBoard, audit_suites, audited, system_name};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
@@ -78,10 +79,14 @@ pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
 pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
-pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use noise::{ArmNoise, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
+pub use overall::{
+    LeaderWithout, MANY_SUITES, Measure, OtherVersion, Overall, OverallDifference, OverallEntry, Pooling, Reversal, Sample, SuiteWeight,
+    overall, overall_of_table,
+};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
 pub use question_groups::question_groups;
 pub use reasons::{Ending, Reason, reasons};
@@ -105,10 +110,10 @@ pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
     Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
     Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled,
-    Drawn, Effect, Estimate, Evidence, ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, JudgeFigure, JudgedBy,
-    MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order, PairEvidence,
-    Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, Severity, SharedItems, Sizes,
-    Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, audit_claims, batch_of, grade,
-    held_groups, suite_groups,
+    Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, JudgeFigure,
+    JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order,
+    PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn,
+    Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart,
+    audit_claims, batch_of, facts_of_scores, grade, held_groups, suite_groups,
 };
 pub use crate::stats::{Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published};
-use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
+use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
+use super::audit::audit_of;
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
@@ -19,6 +20,7 @@ use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
 use super::noise::{NoiseLedger, ledger};
+use super::overall::{Overall, Pooling, SuiteRates, overall_of};
 use super::pair_table::PairTable;
 use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::run_turn::{RunTurn, run_turns};
@@ -109,6 +111,9 @@ pub struct OverviewSuite {
     #[serde(skip)]
     pub stories: ItemStories,
     pub charts: SuiteCharts,
+    /// How much of the order is established. Absent for fewer than two arms with a result on each item.
+    #[serde(skip)]
+    pub audit: Option<Audit>,
     /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
@@ -122,6 +127,9 @@ pub struct OverviewSuite {
 pub struct Overview {
     pub context: SiteContext,
     pub suites: Vec<OverviewSuite>,
+    /// One board over the suites. Absent without two arms that share two suites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<Overall>,
 }
 
 impl OverviewSuite {
@@ -193,7 +201,7 @@ fn overview_of(
     let mut groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let apart = apart_from_newest(&groups);
-    let suites: Vec<OverviewSuite> = groups
+    let (suites, rates): (Vec<OverviewSuite>, Vec<SuiteRates>) = groups
         .par_iter()
         .zip(apart)
         .enumerate()
@@ -227,7 +235,9 @@ fn overview_of(
             let stated = stated_figures(group.arms.iter().flat_map(ArmRuns::all));
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
-            OverviewSuite {
+            let audit = audit_of(&answer).ok();
+            let rates = SuiteRates::of(&answer, &board);
+            let suite = OverviewSuite {
                 top,
                 board,
                 tables,
@@ -242,11 +252,14 @@ fn overview_of(
                 noise,
                 stories: ItemStories::default(),
                 charts,
+                audit,
                 pair_table,
                 history,
-            }
+            };
+            (suite, rates)
         })
-        .collect();
+        .unzip();
+    let overall = over_suites(&suites, &rates, policy);
     let context = SiteContext {
         title: options.title.clone(),
         base_url: options.base_url.clone(),
@@ -259,7 +272,16 @@ fn overview_of(
         problems: warehouse.problems().len() as u64,
         results: options.has_results.then(|| warehouse.select(filter).fold(SiteResults { runs: 0, outcomes: 0 }, with_run)),
     };
-    Overview { context, suites }
+    Overview { context, suites, overall }
+}
+
+/// Returns the board over all suites, if at least two arms share at least two of them.
+fn over_suites(suites: &[OverviewSuite], rates: &[SuiteRates], policy: &Policy) -> Option<Overall> {
+    let is_counted = |place: &usize| suites[..*place].iter().all(|earlier| earlier.board.suite != suites[*place].board.suite);
+    let counted: Vec<&SuiteRates> = (0..suites.len()).filter(is_counted).map(|place| &rates[place]).collect();
+    let boards: Vec<&SuiteBoard> = suites.iter().map(|suite| &suite.board).collect();
+    let overall = overall_of(&counted, &boards, Pooling::Macro, &BTreeMap::new(), policy.alpha);
+    (overall.ranked > 1 && overall.weights.len() > 1 && overall.sample.is_some()).then_some(overall)
 }
 
 fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {

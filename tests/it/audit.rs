@@ -1,8 +1,9 @@
 //! Audits of boards: the standard's fields against another implementation, and sets that hold.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Project, lines};
+use crate::support::{Project, lines, question, result};
+use crate::surfaces::bare;
 
 fn board(name: &str) -> Value {
     let project = Project::new();
@@ -113,4 +114,61 @@ fn a_board_of_the_store_and_what_has_no_order() {
     insta::assert_snapshot!(project.run(["audit", "--matrix", "broken.csv"]).snapshot());
     project.file("gaps.csv", "name,a,b\nx,1,\ny,0,1\n");
     insta::assert_snapshot!(project.run(["audit", "--matrix", "gaps.csv"]).snapshot());
+}
+
+/// Three arms of which one solves all items, and two solve a half each.
+fn board_of_runs() -> Project {
+    let project = Project::new();
+    for (approach, solves) in [("all", 0..40), ("early", 0..20), ("late", 20..40)] {
+        let more = if approach == "all" {
+            json!({"timestamp": "2026-01-02T03:04:05Z", "tags": {"contamination": "items are newer than the model"}})
+        } else {
+            json!({})
+        };
+        let items: Vec<Value> =
+            (0..40).map(|item| question(&format!("q{item:02}"), 1, if solves.contains(&item) { "pass" } else { "fail" })).collect();
+        project.result(&result(approach, "s", approach, more)).items(approach, &items);
+    }
+    project
+}
+
+#[test]
+fn the_page_the_badge_and_the_command_say_the_same() {
+    let project = board_of_runs();
+    let answer = project.run(["audit", "--format", "json"]).json();
+    let audit = &answer["audits"][0];
+    assert_eq!((&audit["established"]["could_be_first"], &audit["established"]["established_pairs"]), (&json!(1), &json!(2)));
+    assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+    let data: Value = serde_json::from_str(&project.read("site/data/audit/s.json")).expect("JSON");
+    assert_eq!(data, answer);
+    assert_eq!(project.read("site/data/audit/s.csv"), project.run(["audit", "--format", "csv"]).stdout);
+    assert!(project.read("site/badge/order/s.svg").contains("<title>s: first place is established</title>"));
+    let page = project.read("site/suites/s/audit.html");
+    let shown = bare(&page).split_whitespace().collect::<Vec<_>>().join(" ");
+    for row in ["all · m1 1 100 1 1 established", "early · m1 2 50 2–3 2 open", "late · m1 3 50 2–3 2"] {
+        assert!(shown.contains(row), "{row}: {shown}");
+    }
+    for note in project.run(["audit", "--format", "markdown"]).stdout.lines().filter(|line| line.starts_with("Established")) {
+        assert!(shown.contains(note.trim_end()), "{note}: {shown}");
+    }
+    assert!(project.read("site/suites/s/leaderboard.html").contains("first place is established. <a href=\"../../suites/s/audit.html\">"));
+    let board: Value = serde_json::from_str(&project.read("site/leaderboard.json")).expect("JSON");
+    assert_eq!(board["suites"][0]["order_badge"], "badge/order/s.svg");
+}
+
+#[test]
+fn what_runs_do_not_record_is_named() {
+    let project = board_of_runs();
+    let audit = project.run(["audit", "--format", "json"]).json()["audits"][0].clone();
+    let facts = audit["provenance"].as_array().expect("facts");
+    let recorded = |name: &str| facts.iter().find(|fact| fact["fact"] == name).map(|fact| (fact["recorded"].clone(), fact["of"].clone()));
+    assert_eq!(recorded("date"), Some((json!(1), json!(3))));
+    assert_eq!(recorded("contamination"), Some((json!(1), json!(3))));
+    assert_eq!(recorded("seed"), Some((json!(0), json!(3))));
+    let said = project.run(["audit"]).stdout.replace('\n', " ");
+    assert!(said.contains("R9, not recorded: date (recorded by 1 of 3 runs), version of the model"), "{said}");
+    project.file("board.csv", "name,a,b\nx,1,0\ny,0,1\n");
+    let table = project.run(["audit", "--matrix", "board.csv", "--format", "json"]).json();
+    let facts = table["audits"][0]["provenance"].as_array().expect("facts").clone();
+    assert!(facts.len() == 8 && facts.iter().all(|fact| fact["recorded"] == 0 && fact["of"] == 2), "{facts:?}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, question, result, test};
+use crate::support::{Project, lines, question, result, test};
 
 fn counts(id: &str, suite: &str, approach: &str, passed: u64, total: u64, fields: Value) -> Value {
     let mut run = result(id, suite, approach, json!({"shared_tests_passed": passed, "shared_tests_total": total}));
@@ -745,4 +745,135 @@ fn clusters_widen_the_ranks_unless_told_not_to() {
     let loose = board(&project, &["--cluster", "none", "--resample"]);
     assert_eq!(ranks(&loose), ["a 1–1", "b 2–2"]);
     assert_eq!(loose["evidence"]["drawn"], json!({"resamples": 2000, "units": 80, "of": "items"}));
+}
+
+/// Arms by suite: which of its items each solves.
+fn solved(project: &Project, suite: &str, items: usize, arms: &[(&str, std::ops::Range<usize>)]) {
+    for (approach, solves) in arms {
+        let id = format!("{suite}-{approach}");
+        let lines: Vec<Value> =
+            (0..items).map(|item| question(&format!("q{item:03}"), 1, if solves.contains(&item) { "pass" } else { "fail" })).collect();
+        project.result(&result(&id, suite, approach, json!({}))).items(&id, &lines);
+    }
+}
+
+fn overall_of(project: &Project, more: &[&str]) -> Value {
+    let arguments: Vec<&str> = ["leaderboard", "--overall", "macro", "--format", "json"].iter().chain(more).copied().collect();
+    project.run(arguments).json()["overall"].clone()
+}
+
+/// `one` leads clearly over two suites of 60 items; `late` and `two` cannot be told apart. `stray` has one suite only.
+fn board_over_suites() -> Project {
+    let project = Project::new();
+    solved(&project, "first", 60, &[("one", 0..54), ("two", 0..24), ("late", 36..60), ("stray", 0..60)]);
+    solved(&project, "second", 60, &[("one", 0..48), ("two", 0..24), ("late", 30..57)]);
+    project
+}
+
+#[test]
+fn few_suites_rank_by_their_items() {
+    let project = board_over_suites();
+    let overall = overall_of(&project, &[]);
+    assert_eq!((&overall["sample"], &overall["could_be_first"], &overall["ranked"]), (&json!("items"), &json!(1), &json!(3)));
+    let entries = overall["entries"].as_array().expect("entries").clone();
+    assert_eq!(approaches(&entries), ["one", "late", "two", "stray"]);
+    let ranks: Vec<Value> = entries.iter().map(|entry| json!([entry["rank"]["best"], entry["rank"]["worst"]])).collect();
+    assert_eq!(ranks, [json!([1, 1]), json!([2, 3]), json!([2, 3]), json!([null, null])]);
+    near(&entries[1]["to_leader"]["value"], 0.5 * (24.0 - 54.0) / 60.0 + 0.5 * (27.0 - 48.0) / 60.0);
+    let ends = &entries[1]["to_leader"]["interval"];
+    assert!(ends["high"].as_f64().expect("a number") < 0.0 && ends["low"].as_f64().expect("a number") > -0.8, "{ends}");
+    insta::assert_snapshot!("overall_ranked", project.run(["leaderboard", "--overall", "macro"]).snapshot());
+    // The weights move the mean, and are stated.
+    let weighed = overall_of(&project, &["--weight", "second=3"]);
+    assert_eq!(weighed["weights"], json!([{"suite": "first", "weight": 0.25}, {"suite": "second", "weight": 0.75}]));
+    near(&weighed["entries"][0]["rate"], 0.25 * 0.9 + 0.75 * 0.8);
+    let said = project.run(["leaderboard", "--overall", "macro", "--weight", "second=3"]).answer().to_owned();
+    assert!(said.contains("Weights as given, in shares of the mean: first 25.0%, second 75.0%."), "{said}");
+    for (arguments, reason) in [
+        (["--overall", "macro", "--weight", "third=2"], "the board has no suite `third`"),
+        (["--overall", "micro", "--weight", "first=2"], "a micro mean weighs items"),
+    ] {
+        let output = project.run(["leaderboard"].into_iter().chain(arguments));
+        assert!(output.code == 2 && output.stderr.contains(reason), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn reversals_and_deciding_suites_are_named() {
+    let project = Project::new();
+    // `broad` is ahead on two suites of three, `deep` by much on the third.
+    solved(&project, "one", 30, &[("broad", 0..20), ("deep", 0..18)]);
+    solved(&project, "two", 30, &[("broad", 0..20), ("deep", 0..18)]);
+    solved(&project, "three", 30, &[("broad", 0..5), ("deep", 0..25)]);
+    let overall = overall_of(&project, &[]);
+    let arm = |approach: &str| json!({"approach": approach, "model": "m1"});
+    assert_eq!(overall["leaders_without"], json!([{"suite": "three", "leader": arm("broad")}]));
+    let reversal = &overall["reversals"][0];
+    assert_eq!((&reversal["first"], &reversal["second"]), (&arm("deep"), &arm("broad")));
+    assert_eq!((&reversal["first_ahead"], &reversal["second_ahead"], &overall["reversed_pairs"]), (&json!(1), &json!(2), &json!(1)));
+    let said = project.run(["leaderboard", "--overall", "macro"]).answer().replace('\n', " ");
+    for sentence in [
+        "1 of 3 suites decides the first place: without three, broad · m1 leads.",
+        "Reversal: deep · m1 is ahead of broad · m1 here, but broad · m1 has the higher rate on 2 of 3 suites.",
+    ] {
+        assert!(said.contains(sentence), "{said}");
+    }
+}
+
+/// The arm that is better on both suites has more runs of the hard one: put together, its outcomes look worse.
+#[test]
+fn simpsons_paradox_is_named() {
+    let project = Project::with(&[
+        counts("1", "easy", "good", 9, 10, json!({})),
+        counts("2", "hard", "good", 30, 100, json!({})),
+        counts("3", "easy", "poor", 80, 100, json!({})),
+        counts("4", "hard", "poor", 2, 10, json!({})),
+    ]);
+    let overall = overall_of(&project, &[]);
+    let reversal = &overall["reversals"][0];
+    assert_eq!((&reversal["first"]["approach"], &reversal["second_ahead"]), (&json!("good"), &json!(0)));
+    near(&reversal["together"], 39.0 / 110.0 - 82.0 / 110.0);
+    let said = project.run(["leaderboard", "--overall", "macro"]).answer().replace('\n', " ");
+    assert!(said.contains("poor · m1 is 39.1 pp ahead if all outcomes are put together (Simpson's paradox)"), "{said}");
+}
+
+#[test]
+fn columns_of_a_table_are_suites() {
+    let project = Project::new();
+    // Eleven suites: `a` is ahead of `b` on all, `c` is near `b`. `d` lacks one.
+    let row = |name: &str, level: f64, gap: bool| {
+        let cell = |suite: usize| if gap && suite == 4 { String::new() } else { format!("{:.3}", level + 0.01 * (suite * 7 % 11) as f64) };
+        format!("{name},{}", (0..11).map(cell).collect::<Vec<_>>().join(","))
+    };
+    let head = (0..11).map(|suite| format!("s{suite}")).collect::<Vec<_>>().join(",");
+    project.file("board.csv", lines(["name,".to_owned() + &head, row("a", 0.6, false), row("b", 0.2, false), row("d", 0.9, true)]));
+    let overall = overall_of(&project, &["--matrix", "board.csv", "--weight", "s1=2"]);
+    assert_eq!((&overall["sample"], &overall["measure"], &overall["ranked"]), (&json!("suites"), &json!("score"), &json!(3)));
+    // Three systems share ten columns, which is more than two systems over eleven.
+    assert_eq!(overall["weights"].as_array().map(Vec::len), Some(10));
+    assert_eq!(approaches(overall["entries"].as_array().expect("entries")), ["d", "a", "b"]);
+    for (place, entry) in overall["entries"].as_array().expect("entries").iter().enumerate() {
+        assert_eq!(entry["rank"], json!({"best": place + 1, "worst": place + 1}));
+    }
+    near(&overall["entries"][1]["to_leader"]["value"], -0.3);
+    project.file("few.csv", "name,x,y\na,0.5,0.6\nb,0.4,0.2\n");
+    let said = project.run(["leaderboard", "--overall", "macro", "--matrix", "few.csv"]).answer().to_owned();
+    assert!(said.contains("No order: 2 columns are too few to be the sample"), "{said}");
+    let refused = project.run(["leaderboard", "--overall", "micro", "--matrix", "few.csv"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no table of scores"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_site_has_the_board_over_suites() {
+    let project = board_over_suites();
+    assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+    let data: Value = serde_json::from_str(&project.read("site/data/overall.json")).expect("JSON");
+    assert_eq!(data["overall"], overall_of(&project, &[]));
+    assert!(project.read("site/overall.html").contains("one · m1 wins over 2 suites"));
+    assert!(project.read("site/index.html").contains("<a href=\"overall.html\">Board over all suites</a>"));
+    // One suite has no board over suites.
+    let alone = Project::new();
+    solved(&alone, "first", 10, &[("one", 0..9), ("two", 0..2)]);
+    assert_eq!(alone.run(["build", "--out", "site"]).code, 0);
+    assert!(!alone.path("site/overall.html").exists());
 }

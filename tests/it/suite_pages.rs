@@ -54,8 +54,8 @@ fn nightly() -> Project {
 #[test]
 fn the_bar_has_the_pages_that_there_are() {
     let project = nightly();
-    let all = ["Verdict", "Leaderboard", "Cost", "Categories", "Items", "Pairs", "History", "Runs"];
-    let pages = ["index", "leaderboard", "cost", "categories", "items/index", "../../compare/core/index", "history", "runs"];
+    let all = ["Verdict", "Leaderboard", "Audit", "Cost", "Categories", "Items", "Pairs", "History", "Runs"];
+    let pages = ["index", "leaderboard", "audit", "cost", "categories", "items/index", "../../compare/core/index", "history", "runs"];
     for (at, page) in pages.iter().enumerate() {
         let mut expected = all.map(str::to_owned);
         expected[at].insert(0, '*');

@@ -185,7 +185,7 @@ fn state(comparison: &Comparison) -> State {
 }
 
 /// Text without markup: tags, escapes of HTML and of Markdown.
-fn bare(text: &str) -> String {
+pub fn bare(text: &str) -> String {
     let mut shown = String::new();
     let mut is_tag = false;
     for letter in text.chars() {
@@ -444,7 +444,11 @@ impl Pages {
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
         let files: Vec<(String, String)> = files.map(|file| (file.path, String::from_utf8(file.bytes).expect("pages are UTF-8"))).collect();
         // In the order of the suites.
-        let badges: Vec<String> = files.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with("badge/")).collect();
+        let badges: Vec<String> = files
+            .iter()
+            .map(|(path, _)| path.clone())
+            .filter(|path| path.starts_with("badge/") && !path.starts_with("badge/order/"))
+            .collect();
         let files: BTreeMap<String, String> = files.into_iter().collect();
         let like = |start: &str, end: &str| -> Vec<String> {
             files.keys().filter(|path| path.starts_with(start) && path.ends_with(end)).cloned().collect()

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{board, comparison, csv, items, json, judged, markdown, nights, tables};
+use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, overall as over_suites, tables};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
@@ -92,6 +92,20 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
     ]
 }
 
+/// Makes the data of the board over all suites.
+pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
+    let Some(overall) = &overview.overall else { return Vec::new() };
+    let board = Board {
+        suites: Vec::new(),
+        retracted: overview.context.retracted,
+        aliased: overview.context.aliased,
+        sorted_by: SortKey::PassRate,
+    };
+    let shown = [over_suites::table(overall)];
+    let answer = json::LeaderboardAnswer { board, overall: Some(overall.clone()) };
+    vec![json("data/overall", "leaderboard", answer), csv("data/overall", csv::tables(&shown)), markdown("data/overall", &shown)]
+}
+
 /// Makes the data of one suite: leaderboard, newest batches and runs.
 pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let charts = &suite.charts;
@@ -112,6 +126,15 @@ pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuiteP
         files.push(json(&format!("{}/index", place.data("compare")), "disagreements", disagreements));
     }
     files
+}
+
+/// Makes the data of one suite's audit: the answer of the command of that name.
+pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(audit) = &suite.audit else { return Vec::new() };
+    let shown = audits::tables(audit);
+    let stem = place.data("audit");
+    let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new() };
+    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 /// Makes the data of one suite's items by arm.

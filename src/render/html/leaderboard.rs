@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{summary, words};
+use crate::render::{audit, summary, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::arm_links::arm_rows;
@@ -18,6 +18,8 @@ struct LeaderboardPage {
     shell: Shell,
     label: Text,
     board: Grid,
+    /// How many arms could be first, and the address of the page that says why.
+    audit: Option<(Text, String)>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
     tables: Vec<Table>,
@@ -40,6 +42,10 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let page = LeaderboardPage {
         label: Text::new(&place.label),
         board: board_grid(suite, place, plan, &shell.root),
+        audit: suite
+            .audit
+            .as_ref()
+            .map(|audit| (Text::from(audit::could_be_first(audit)), format!("{}{}", shell.root, place.audit_path()))),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),

@@ -13,6 +13,7 @@ mod arm_name;
 mod arm_places;
 mod arms;
 mod assets;
+mod audit;
 mod bars;
 mod beside;
 mod board;
@@ -48,6 +49,7 @@ mod mark;
 mod matrix;
 mod method;
 mod metrics;
+mod overall;
 mod overview;
 mod pairs;
 mod panes;
@@ -107,6 +109,7 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
         part(|| arm_list::pages(overview, plan)),
         part(|| arm::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
+        part(|| overall::page(overview, plan).into_iter().chain(data::overall(overview))),
         part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
     ]
@@ -124,12 +127,14 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         part(move || any_pair::files(context, plan, suite, place)),
         part(move || {
             let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
-            pages.into_iter().chain(pairs::page(context, plan, suite, place))
+            let more = [pairs::page, audit::page].map(|page| page(context, plan, suite, place));
+            pages.into_iter().chain(more.into_iter().flatten())
         }),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
         part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
+        part(move || data::audit(suite, place)),
         part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];
     parts.extend(suite.pairs.iter().map(|pair| {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, verdicts, words};
+use crate::render::{format, overall, verdicts, words};
 use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
@@ -40,6 +40,8 @@ struct OverviewPage {
     has_suites: bool,
     /// All suites in their own order, in sentences. Empty for many suites: their own pages have the sentences.
     sentences: Vec<Sentence>,
+    /// The answer over all suites, which has a page of its own.
+    overall: Option<Text>,
 }
 
 struct Count {
@@ -114,6 +116,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         has_trend: rows_compared.iter().filter(|row| row.trend.is_some()).count() * TREND_SHARE >= rows_compared.len().max(1),
         sentences: if is_dense { Vec::new() } else { places().map(|(suite, place)| sentence(suite, place)).collect() },
         has_suites: !overview.suites.is_empty(),
+        overall: overview.overall.as_ref().and_then(overall::headline).map(Text::from),
         rows: rows_compared,
         alone: rows(alone),
     };

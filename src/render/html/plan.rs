@@ -158,6 +158,10 @@ impl SuitePlace {
         format!("suites/{}/leaderboard.html", self.segment)
     }
 
+    pub fn audit_path(&self) -> String {
+        format!("suites/{}/audit.html", self.segment)
+    }
+
     pub fn cost_path(&self) -> String {
         format!("suites/{}/cost.html", self.segment)
     }

@@ -4,8 +4,8 @@ use askama::Template;
 use serde::Serialize;
 
 use crate::domain::Published;
-use crate::render::{format, json, words};
-use crate::views::{Arm, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series, SuiteBoard};
+use crate::render::{audit, format, json, words};
+use crate::views::{Arm, Audit, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series, SuiteBoard};
 
 use super::SiteFile;
 use super::plan::{Plan, SuitePlace};
@@ -30,6 +30,9 @@ struct Standing<'a> {
     /// Absolute if the site's own address is known.
     page: String,
     badge: String,
+    /// Address of the badge that says how many arms could be first. Absent without an audit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_badge: Option<String>,
     /// `leader`, `not_enough_evidence` or `nothing_to_compare`.
     verdict: &'static str,
     /// The arm that wins against all others.
@@ -105,11 +108,19 @@ pub fn published_files(overview: &Published<Overview>, plan: &Plan, news: &Publi
     let text = json::document("site", boards);
     let mut files = vec![SiteFile { path: "leaderboard.json".to_owned(), bytes: text.into_bytes() }, feed(overview, plan, news)];
     files.extend(suites().map(|(suite, place)| SiteFile::page(badge_path(place), &badge(&place.label, &suite.board))));
+    let of_order = |(suite, place): (&OverviewSuite, &SuitePlace)| {
+        Some(SiteFile::page(order_badge_path(place), &order_badge(&place.label, suite.audit.as_ref()?)))
+    };
+    files.extend(suites().filter_map(of_order));
     files
 }
 
 fn badge_path(place: &SuitePlace) -> String {
     format!("badge/{}.svg", place.segment)
+}
+
+fn order_badge_path(place: &SuitePlace) -> String {
+    format!("badge/order/{}.svg", place.segment)
 }
 
 fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(String) -> String) -> Standing<'a> {
@@ -121,6 +132,7 @@ fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(
         suite_version: board.suite_version.as_deref(),
         page: address(place.path()),
         badge: address(badge_path(place)),
+        order_badge: suite.audit.as_ref().map(|_| address(order_badge_path(place))),
         verdict: match (evidence, leader) {
             (_, Some(_)) => "leader",
             (Some(_), None) => "not_enough_evidence",
@@ -164,9 +176,20 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
         (None, evidence) if evidence.is_some() || board.entries.len() > 1 => ("open", "not enough evidence".to_owned()),
         (None, _) => ("open", "nothing to compare".to_owned()),
     };
+    drawn(label, said, class, if class == "leads" { "the leader is " } else { "" })
+}
+
+/// Says how many arms could be first; green if it is one.
+fn order_badge(label: &str, found: &Audit) -> Badge {
+    let is_settled = found.established.as_ref().is_some_and(|order| order.could_be_first == 1);
+    drawn(label, audit::could_be_first(found), if is_settled { "leads" } else { "open" }, "")
+}
+
+/// Draws a label and what is said of it. `before` introduces it for screen readers.
+fn drawn(label: &str, said: String, class: &'static str, before: &str) -> Badge {
     let label = Text::from(short(label));
     let said = Text::from(said);
-    let about = Text::from(format!("{label}: {}{said}", if class == "leads" { "the leader is " } else { "" }));
+    let about = Text::from(format!("{label}: {before}{said}"));
     let (left, right) = (width(&label.to_string()) + 2.0 * MARGIN, width(&said.to_string()) + 2.0 * MARGIN);
     let pixels = |number: f64| format!("{number:.1}");
     Badge {

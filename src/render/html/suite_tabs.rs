@@ -11,6 +11,7 @@ use super::state::sign;
 pub(super) enum Tab {
     Verdict,
     Leaderboard,
+    Audit,
     Cost,
     Categories,
     Items,
@@ -21,9 +22,10 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Verdict,
         Self::Leaderboard,
+        Self::Audit,
         Self::Cost,
         Self::Categories,
         Self::Items,
@@ -37,6 +39,7 @@ impl Tab {
         match self {
             Self::Verdict => "Verdict",
             Self::Leaderboard => "Leaderboard",
+            Self::Audit => "Audit",
             Self::Cost => "Cost",
             Self::Categories => "Categories",
             Self::Items => "Items",
@@ -51,6 +54,7 @@ impl Tab {
         match self {
             Self::Verdict => place.path(),
             Self::Leaderboard => place.leaderboard_path(),
+            Self::Audit => place.audit_path(),
             Self::Cost => place.cost_path(),
             Self::Categories => place.categories_path(),
             Self::Items => place.items_path(),
@@ -66,6 +70,7 @@ impl Tab {
         let charts = &suite.charts;
         match self {
             Self::Verdict | Self::Leaderboard | Self::Runs => true,
+            Self::Audit => suite.audit.is_some(),
             Self::Cost => {
                 let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread

@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit};
 use crate::views::{
-    Adjustment, Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison,
-    ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta,
-    DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
-    Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
-    ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing,
-    ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
-    Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide,
-    SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold,
-    TranscriptPart, UnlikePairs, Verdict, items_of,
+    Adjustment, Apart, Arm, ArmHistory, ArmSpread, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm,
+    Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict,
+    Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
+    EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders,
+    ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind,
+    Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto,
+    ParetoPoint, RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems,
+    Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary,
+    Threshold, TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -340,6 +340,18 @@ fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLi
     }
 }
 
+fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
+    AuditedBoard {
+        name: name.to_owned(),
+        systems: arms.iter().map(system_name).collect(),
+        items: (0..12).map(|item| format!("{hostile}{item}")).collect(),
+        scores: (0..arms.len()).map(|arm| (0..12).map(|item| Some(f64::from(u8::from(item > arm)))).collect()).collect(),
+        clusters: None,
+        provenance: facts_of_scores(arms.len() as u64),
+        sha256: None,
+    }
+}
+
 fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> OverviewSuite {
     let entries: Vec<Entry> = (0..).zip(arms).map(|(index, arm)| entry(arm.clone(), 260_u64.saturating_sub(11 * index), 500)).collect();
     let pairs: Vec<Comparison> = crate::views::comparison_pairs(arms.len())
@@ -417,6 +429,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         noise: None,
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
+        audit: (arms.len() <= 20).then(|| audited(&audited_board(name, arms, hostile)).ok()).flatten(),
         pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
@@ -591,6 +604,15 @@ fn history(suite: &str, arms: &[Arm]) -> History {
     History { suite: suite.to_owned(), arms: arms.iter().map(of).collect(), duels: vec![duel], undated: 1, alpha: 0.05 }
 }
 
+/// A board over suites of arms that have pages.
+fn over_suites(arms: &[Arm]) -> Overall {
+    let mut overall = overall_of_table(&audited_board("all", arms, HOSTILE[0]), &BTreeMap::new());
+    for (entry, arm) in overall.entries.iter_mut().zip(arms) {
+        entry.arm = arm.clone();
+    }
+    overall
+}
+
 fn made_up() -> Overview {
     let models = ["small", "middle", "large", "largest-2026"];
     let all: Vec<Arm> =
@@ -620,6 +642,7 @@ fn made_up() -> Overview {
             suite(HOSTILE[7], None, &hostile[..2], HOSTILE[2]),
             suite(&long, None, &[arm(&long, "m"), arm("con", "")], &long),
         ],
+        overall: Some(over_suites(&hostile)),
     }
 }
 
