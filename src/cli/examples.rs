@@ -4,7 +4,7 @@
 type Example = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const EXAMPLES: [(&str, [Example; 2]); 22] = [
+const EXAMPLES: [(&str, [Example; 2]); 23] = [
     ("init", [
         ("evalreport init my-evals", "a project that works at once, in a new folder"),
         ("evalreport init nightly && cd nightly && evalreport list", "the same, and a look at it"),
@@ -44,6 +44,10 @@ const EXAMPLES: [(&str, [Example; 2]); 22] = [
     ("audit", [
         ("evalreport audit hello", "how much of a suite's order is established"),
         ("evalreport audit --matrix board.csv --format json", "a published board of systems by items"),
+    ]),
+    ("fit", [
+        ("evalreport fit preferences votes.csv", "a board of votes on pairs of models"),
+        ("evalreport fit horizons runs.jsonl", "time horizons of METR's runs, without importing them"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

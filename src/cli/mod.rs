@@ -17,6 +17,7 @@ mod examples;
 pub mod exit_code;
 mod export;
 mod failure;
+mod fit;
 mod foreign;
 mod gate;
 mod help;
@@ -138,6 +139,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
         Command::Audit(audit) => audit::run(&settings, &audit),
+        Command::Fit(fit) => fit::run(&settings, &fit),
         Command::Judge(judge) => judge::run(&settings, &judge),
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),

@@ -44,6 +44,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::Compare(_)
         | Command::Leaderboard(_)
         | Command::Audit(_)
+        | Command::Fit(_)
         | Command::Judge(_)
         | Command::History(_)
         | Command::Sql(_)

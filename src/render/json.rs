@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
-    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, Comparison, DecideReport, GateReport, History, Horizons, ImportAnswer, JudgeReport, Overall,
+    PlanReport, Preferences, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -30,6 +30,18 @@ pub struct AuditAnswer {
     /// Boards without an order to audit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<UnauditedBoard>,
+}
+
+/// Answer of `fit preferences`.
+#[derive(Serialize, JsonSchema)]
+pub struct PreferencesAnswer {
+    pub boards: Vec<Preferences>,
+}
+
+/// Answer of `fit horizons`.
+#[derive(Serialize, JsonSchema)]
+pub struct HorizonsAnswer {
+    pub suites: Vec<Horizons>,
 }
 
 /// Answer of `compare`.
@@ -175,6 +187,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("agreement", schema::<AgreementAnswer>()),
         ("audit", schema::<AuditAnswer>()),
         ("compare", schema::<CompareAnswer>()),
+        ("fit-horizons", schema::<HorizonsAnswer>()),
+        ("fit-preferences", schema::<PreferencesAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),
         ("gate-plan", schema::<GatePlanAnswer>()),

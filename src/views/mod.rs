@@ -21,6 +21,7 @@ mod gate_items;
 mod gate_plan;
 mod gate_rules;
 mod history;
+mod horizons;
 mod imported;
 mod items;
 mod judged;
@@ -28,6 +29,7 @@ mod leaderboard;
 mod model_names;
 mod news;
 mod pair_table;
+mod preferences;
 mod reasons;
 mod run;
 mod run_turn;
@@ -65,6 +67,7 @@ pub use gate_rules::{Ask, GateRule};
 pub use history::{
     ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
+pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
 };
@@ -76,6 +79,7 @@ pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
+pub use preferences::{Bound, Points, Preferences, PreferredArm, StyleEffect, VoteUnit, VoteUnits, VotesOnPairs, preferences};
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
@@ -101,4 +105,4 @@ pub use crate::inference::{
     Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread,
     StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{GateOdds, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary, Ties};
