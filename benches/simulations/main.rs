@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories` and `-- rank-sets` print only
-//! those tables.
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions`, `-- histories`, `-- rank-sets`,
+//! `-- preferences` and `-- horizons` print only those tables.
 //!
 //! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
@@ -16,8 +16,10 @@ mod false_winners;
 mod families;
 mod gates;
 mod histories;
+mod horizons;
 mod planned;
 mod power;
+mod preferences;
 mod rank_sets;
 mod replication;
 mod rule;
@@ -43,6 +45,14 @@ fn main() {
         rank_sets::coverage().print();
         return;
     }
+    if arguments.iter().any(|argument| argument == "preferences") {
+        preferences::coverage().print();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "horizons") {
+        horizons::coverage().print();
+        return;
+    }
     println!("## Coverage of intervals that promise 95 %\n");
     coverage::one_share().print();
     coverage::two_shares().print();
@@ -55,6 +65,8 @@ fn main() {
     coverage::bootstrap().print();
     coverage::every_night().print();
     rank_sets::coverage().print();
+    preferences::coverage().print();
+    horizons::coverage().print();
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

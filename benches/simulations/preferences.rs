@@ -23,7 +23,7 @@ const CASES: [(&str, Case); 9] = {
     let case = Case { arms: 6, votes: 600, voters: 60, prompts: 60, spread: 0.0, taste: 0.0, luck: 0.0, ties: 0.0 };
     [
         ("independent votes, unequal arms", Case { spread: 1.0, ..case }),
-        ("few of them", Case { votes: 100, spread: 0.7, ..case }),
+        ("100 of them", Case { votes: 100, spread: 0.7, ..case }),
         ("30 arms", Case { arms: 30, votes: 6_000, spread: 1.0, ..case }),
         ("equal arms, 30% ties", Case { ties: 0.3, ..case }),
         ("voters with tastes", Case { taste: 1.0, ties: 0.2, ..case }),

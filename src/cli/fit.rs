@@ -7,6 +7,7 @@ use crate::domain::{Problems, visible};
 use crate::import::{ForeignVotes, VoteColumn, VoteLayout, read_votes};
 use crate::render::json::{HorizonsAnswer, PreferencesAnswer};
 use crate::render::{horizons, preferences};
+use crate::stats::Undefined;
 use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
 use super::arguments::{Fit, Horizons, Model, Preferences, TiesAre};
@@ -31,12 +32,17 @@ fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure>
     for path in &arguments.files {
         let votes = votes_of(path, read_votes(path, &layout).map_err(|problems| Failure::from(Problems(problems)))?);
         let board = views::preferences(&votes, ties).map_err(|reason| {
-            let failure = Failure::new(format!("{}: no strengths: {reason}", visible(&path.display().to_string())));
-            failure.with_hint(if layout.styles.is_empty() {
-                "strengths need two arms that each won or tied a vote against the other, directly or through others"
+            let file = visible(&path.display().to_string());
+            if reason == Undefined::TooFew {
+                Failure::new(format!("{file}: no two arms have a finite strength"))
+                    .with_hint("two arms need a vote that each won or tied against the other, directly or through others")
             } else {
-                "a style must not explain each vote, nor another style; try without --style"
-            })
+                Failure::new(format!("{file}: no strengths: {reason}")).with_hint(if layout.styles.is_empty() {
+                    "with --ties davidson some votes must not be ties"
+                } else {
+                    "a style must vary, and must not predict each vote or another style; try without --style"
+                })
+            }
         })?;
         boards.push(board);
     }

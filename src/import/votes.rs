@@ -45,7 +45,7 @@ pub enum VoteColumn {
 impl VoteColumn {
     pub const ALL: [Self; 5] = [Self::First, Self::Second, Self::Winner, Self::Voter, Self::Prompt];
 
-    /// Returns the names by which the column is known, the first found one counts.
+    /// Returns the names by which the column is known. Of several, the first counts.
     fn names(self) -> &'static [&'static str] {
         match self {
             Self::First => &["model_a", "arm_a", "system_a", "left", "first", "model_1", "a"],
@@ -146,7 +146,7 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
 /// The columns to look for, and which cells they are.
 struct Wanted {
     names: Vec<String>,
-    /// By meaning: places in the row, the first found one counts.
+    /// By meaning: places in the row, of which the first with a text counts.
     places: BTreeMap<VoteColumn, Vec<usize>>,
     /// By style: pairs of places.
     styles: Vec<Vec<[usize; 2]>>,

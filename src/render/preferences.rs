@@ -27,8 +27,8 @@ fn places(board: &Preferences) -> Table {
     table.column(Column::number("Won %").over("ties half").keys(["win_rate"]), each(&rate));
     let strength = |place: &PreferredArm| match place.points {
         Some(points) => {
-            let ends = points.low.zip(points.high).map(|(low, high)| [format::signed(low, 0), format::signed(high, 0)]);
-            let mut cell = Cell::shown(format::signed(points.value, 0)).data([points.value.into(), points.low.into(), points.high.into()]);
+            let ends = points.low.zip(points.high).map(|(low, high)| [whole(low), whole(high)]);
+            let mut cell = Cell::shown(whole(points.value)).data([points.value.into(), points.low.into(), points.high.into()]);
             cell.ends = ends;
             cell
         }
@@ -53,6 +53,11 @@ fn places(board: &Preferences) -> Table {
     table.column(Column::data(["bound"]), each(&|place| Cell::figures([Datum::name(place.bound)])));
     table.notes = notes(board);
     table
+}
+
+/// Formats points with their sign, except for zero.
+fn whole(points: f64) -> String {
+    if points.abs() < 0.5 { "0".to_owned() } else { format::signed(points, 0) }
 }
 
 fn bound(bound: Bound) -> &'static str {
@@ -84,14 +89,19 @@ fn notes(board: &Preferences) -> Vec<String> {
     let named = |wanted: Bound| -> Vec<String> {
         board.places.iter().filter(|place| place.bound == wanted).map(|place| place.arm.clone()).collect()
     };
-    for (of, reason) in [
-        (Bound::NoUpper, "no arm of the others won or tied a vote against"),
-        (Bound::NoLower, "no vote was won or tied against the others by"),
-        (Bound::Unconnected, "no chain of votes both ways or one way connects with the others"),
+    for (of, one, many) in [
+        (
+            Bound::NoUpper,
+            "no other won or tied against it, directly or through others",
+            "no other won or tied against them, directly or through others",
+        ),
+        (Bound::NoLower, "it won and tied no vote against the others", "they won and tied no vote against the others"),
+        (Bound::Unconnected, "no chain of votes connects it with the others", "no chain of votes connects them with the others"),
     ] {
         let arms = named(of);
         if !arms.is_empty() {
-            notes.push(format!("No finite strength: {reason} {}. Votes on them are not in the fit.", words::first_three(&arms)));
+            let reason = if arms.len() == 1 { one } else { many };
+            notes.push(format!("No finite strength for {}: {reason}. More votes settle it.", words::first_three(&arms)));
         }
     }
     if board.fitted_votes < board.votes {
@@ -135,7 +145,7 @@ fn units(board: &Preferences) -> String {
 }
 
 fn styles(board: &Preferences) -> Table {
-    let mut table = Table::of("styles").titled(format!("{}: what style sways", board.votes_of));
+    let mut table = Table::of("styles").titled(format!("{}: effect of style on votes", board.votes_of));
     let each = |cell: &dyn Fn(&StyleEffect) -> Cell| board.styles.iter().map(cell).collect::<Vec<Cell>>();
     table.column(Column::words("Style").keys(["style"]), each(&|style| Cell::words(style.style.as_str())));
     let odds = |style: &StyleEffect| {
@@ -151,8 +161,8 @@ fn styles(board: &Preferences) -> Table {
     table.column(Column::number("Odds of a vote").over("times, 95%").keys(["odds", "low", "high"]), each(&odds));
     table.column(Column::number("Unit").keys(["unit"]), each(&|style| Cell::number(format::plain(style.unit), style.unit)));
     table.notes.push(
-        "Strengths above are those at equal style. A style is (a − b) / (a + b); one unit, its root mean square, more of it multiplies the \
-         odds of a vote."
+        "The strengths above are those at equal style. A style is (a − b) / (a + b), and its unit the root mean square. An answer with one unit \
+         more has so many times the odds of a vote."
             .to_owned(),
     );
     table

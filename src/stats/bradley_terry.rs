@@ -350,9 +350,11 @@ impl Model {
         let size = self.parameters();
         let mut values = vec![0.0; size];
         let mut likelihood = self.likelihood(rows, &values);
-        for _ in 0..STEPS {
+        for round in 0..STEPS {
             let (gradient, information) = self.derivatives(rows, &values);
-            let step = Cholesky::new(&information, size)?.solve(&gradient);
+            // At the start, only covariates that explain each other leave no information; later it fades because log odds grow without end.
+            let factor = Cholesky::new(&information, size).map_err(|why| if round == 0 { why } else { Undefined::NotFinite })?;
+            let step = factor.solve(&gradient);
             let largest = step.iter().fold(0.0_f64, |largest, change| largest.max(change.abs()));
             let mut share = 1.0;
             let next = loop {
@@ -510,4 +512,99 @@ fn sandwich(inverse: &[Vec<f64>], meat: &[f64], size: usize) -> Vec<f64> {
     let half: Vec<Vec<f64>> =
         inverse.iter().map(|row| (0..size).map(|column| dot(row, &meat[column * size..][..size])).collect()).collect();
     half.iter().flat_map(|row| inverse.iter().map(|column| dot(row, column)).collect::<Vec<f64>>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn votes(counts: &[(usize, usize, usize, usize)]) -> Vec<Vote> {
+        let of = |(first, second, won, tied): &(usize, usize, usize, usize)| {
+            let vote = |voted| Vote { first: *first, second: *second, voted };
+            std::iter::repeat_n(vote(Voted::First), *won).chain(std::iter::repeat_n(vote(Voted::Tie), *tied)).collect::<Vec<_>>()
+        };
+        counts.iter().flat_map(of).collect()
+    }
+
+    fn usual<'a>() -> Fitting<'a> {
+        Fitting { ties: Ties::HalfWins, covariates: &[], units: &[], confidence: 0.95 }
+    }
+
+    fn finite(strength: Strength) -> Effect {
+        if let Strength::Finite(effect) = strength { effect } else { panic!("{strength:?} is not finite") }
+    }
+
+    #[test]
+    fn four_players() {
+        // The example of Wikipedia: A to B 2:3, A to D 1:4, B to C 5:3, C to D 1:3.
+        let counts = [(0, 1, 2, 0), (1, 0, 3, 0), (0, 3, 1, 0), (3, 0, 4, 0), (1, 2, 5, 0), (2, 1, 3, 0), (2, 3, 1, 0), (3, 2, 3, 0)];
+        let found = bradley_terry(4, &votes(&counts), &usual()).expect("strengths");
+        for (strength, wanted) in found.strengths.iter().zip([0.640, 1.043, 0.660, 2.270]) {
+            assert!((finite(*strength).value.exp() - wanted).abs() < 1e-3, "{strength:?}");
+        }
+    }
+
+    #[test]
+    fn two_arms_by_hand() {
+        // 30 to 10, and 4 ties: log odds of 32 to 12, shared by both; the sandwich is the variance of 1, ½ and 0 around the mean.
+        let found = bradley_terry(2, &votes(&[(0, 1, 30, 4), (1, 0, 10, 0)]), &usual()).expect("strengths");
+        let effect = finite(found.strengths[0]);
+        let p = 32.0 / 44.0;
+        let squares = 30.0 * (1.0_f64 - p).powi(2) + 10.0 * p * p + 4.0 * (0.5_f64 - p).powi(2);
+        let error = (squares * 44.0 / 43.0).sqrt() / (44.0 * p * (1.0 - p)) / 2.0;
+        assert!((effect.value - (p / (1.0 - p)).ln() / 2.0).abs() < 1e-12);
+        assert!((effect.standard_error.expect("an error") - error).abs() < 1e-12);
+        assert!(found.beats[0][1] && !found.beats[1][0]);
+    }
+
+    #[test]
+    fn copies_of_a_voters_votes_add_nothing() {
+        let once = votes(&[(0, 1, 9, 2), (1, 0, 6, 0), (1, 2, 7, 1), (2, 0, 5, 0), (0, 2, 4, 0)]);
+        let voters: Vec<u32> = (0..).take(once.len()).collect();
+        let twice: Vec<Vote> = once.iter().chain(&once).copied().collect();
+        let codes = [voters.iter().chain(&voters).copied().collect::<Vec<u32>>()];
+        let error = |votes: &[Vote], units: &[Vec<u32>]| {
+            let found = bradley_terry(3, votes, &Fitting { units, ..usual() }).expect("strengths");
+            finite(found.strengths[0]).standard_error.expect("an error")
+        };
+        assert!((error(&twice, &codes) - error(&once, &[])).abs() < 1e-12);
+        assert!(error(&twice, &[]) < 0.75 * error(&once, &[]));
+        // A single voter is no sample of voters.
+        assert!((error(&once, &[vec![7; once.len()]]) - error(&once, &[])).abs() < 1e-15);
+    }
+
+    #[test]
+    fn what_cannot_be_fitted() {
+        assert_eq!(bradley_terry(2, &[], &usual()), Err(Undefined::NoData));
+        assert_eq!(bradley_terry(2, &votes(&[(0, 1, 5, 0)]), &usual()), Err(Undefined::TooFew));
+        assert_eq!(bradley_terry(1, &votes(&[(0, 1, 5, 0)]), &usual()), Err(Undefined::OutOfRange));
+        let given = votes(&[(0, 1, 3, 0), (1, 0, 2, 0)]);
+        let with = |values: Vec<f64>| bradley_terry(2, &given, &Fitting { covariates: &[values], ..usual() });
+        // It predicts each vote; it is that of the arms; it is missing for a vote.
+        assert_eq!(with(vec![1.0, 2.0, 1.5, 2.0, 1.0]), Err(Undefined::NotFinite));
+        assert_eq!(with(vec![1.0, 1.0, 1.0, -1.0, -1.0]), Err(Undefined::NoVariation));
+        assert_eq!(with(vec![1.0]), Err(Undefined::Unequal));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_order_of_a_pair_does_not_matter(rows in proptest::collection::vec((0usize..4, 1usize..4, 0u8..3), 20..80)) {
+            let voted = [Voted::First, Voted::Second, Voted::Tie];
+            let turned = [Voted::Second, Voted::First, Voted::Tie];
+            let vote = |(first, by, how): &(usize, usize, u8)| Vote { first: *first, second: (first + by) % 4, voted: voted[usize::from(*how)] };
+            let other = |(first, by, how): &(usize, usize, u8)| Vote { first: (first + by) % 4, second: *first, voted: turned[usize::from(*how)] };
+            let (one, other): (Vec<Vote>, Vec<Vote>) = rows.iter().map(|row| (vote(row), other(row))).unzip();
+            for ties in [Ties::HalfWins, Ties::Davidson] {
+                let fit = |votes: &[Vote]| bradley_terry(4, votes, &Fitting { ties, ..usual() });
+                let (Ok(one), Ok(other)) = (fit(&one), fit(&other)) else { continue };
+                for (one, other) in one.strengths.iter().zip(&other.strengths) {
+                    if let (Strength::Finite(one), Strength::Finite(other)) = (one, other) {
+                        proptest::prop_assert!((one.value - other.value).abs() < 1e-8);
+                    } else {
+                        proptest::prop_assert_eq!(one, other);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -180,3 +180,62 @@ pub fn horizon_intervals(
 
 /// Fewer families than this have no interval: resamples of them are too alike.
 pub const FEWEST_FAMILIES: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempts(rows: &[(u32, u32, f64, f64)]) -> Vec<TimedAttempt> {
+        rows.iter()
+            .map(|(task, family, minutes, score)| TimedAttempt { task: *task, family: *family, minutes: *minutes, score: *score })
+            .collect()
+    }
+
+    #[test]
+    fn weights_of_tasks_and_families() {
+        // One family with two tasks, of which one was tried twice, and a task alone.
+        let found = task_weights(&attempts(&[(0, 0, 1.0, 0.0), (0, 0, 1.0, 1.0), (1, 0, 1.0, 1.0), (2, 1, 1.0, 1.0)]));
+        let (root, whole) = (0.5_f64.sqrt(), 2.0 * 0.5_f64.sqrt() + 1.0);
+        for (got, wanted) in found.iter().zip([root / 2.0, root / 2.0, root, 1.0]) {
+            assert!((got - wanted / whole).abs() < 1e-15, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_curve_through_two_lengths() {
+        // Rates of 3/4 at 2 minutes and of 1/4 at 8 without a penalty: odds of 3 and of 1/3, so a half at 4.
+        let rows: Vec<_> = [(2.0, 0.75), (8.0, 0.25)].into_iter().map(|(minutes, score)| (0, 0, minutes, score)).collect();
+        let curve = success_curve(&attempts(&rows), &[1.0, 1.0], 0.0).expect("a curve");
+        assert!((curve.slope + 3.0_f64.ln()).abs() < 1e-9 && (curve.horizon(0.5).expect("it falls") - 4.0).abs() < 1e-9);
+        assert!((curve.horizon(0.75).expect("it falls") - 2.0).abs() < 1e-9 && (curve.score(8.0) - 0.25).abs() < 1e-9);
+        let rising = success_curve(&attempts(&[(0, 0, 2.0, 0.2), (1, 0, 8.0, 0.9)]), &[1.0, 1.0], 0.1).expect("a curve");
+        assert!(rising.slope > 0.0 && rising.horizon(0.5).is_none());
+    }
+
+    #[test]
+    fn what_has_no_curve() {
+        let of = |score: f64, minutes: f64| success_curve(&attempts(&[(0, 0, minutes, score), (1, 0, 4.0, score)]), &[1.0, 1.0], 0.1);
+        assert_eq!(of(0.0, 2.0), Err(Undefined::NoVariation));
+        assert_eq!(of(1.0, 2.0), Err(Undefined::NoVariation));
+        assert_eq!(of(0.5, 0.0), Err(Undefined::NotPositive));
+        assert_eq!(of(1.5, 2.0), Err(Undefined::OutOfRange));
+        assert_eq!(success_curve(&[], &[], 0.1), Err(Undefined::NoData));
+        // One length: the penalty keeps the slope at 0.
+        assert!(of(0.5, 4.0).is_ok_and(|curve| curve.slope.abs() < 1e-12 && curve.horizon(0.5).is_none()));
+        assert_eq!(success_curve(&attempts(&[(0, 0, 4.0, 0.5)]), &[1.0], 0.0), Err(Undefined::NoVariation));
+    }
+
+    #[test]
+    fn intervals_need_families() {
+        let rows: Vec<_> = (0..40_u32).map(|at| (at, at % 5, f64::from(1 << (at % 8)), f64::from(u8::from(at % 8 < 3 + at % 3)))).collect();
+        let few = attempts(&rows);
+        let interval = |attempts: &[TimedAttempt]| {
+            horizon_intervals(attempts, &task_weights(attempts), HORIZON_PENALTY, &[0.5], 0.95, 500, Seed(1)).remove(0)
+        };
+        assert_eq!(interval(&few), Err(Undefined::TooFew));
+        let alone: Vec<TimedAttempt> = few.iter().map(|attempt| TimedAttempt { family: attempt.task, ..*attempt }).collect();
+        let half = success_curve(&alone, &task_weights(&alone), HORIZON_PENALTY).expect("a curve").horizon(0.5).expect("it falls");
+        let found = interval(&alone).expect("an interval");
+        assert!(found.low < half && half < found.high && found.high < 3.0 * half, "{found:?} {half}");
+    }
+}

@@ -22,6 +22,8 @@ fn committed_schemas_are_up_to_date() {
             "agreement",
             "audit",
             "compare",
+            "fit-horizons",
+            "fit-preferences",
             "gate",
             "gate-decide",
             "gate-plan",

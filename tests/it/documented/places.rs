@@ -88,6 +88,8 @@ impl Place {
                 let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
                 self.project.file("my-evals/answers.csv", table);
             }
+            // Votes on pairs of models.
+            "votes" => self.copy("tests/fixtures/votes/votes.csv", "votes.csv"),
             "nights" => {
                 self.begin();
                 for _ in 0..4 {
