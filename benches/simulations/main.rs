@@ -5,7 +5,7 @@
 //! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item and
 //! passed, as `-- foreseen` does with made pairs. The name of a part, such as `-- decisions`, prints only its tables.
 //!
-//! All of it takes four and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
+//! All of it takes nine and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
@@ -18,10 +18,12 @@ mod families;
 mod foreseen;
 mod gates;
 mod histories;
+mod horizons;
 mod judges;
 mod noise;
 mod planned;
 mod power;
+mod preferences;
 mod rank_sets;
 mod replication;
 mod rule;
@@ -30,13 +32,15 @@ mod suites;
 mod world;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, fn() -> Vec<Table>); 8] = [
+const PARTS: [(&str, fn() -> Vec<Table>); 10] = [
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
+    ("horizons", || vec![horizons::coverage()]),
     ("histories", || histories::tables().into()),
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
+    ("preferences", || vec![preferences::coverage()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
     ("suites", || vec![suites::as_sample(), suites::within()]),
 ];
@@ -57,11 +61,6 @@ fn main() {
         tables().iter().for_each(Table::print);
         return;
     }
-    if arguments.iter().any(|argument| argument == "suites") {
-        suites::as_sample().print();
-        suites::within().print();
-        return;
-    }
     println!("## Coverage of intervals that promise 95 %\n");
     coverage::one_share().print();
     coverage::two_shares().print();
@@ -80,6 +79,8 @@ fn main() {
     }
     suites::as_sample().print();
     suites::within().print();
+    preferences::coverage().print();
+    horizons::coverage().print();
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

@@ -104,6 +104,8 @@ pub(super) enum Command {
     Audit(Audit),
     /// Say where the noise of a suite's runs comes from
     Noise(Noise),
+    /// Fit a model: strengths from votes on pairs, or time horizons
+    Fit(Fit),
     /// Show trends, change points and flaky items by day
     History(History),
     /// Fail CI if new runs regress against a baseline
@@ -159,6 +161,7 @@ impl Command {
             Self::Leaderboard(_) => "leaderboard",
             Self::Audit(_) => "audit",
             Self::Noise(_) => "noise",
+            Self::Fit(_) => "fit",
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
@@ -621,6 +624,51 @@ pub(super) struct Noise {
     pub suites: Vec<String>,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Fit {
+    #[command(subcommand)]
+    pub model: Model,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Model {
+    /// Strengths of arms from votes on pairs of them (Bradley and Terry), with ranks that hold
+    Preferences(Preferences),
+    /// How long tasks take people that an arm does half of the time, and 8 of 10 times
+    Horizons(Horizons),
+}
+
+#[derive(Args)]
+pub(super) struct Preferences {
+    /// Tables of votes with the columns model_a, model_b and winner: model_a, model_b or tie
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Another name of a column, for example winner=better; first, second, winner, voter or prompt; repeatable
+    #[arg(long, value_name = "COLUMN=NAME")]
+    pub column: Vec<String>,
+    /// Compare at equal style: two columns of amounts, for example `words` for words_a and words_b, or 'n_*_words'; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub style: Vec<String>,
+    /// Take a tie as half a win for each arm, or as an outcome of its own
+    #[arg(long, value_enum, default_value_t = TiesAre::HalfWins)]
+    pub ties: TiesAre,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TiesAre {
+    HalfWins,
+    Davidson,
+}
+
+#[derive(Args)]
+pub(super) struct Horizons {
+    /// Suites, or paths such as ./runs.jsonl to other tools' results [default: all suites with human times]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -4,7 +4,7 @@
 type Example = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const EXAMPLES: [(&str, [Example; 2]); 23] = [
+const EXAMPLES: [(&str, [Example; 2]); 24] = [
     ("init", [
         ("evalreport init my-evals", "a project that works at once, in a new folder"),
         ("evalreport init nightly && cd nightly && evalreport list", "the same, and a look at it"),
@@ -48,6 +48,10 @@ const EXAMPLES: [(&str, [Example; 2]); 23] = [
     ("noise", [
         ("evalreport noise hello", "the sources of a suite's noise, and items that do not help"),
         ("evalreport noise --format json", "all suites, for a program"),
+    ]),
+    ("fit", [
+        ("evalreport fit preferences votes.csv", "a board of votes on pairs of models"),
+        ("evalreport fit horizons runs.jsonl", "time horizons of METR's runs, without importing them"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

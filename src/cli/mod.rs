@@ -18,6 +18,7 @@ mod examples;
 pub mod exit_code;
 mod export;
 mod failure;
+mod fit;
 mod foreign;
 mod gate;
 mod help;
@@ -142,6 +143,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
         Command::Audit(audit) => audit::run(&settings, &audit),
         Command::Noise(noise) => noise::run(&settings, &noise),
+        Command::Fit(fit) => fit::run(&settings, &fit),
         Command::Judge(judge) => judge::run(&settings, &judge),
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),

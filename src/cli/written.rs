@@ -45,6 +45,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::Leaderboard(_)
         | Command::Audit(_)
         | Command::Noise(_)
+        | Command::Fit(_)
         | Command::Judge(_)
         | Command::History(_)
         | Command::Sql(_)

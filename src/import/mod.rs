@@ -60,6 +60,7 @@ mod texts;
 mod titles;
 mod tree;
 mod versions;
+mod votes;
 mod workbook;
 mod yaml_rows;
 
@@ -84,3 +85,4 @@ pub use standing::Standing;
 pub use stored::StoredRuns;
 pub use table::import_table;
 pub use versions::{reading, versions};
+pub use votes::{ForeignVotes, VoteColumn, VoteLayout, read_votes};

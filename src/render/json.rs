@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, ImportAnswer,
-    JudgeReport, LabelReport, NextReport, NoiseLedger, Overall, PlanReport, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
-    UnauditedBoard, VersionChange,
+    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, Horizons,
+    ImportAnswer, JudgeReport, LabelReport, NextReport, NoiseLedger, Overall, PlanReport, Preferences, ProbeReport, RunLine, Runnable,
+    ShownRun, SuiteLine, UnauditedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -34,6 +34,18 @@ pub struct AuditAnswer {
     /// Of `--claims`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimsAudit>,
+}
+
+/// Answer of `fit preferences`.
+#[derive(Serialize, JsonSchema)]
+pub struct PreferencesAnswer {
+    pub boards: Vec<Preferences>,
+}
+
+/// Answer of `fit horizons`.
+#[derive(Serialize, JsonSchema)]
+pub struct HorizonsAnswer {
+    pub suites: Vec<Horizons>,
 }
 
 /// Answer of `compare`.
@@ -206,6 +218,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("agreement", schema::<AgreementAnswer>()),
         ("audit", schema::<AuditAnswer>()),
         ("compare", schema::<CompareAnswer>()),
+        ("fit-horizons", schema::<HorizonsAnswer>()),
+        ("fit-preferences", schema::<PreferencesAnswer>()),
         ("foreseen", schema::<ForeseenAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),

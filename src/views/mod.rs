@@ -22,6 +22,7 @@ mod gate_items;
 mod gate_plan;
 mod gate_rules;
 mod history;
+mod horizons;
 mod imported;
 mod items;
 mod judged;
@@ -32,6 +33,7 @@ mod news;
 mod noise;
 mod overall;
 mod pair_table;
+mod preferences;
 mod question_groups;
 mod reasons;
 mod run;
@@ -71,6 +73,7 @@ pub use gate_rules::{Ask, GateRule};
 pub use history::{
     ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
+pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
 };
@@ -88,6 +91,7 @@ pub use overall::{
     overall, overall_of_table,
 };
 pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
+pub use preferences::{Bound, Points, Preferences, PreferredArm, StyleEffect, VoteUnit, VoteUnits, VotesOnPairs, preferences};
 pub use question_groups::question_groups;
 pub use reasons::{Ending, Reason, reasons};
 pub use run::{
@@ -116,4 +120,4 @@ pub use crate::inference::{
     Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart,
     audit_claims, batch_of, facts_of_scores, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary};
+pub use crate::stats::{Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary, Ties};

@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "init",
     "run",
     "eval",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 23] = [
     "leaderboard",
     "audit",
     "noise",
+    "fit",
     "history",
     "gate",
     "judge",
@@ -102,6 +103,7 @@ fn project_of_examples() -> Project {
     assert_eq!(project.run(["export", "bundle", "main.bundle"]).code, 0);
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
     project.file("board.csv", "name,a,b,c\nnova,0.5,0.25,1\nlyra,0.5,0.75,0\n");
+    project.fixture("votes/votes.csv", "votes.csv").fixture("import/metr/runs.jsonl", "runs.jsonl");
     project.file("outcomes.jsonl", "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n");
     project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
     project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);

@@ -29,6 +29,7 @@ mod eval;
 mod evidence;
 mod export;
 mod firefox;
+mod fit;
 mod foreign;
 mod from_ralph;
 mod gate;

@@ -5,6 +5,7 @@
 
 mod inference;
 mod input;
+mod models;
 mod planning;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,11 @@ enum Outcome {
 /// Runs one case.
 fn run(case: &Value) -> Outcome {
     let (method, input) = (case["method"].as_str().unwrap_or_default(), Input(&case["input"]));
-    let Some(got) = inference::compute(method, &input).or_else(|| planning::compute(method, &input)) else { return Outcome::NotBuilt };
+    let Some(got) =
+        inference::compute(method, &input).or_else(|| planning::compute(method, &input)).or_else(|| models::compute(method, &input))
+    else {
+        return Outcome::NotBuilt;
+    };
     let tolerance = |key: &str| case["tolerance"][key].as_f64().unwrap_or(0.0);
     match differs(&got, &case["expected"], tolerance("abs"), tolerance("rel")) {
         None => Outcome::Passed,

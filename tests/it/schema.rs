@@ -23,6 +23,8 @@ fn committed_schemas_are_up_to_date() {
             "agreement",
             "audit",
             "compare",
+            "fit-horizons",
+            "fit-preferences",
             "foreseen",
             "gate",
             "gate-decide",

@@ -164,7 +164,10 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
             if words.len() > 1
                 && let Some(second) = look.summary.columns.iter().find(|column| parts(column) == opposite)
             {
-                let text = format!("each row compares `{}` with `{}`, and is no outcome of one answer", first.name, second.name);
+                let text = format!(
+                    "each row compares `{}` with `{}`, and is no outcome of one answer; `evalreport fit preferences` makes a board of votes",
+                    first.name, second.name
+                );
                 return Err(Question::new(text, "--passed COLUMN (or --score COLUMN)"));
             }
         }

@@ -133,7 +133,7 @@ pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     let Some(audit) = &suite.audit else { return Vec::new() };
     let shown = audits::tables(audit);
     let stem = place.data("audit");
-    let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new() };
+    let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new(), claims: None };
     vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 

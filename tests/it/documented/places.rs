@@ -96,6 +96,8 @@ impl Place {
                     self.copy(&format!("tests/fixtures/claims/{name}"), name);
                 }
             }
+            // Votes on pairs of models.
+            "votes" => self.copy("tests/fixtures/votes/votes.csv", "votes.csv"),
             "nights" => {
                 self.begin();
                 for _ in 0..4 {

@@ -1,0 +1,94 @@
+//! `fit`: models of votes, and of success over the length of tasks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::domain::{Problems, visible};
+use crate::import::{ForeignVotes, VoteColumn, VoteLayout, read_votes};
+use crate::render::json::{HorizonsAnswer, PreferencesAnswer};
+use crate::render::{horizons, preferences};
+use crate::stats::Undefined;
+use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
+
+use super::arguments::{Fit, Horizons, Model, Preferences, TiesAre};
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, foreign, output, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &Fit) -> Result<u8, Failure> {
+    match &arguments.model {
+        Model::Preferences(arguments) => of_votes(settings, arguments),
+        Model::Horizons(arguments) => of_lengths(settings, arguments),
+    }
+}
+
+fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure> {
+    let layout = VoteLayout { columns: columns(&arguments.column)?, styles: arguments.style.clone() };
+    let ties = match arguments.ties {
+        TiesAre::HalfWins => Ties::HalfWins,
+        TiesAre::Davidson => Ties::Davidson,
+    };
+    let mut boards = Vec::new();
+    for path in &arguments.files {
+        let votes = votes_of(path, read_votes(path, &layout).map_err(|problems| Failure::from(Problems(problems)))?);
+        let board = views::preferences(&votes, ties).map_err(|reason| {
+            let file = visible(&path.display().to_string());
+            if reason == Undefined::TooFew {
+                Failure::new(format!("{file}: no two arms have a finite strength"))
+                    .with_hint("two arms need a vote that each won or tied against the other, directly or through others")
+            } else {
+                Failure::new(format!("{file}: no strengths: {reason}")).with_hint(if layout.styles.is_empty() {
+                    "with --ties davidson some votes must not be ties"
+                } else {
+                    "a style must vary, and must not predict each vote or another style; try without --style"
+                })
+            }
+        })?;
+        boards.push(board);
+    }
+    let tables: Vec<_> = boards.iter().flat_map(preferences::tables).collect();
+    output::answer_by_first_table(settings, "fit-preferences", tables, || PreferencesAnswer { boards })?;
+    Ok(exit_code::DONE)
+}
+
+fn columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, Failure> {
+    let mut columns = BTreeMap::new();
+    for pair in given {
+        let found = pair.split_once('=').and_then(|(word, name)| {
+            let column = VoteColumn::ALL.into_iter().find(|column| column.word() == word)?;
+            Some((column, name.to_owned()))
+        });
+        let Some((column, name)) = found else {
+            let words = VoteColumn::ALL.map(VoteColumn::word).join(", ");
+            return Err(Failure::new(format!("--column `{}` names no column of votes", visible(pair)))
+                .with_hint(format!("write --column winner=NAME; the columns are {words}")));
+        };
+        columns.insert(column, name);
+    }
+    Ok(columns)
+}
+
+fn votes_of(path: &Path, found: ForeignVotes) -> VotesOnPairs {
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let ForeignVotes { sha256, arms, votes, voters, prompts, styles, unvoted, on_itself } = found;
+    VotesOnPairs { name, sha256, arms, votes, voters, prompts, styles, unvoted, on_itself }
+}
+
+fn of_lengths(settings: &Settings, arguments: &Horizons) -> Result<u8, Failure> {
+    let mut filter = arguments.selection.filter()?;
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+    let settings = &foreign::with_paths(settings, &paths)?;
+    filter.suites.extend(suites);
+    let mut warehouse = settings.open()?;
+    let filter = selection::with_model_names(&warehouse, filter);
+    selection::check(&warehouse, &filter)?;
+    let suites = views::horizons(&warehouse, &filter).map_err(|error| Failure::new(format!("outcomes cannot be read: {error}")))?;
+    settings.keep(&mut warehouse)?;
+    if suites.is_empty() {
+        return Err(Failure::new("no selected outcome has a human time")
+            .with_hint(format!("a time horizon needs the score `{HUMAN_MINUTES}` of outcomes; METR's runs have it")));
+    }
+    let tables: Vec<_> = suites.iter().map(horizons::table).collect();
+    output::answer(settings, "fit-horizons", &tables, || HorizonsAnswer { suites })?;
+    Ok(exit_code::DONE)
+}

@@ -1,0 +1,128 @@
+//! Models that are fitted: votes on pairs against another implementation, and time horizons.
+
+use serde_json::{Value, json};
+
+use crate::schema::validate;
+use crate::support::{Project, lines};
+
+fn fit(project: &Project, arguments: &[&str]) -> Value {
+    let model = arguments[0];
+    let answer = project.run(["fit"].iter().chain(arguments).copied().chain(["--format", "json"])).json();
+    validate(&format!("fit-{model}"), &answer).unwrap_or_else(|error| panic!("{error}"));
+    answer
+}
+
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect())
+}
+
+/// Holds the scores of a board's arms against others.
+fn close(board: &Value, field: &str, wanted: &[(String, f64)], tolerance: f64) {
+    let places = board["places"].as_array().expect("places");
+    assert_eq!(places.len(), wanted.len());
+    for (arm, wanted) in wanted {
+        let place = places.iter().find(|place| place["arm"] == arm.as_str()).unwrap_or_else(|| panic!("no {arm}"));
+        let got = place[field].as_f64().expect("a number");
+        assert!((got - wanted).abs() <= tolerance, "{arm}: {field} {got} and not {wanted}");
+    }
+}
+
+#[test]
+fn strengths_are_those_of_another_implementation() {
+    let golden: Vec<(String, f64)> = rows(include_str!("../fixtures/votes/llmfao-golden.csv"))
+        .map(|row| (row[0].to_owned(), row[1].parse().expect("a score")))
+        .collect();
+    assert_eq!(golden.len(), 59);
+    let mut votes = "left,right,winner\n".to_owned();
+    for row in rows(include_str!("../fixtures/votes/llmfao-pairs.csv")) {
+        let count = |at: usize| row[at].parse::<usize>().expect("a count");
+        for (at, word) in [(2, "left"), (3, "right"), (4, "tie")] {
+            votes.push_str(&format!("{},{},{word}\n", golden[count(0)].0, golden[count(1)].0).repeat(count(at)));
+        }
+    }
+    let project = Project::new();
+    project.file("votes.csv", votes).fixture("votes/simple.csv", "simple.csv");
+    let answer = fit(&project, &["preferences", "votes.csv", "simple.csv"]);
+    assert_eq!((&answer["boards"][0]["votes"], &answer["boards"][0]["ties"]), (&json!(8931), &json!(3471)));
+    close(&answer["boards"][0], "share", &golden, 4e-12);
+    let of = |pick: fn(&(&str, f64, f64)) -> f64| SIMPLE.iter().map(|row| (row.0.to_owned(), pick(row))).collect::<Vec<_>>();
+    close(&answer["boards"][1], "share", &of(|row| row.1), 1e-12);
+    close(&answer["boards"][1], "elo", &of(|row| row.2), 1e-9);
+}
+
+/// Arms of `simple.csv` with evalica's scores and ratings.
+const SIMPLE: [(&str, f64, f64); 5] = [
+    ("4", 0.34947527489923, 1004.0562423948679),
+    ("3", 0.33688868041573855, 1003.8861974411536),
+    ("2", 0.13168568070110523, 999.9773072285024),
+    ("1", 0.1311506914535368, 999.9771705955386),
+    ("0", 0.050799672530389396, 992.1030823399375),
+];
+
+#[test]
+fn a_board_of_votes_in_words() {
+    let project = Project::new();
+    project.fixture("votes/votes.csv", "votes.csv");
+    insta::assert_snapshot!(project.run(["fit", "preferences", "votes.csv", "--style", "words"]).snapshot());
+    insta::assert_snapshot!(project.run(["fit", "preferences", "votes.csv", "--format", "csv", "--ties", "davidson"]).snapshot());
+    insta::assert_snapshot!(project.run(["import", "votes.csv"]).snapshot());
+}
+
+#[test]
+fn tables_without_a_board() {
+    let project = Project::new();
+    project.file("words.csv", "model_a,model_b,winner\nx,y,purple\nx,,tie\n");
+    project.file("columns.csv", "model,passed\nx,yes\n");
+    project.file("apart.csv", "model_a,model_b,winner\nx,y,model_a\nx,z,model_a\n");
+    for arguments in [&["words.csv"][..], &["columns.csv"], &["apart.csv"], &["apart.csv", "--column", "colour=red"], &["none.csv"]] {
+        let output = project.run(["fit", "preferences"].iter().chain(arguments).copied());
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        insta::assert_snapshot!(output.snapshot());
+    }
+}
+
+/// Writes attempts of a test vector as METR does.
+fn runs(vector: &Value, agent: &str) -> String {
+    let of = |key: &str, at: usize| vector["input"][key][at].clone();
+    let attempts = vector["input"]["task"].as_array().expect("tasks").len();
+    lines((0..attempts).map(|at| {
+        let (task, family) = (of("task", at), of("family", at));
+        json!({
+            "task_id": format!("f{family}/t{task}"), "task_family": format!("f{family}"), "alias": agent, "model": agent,
+            "score_binarized": of("score", at), "human_minutes": of("minutes", at), "run_id": format!("{agent} {at}"),
+        })
+        .to_string()
+    }))
+}
+
+#[test]
+fn horizons_are_those_of_scikit_learn() {
+    let vectors: Value = serde_json::from_str(include_str!("../fixtures/vectors/models.json")).expect("JSON");
+    let is_wanted = |case: &&Value| case["method"] == "horizon" && case["input"]["weighted"] == true && case["input"]["penalty"] == 0.1;
+    let whole = |case: &&Value| {
+        let scores = case["input"]["score"].as_array().expect("scores");
+        scores.iter().all(|score| score == 0.0 || score == 1.0)
+    };
+    let all = vectors["cases"].as_array().expect("cases");
+    let vector = all.iter().filter(is_wanted).find(whole).expect("a case");
+    let never = all.iter().filter(is_wanted).filter(whole).find(|case| case["expected"]["slope"].is_null()).expect("a case");
+    let project = Project::new();
+    project.file("runs.jsonl", runs(vector, "Big 1") + &runs(never, "Small 1"));
+    let answer = fit(&project, &["horizons", "runs.jsonl"]);
+    let [big, small] = [0, 1].map(|at: usize| &answer["suites"][0]["arms"][at]);
+    for (got, wanted) in [
+        (&big["curve"]["intercept"], "intercept"),
+        (&big["curve"]["slope"], "slope"),
+        (&big["half"]["minutes"], "p50"),
+        (&big["most"]["minutes"], "p80"),
+    ] {
+        let (got, wanted) = (got.as_f64().expect("a number"), vector["expected"][wanted].as_f64().expect("a number"));
+        assert!((got / wanted - 1.0).abs() < 1e-6, "{got} and not {wanted}");
+    }
+    let interval = [&big["half"]["low"], &big["half"]["minutes"], &big["half"]["high"]].map(|end| end.as_f64().expect("a number"));
+    assert!(interval.is_sorted() && interval[0] < interval[2], "{interval:?}");
+    assert_eq!((&small["arm"]["approach"], &small["half"], &small["curve"]), (&json!("Small 1"), &Value::Null, &Value::Null));
+    insta::assert_snapshot!(project.run(["fit", "horizons", "runs.jsonl"]).snapshot());
+    project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\n");
+    assert!(project.run(["fit", "horizons", "answers.csv"]).refusal().contains("no selected outcome has a human time"));
+}
