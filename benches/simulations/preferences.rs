@@ -44,24 +44,26 @@ fn made(world: &mut World, case: Case) -> Made {
     let of = |world: &mut World, count: usize, spread: f64| (0..count).map(|_| spread * world.normal()).collect::<Vec<f64>>();
     let mut strengths = of(world, case.arms, case.spread);
     let mean = strengths.iter().sum::<f64>() / case.arms as f64;
-    strengths.iter_mut().for_each(|strength| *strength -= mean);
+    for strength in &mut strengths {
+        *strength -= mean;
+    }
     let tastes: Vec<Vec<f64>> = (0..case.voters).map(|_| of(world, case.arms, case.taste)).collect();
     let lucks: Vec<Vec<f64>> = (0..case.prompts).map(|_| of(world, case.arms, case.luck)).collect();
     let (mut votes, mut units) = (Vec::new(), [Vec::new(), Vec::new()]);
     for _ in 0..case.votes {
         let first = world.below(case.arms);
         let second = (first + 1 + world.below(case.arms - 1)) % case.arms;
-        let (voter, prompt) = (world.below(case.voters), world.below(case.prompts));
-        let of = |arm: usize| strengths[arm] + tastes[voter][arm] + lucks[prompt][arm];
-        let voted = if world.happens(case.ties) {
+        let (person, prompt) = (world.below(case.voters), world.below(case.prompts));
+        let of = |arm: usize| strengths[arm] + tastes[person][arm] + lucks[prompt][arm];
+        let result = if world.happens(case.ties) {
             Voted::Tie
         } else if world.happens(1.0 / (1.0 + (of(second) - of(first)).exp())) {
             Voted::First
         } else {
             Voted::Second
         };
-        votes.push(Vote { first, second, voted });
-        for (codes, code) in units.iter_mut().zip([voter, prompt]) {
+        votes.push(Vote { first, second, voted: result });
+        for (codes, code) in units.iter_mut().zip([person, prompt]) {
             codes.push(u32::try_from(code).expect("few units"));
         }
     }

@@ -219,7 +219,9 @@ impl Places {
             }
             let found = Self { reached: reach(&won, arm), reaching: reach(&lost, arm) };
             let group: Vec<usize> = (0..arms).filter(|other| found.is_fitted(*other)).collect();
-            group.iter().for_each(|arm| is_placed[*arm] = true);
+            for arm in &group {
+                is_placed[*arm] = true;
+            }
             let size = (group.len(), group.iter().map(|arm| counts[*arm]).sum());
             if best.as_ref().is_none_or(|(largest, _)| size > *largest) {
                 best = Some((size, found));
@@ -329,7 +331,7 @@ impl Model {
         };
         Slopes {
             log_likelihood: own - largest - whole.ln(),
-            odds: (won - first + second) / 2.0,
+            odds: 0.5 * (won - first + second),
             ties: is_tie - tied,
             odds_odds: (first + second - (first - second).powi(2)) / 4.0,
             odds_ties: -(first - second) * tied / 2.0,

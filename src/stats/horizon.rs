@@ -164,7 +164,9 @@ pub fn horizon_intervals(
         }
         let replicates = Replicates::draw(families.len(), draws, seed, |drawn| {
             let mut times = vec![0.0; families.len()];
-            drawn.iter().for_each(|family| times[*family as usize] += 1.0);
+            for family in drawn {
+                times[*family as usize] += 1.0;
+            }
             let places = families.iter().zip(&times).filter(|(_, times)| **times > 0.0);
             let (attempts, weights): (Vec<TimedAttempt>, Vec<f64>) =
                 places.flat_map(|(places, times)| places.iter().map(move |place| (attempts[*place], weights[*place] * times))).unzip();

@@ -134,12 +134,12 @@ pub struct StyleEffect {
 const CONFIDENCE: f64 = 0.95;
 
 /// Fits strengths to votes. Undefined if no two arms have a finite strength, or if styles explain each vote or each other.
-pub fn preferences(given: &VotesOnPairs, ties: Ties) -> Result<Preferences, Undefined> {
+pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Undefined> {
     let styles: Vec<(f64, Vec<f64>)> = given.styles.iter().map(|(_, values)| in_units(values)).collect();
     let covariates: Vec<Vec<f64>> = styles.iter().map(|(_, values)| values.clone()).collect();
     let kinds = [(VoteUnit::Voter, &given.voters), (VoteUnit::Prompt, &given.prompts)];
     let (known, units): (Vec<VoteUnit>, Vec<Vec<u32>>) = kinds.into_iter().filter_map(|(kind, codes)| Some((kind, codes.clone()?))).unzip();
-    let fitting = Fitting { ties, covariates: &covariates, units: &units, confidence: CONFIDENCE };
+    let fitting = Fitting { ties: rule, covariates: &covariates, units: &units, confidence: CONFIDENCE };
     let found = bradley_terry(given.arms.len(), &given.votes, &fitting)?;
     let whole: f64 = found.strengths.iter().filter_map(finite).map(|effect| effect.value.exp()).sum();
     let ratings = elo(given.arms.len(), &given.votes);
@@ -193,7 +193,7 @@ pub fn preferences(given: &VotesOnPairs, ties: Ties) -> Result<Preferences, Unde
         sha256: given.sha256.clone(),
         votes: given.votes.len() as u64,
         ties: given.votes.iter().filter(|vote| vote.voted == Voted::Tie).count() as u64,
-        ties_are: ties,
+        ties_are: rule,
         unvoted: given.unvoted,
         on_itself: given.on_itself,
         fitted_votes: found.votes,

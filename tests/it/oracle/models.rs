@@ -20,8 +20,11 @@ fn of_wins(wins: &[Vec<f64>]) -> Value {
     for (first, row) in wins.iter().enumerate() {
         for (second, won) in row.iter().enumerate() {
             // A tie is half a win for each of the two.
-            let whole = (0..).take_while(|count| f64::from(*count) + 1.0 <= *won).count();
-            votes.extend(std::iter::repeat_n(Vote { first, second, voted: Voted::First }, whole));
+            let mut left = *won;
+            while left >= 1.0 {
+                votes.push(Vote { first, second, voted: Voted::First });
+                left -= 1.0;
+            }
             if first < second && won.fract() > 0.0 {
                 votes.push(Vote { first, second, voted: Voted::Tie });
             }
@@ -46,13 +49,17 @@ fn effect(strength: &Strength) -> Option<Effect> {
 fn of_votes(input: &Input) -> Value {
     let whole =
         |key: &str| input.values(key).into_iter().map(|value| value.to_string().parse::<usize>().expect("a place")).collect::<Vec<_>>();
-    let voted = input.0["voted"].as_str().expect("a letter for each vote").chars().map(|letter| match letter {
+    let results = input.0["voted"].as_str().expect("a letter for each vote").chars().map(|letter| match letter {
         'f' => Voted::First,
         's' => Voted::Second,
         _ => Voted::Tie,
     });
-    let votes: Vec<Vote> =
-        whole("first").into_iter().zip(whole("second")).zip(voted).map(|((first, second), voted)| Vote { first, second, voted }).collect();
+    let votes: Vec<Vote> = whole("first")
+        .into_iter()
+        .zip(whole("second"))
+        .zip(results)
+        .map(|((first, second), voted)| Vote { first, second, voted })
+        .collect();
     let style = input.rows("style");
     let covariates: Vec<Vec<f64>> = (0..style[0].len()).map(|at| style.iter().map(|row| row[at]).collect()).collect();
     let units: Vec<Vec<u32>> = input.list("units").iter().map(|kind| input.codes(kind.as_str().expect("a name"))).collect();
