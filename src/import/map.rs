@@ -306,7 +306,7 @@ mod tests {
                 "m.yaml:5:3: unknown key `run.aproach` [did you mean `approach`?]",
                 "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source`, `regex`, `sum`, `difference` and `ratio`; constant and column are there",
                 "m.yaml:7:28: `run.index.base` must not be negative, but is `-1`",
-                "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, not `fail` [did you mean `failed`?]",
+                "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, partial, not `fail` [did you mean `failed`?]",
                 "m.yaml:9:10: `total` is given without `passed` or `failed`",
                 "m.yaml:11:6: `scores.x.direction` is missing",
                 "m.yaml:11:23: `scores.x.unit` must be one of `percent`, `fraction`, `points`, `seconds`, `tokens`, `usd`, `count`, `number`, not `kilo`",
