@@ -870,7 +870,7 @@ fn the_site_has_the_board_over_suites() {
     let data: Value = serde_json::from_str(&project.read("site/data/overall.json")).expect("JSON");
     assert_eq!(data["overall"], overall_of(&project, &[]));
     assert!(project.read("site/overall.html").contains("one · m1 wins over 2 suites"));
-    assert!(project.read("site/index.html").contains("<a href=\"overall.html\">Board over all suites</a>"));
+    assert!(project.read("site/index.html").contains("<a href=\"overall.html\">Board over suites</a>"));
     // One suite has no board over suites.
     let alone = Project::new();
     solved(&alone, "first", 10, &[("one", 0..9), ("two", 0..2)]);

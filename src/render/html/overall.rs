@@ -29,7 +29,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> Option<SiteFile> {
     let overall = overview.overall.as_ref()?;
     let context = &overview.context;
     let said = headline(overall)?;
-    let title = format!("Over all suites · {}", context.title);
+    let title = format!("Board over suites · {}", context.title);
     let shell = Shell::new(context, &plan.assets, PATH, Here::Below, title, format!("{said}.")).downloads("data/overall").foot(context);
     let board = table(overall);
     let mut grid = Grid::of_seen(&board.seen_as(Seen::Pages), "overall", "Arms by their mean over suites");
