@@ -1,4 +1,10 @@
 //! How many planted errors an audit of published figures finds, and how many of its accusations are true.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::struct_excessive_bools,
+    reason = "small counts, and switches of made tables"
+)]
 
 use evalreport::domain::{ClaimedRow, ClaimedTable};
 use evalreport::inference::{ClaimFinding, ClaimKind, audit_claims};
@@ -289,7 +295,7 @@ fn board(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
         let other = rows[(bad + 1) % systems].clone();
         again[1..].clone_from_slice(&other[1..]);
         if again[place] == rows[bad][place] {
-            again[place] = rows[(bad + 2) % systems][place].clone();
+            again[place].clone_from(&rows[(bad + 2) % systems][place]);
         }
         rows.push(again);
         wrong.push(rows.len() as u64);
@@ -377,7 +383,8 @@ fn outcomes(draw: &mut Draw, is_wrong: bool) -> Made {
     let mut again = rows[bad].clone();
     let outcome = again.len() - 1;
     if is_wrong {
-        again[outcome] = if again[outcome] == yes { no } else { yes }.to_owned();
+        let other = if again[outcome] == yes { no } else { yes };
+        other.clone_into(&mut again[outcome]);
         wrong = vec![bad as u64 + 1, rows.len() as u64 + 1];
     }
     // A row may be there twice, as long as it says the same.

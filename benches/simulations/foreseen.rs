@@ -101,7 +101,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
     (0..count)
         .map(|_| {
             let ease = 1.5 * world.normal();
-            let passed = (0..EARLIER).filter(|_| passes(ease, world)).count();
+            let easy = (0..EARLIER).filter(|_| passes(ease, world)).count();
             let better = match kind {
                 Kind::Shift(by) => by,
                 Kind::ByDifficulty => ease.signum(),
@@ -113,11 +113,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
                     }
                 }
             };
-            Question {
-                group: group(passed, EARLIER),
-                first: passes(ease + better / 2.0, world),
-                second: passes(ease - better / 2.0, world),
-            }
+            Question { group: group(easy, EARLIER), first: passes(ease + better / 2.0, world), second: passes(ease - better / 2.0, world) }
         })
         .collect()
 }
@@ -178,8 +174,7 @@ pub fn replayed(path: &Path) -> Table {
         let mut found: Vec<Asked> = Vec::new();
         for systems in suites.values() {
             let is_everywhere = |item: &&&str| systems.values().all(|outcomes| outcomes.contains_key(**item));
-            let items: Vec<&str> =
-                systems.values().next().into_iter().flat_map(BTreeMap::keys).filter(|item| is_everywhere(&item)).copied().collect();
+            let items: Vec<&str> = systems.values().next().into_iter().flat_map(BTreeMap::keys).filter(is_everywhere).copied().collect();
             let rule = Foresight::new(items.len() as u64, ALPHA);
             let names: Vec<&str> = systems.keys().copied().collect();
             for (place, first) in names.iter().enumerate() {

@@ -31,8 +31,10 @@ mod runs_vary;
 mod suites;
 mod world;
 
+type Part = fn() -> Vec<Table>;
+
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, fn() -> Vec<Table>); 10] = [
+const PARTS: [(&str, Part); 10] = [
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
@@ -56,7 +58,7 @@ fn main() {
         foreseen::replayed(std::path::Path::new(path)).print();
         return;
     }
-    let named = |(name, _): &&(&str, fn() -> Vec<Table>)| arguments.iter().any(|argument| argument == name);
+    let named = |(name, _): &&(&str, Part)| arguments.iter().any(|argument| argument == name);
     if let Some((_, tables)) = PARTS.iter().find(named) {
         tables().iter().for_each(Table::print);
         return;

@@ -123,6 +123,7 @@ pub fn components() -> Table {
 }
 
 /// Whether runs under two conditions are told apart, by the ledger's test.
+#[expect(clippy::unnecessary_wraps, reason = "an answer of a world")]
 fn is_flagged(planted: Planted, world: &mut World, ahead: f64, tests: f64) -> Option<bool> {
     let half = planted.runs / 2;
     let (values, clusters) = planted.values(world, half, ahead);

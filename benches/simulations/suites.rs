@@ -36,6 +36,7 @@ fn board(world: &mut World, kind: Kind, (systems, suites): (usize, usize), step:
     let spreads: Vec<f64> = (0..systems).map(|_| if matches!(kind, Kind::Unequal) { 0.5 + 2.0 * world.uniform() } else { 1.0 }).collect();
     let own = |system: usize| step * system as f64 / systems as f64;
     let mut rows = vec![vec![0.0; suites]; systems];
+    #[expect(clippy::needless_range_loop, reason = "rows are by system")]
     for suite in 0..suites {
         let ease = world.normal();
         for system in 0..systems {

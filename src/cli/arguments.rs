@@ -452,6 +452,7 @@ pub(super) struct Judge {
     pub dry_run: bool,
     /// Compare the judge with people: by their imported labels, or by a CSV file with run, item, label and, for several people, rater
     #[arg(long, value_name = "LABELS", num_args = 0..=1, conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    #[expect(clippy::option_option, reason = "an option whose value may be omitted")]
     pub agreement: Option<Option<PathBuf>>,
     /// List about N items to label next, drawn where labels narrow the intervals of judged figures most [default: 50]
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50", value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with_all = ["retry", "dry_run", "probe", "agreement", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]

@@ -266,7 +266,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         over.store(true, Ordering::SeqCst);
         let records = committed(&carried.batch, &store)?;
         let Executed { taken, stopped, refusal, .. } = executed;
-        return Ok(Carried { records, taken, stopped, refusal, chosen, ..carried });
+        return Ok(Carried { records, stopped, refusal, taken, chosen, ..carried });
     }
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],

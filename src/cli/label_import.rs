@@ -60,7 +60,10 @@ pub(super) fn run(settings: &Settings, arguments: &Import, path: &Path) -> Resul
     Ok(exit_code::DONE)
 }
 
-fn by_run<'a>(warehouse: &Warehouse, path: &Path, labels: &'a [Label]) -> (Vec<(Arc<Run>, Vec<&'a Label>)>, Vec<Problem>) {
+/// Runs with their labels.
+type Labelled<'a> = Vec<(Arc<Run>, Vec<&'a Label>)>;
+
+fn by_run<'a>(warehouse: &Warehouse, path: &Path, labels: &'a [Label]) -> (Labelled<'a>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut by_run = BTreeMap::<RunId, (Arc<Run>, Vec<&Label>)>::new();
     for label in labels {
@@ -153,7 +156,7 @@ fn store(
         let store = settings.store();
         let revision = store.judgements(&run.id, rater)?.next.max(all.values().map(|outcome| outcome.revision + 1).max().unwrap_or(1));
         let lines: Vec<(ItemOutcome, ItemDetails)> = all.values().map(|outcome| (outcome.clone(), ItemDetails::default())).collect();
-        let score = ScoreRecord {
+        let share = ScoreRecord {
             metric: rater.to_owned(),
             value: None,
             unit: Unit::Count,

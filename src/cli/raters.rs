@@ -115,8 +115,8 @@ pub(super) fn against_labels(settings: &Settings, warehouse: &Warehouse, runs: &
         let row = warehouse.runs().iter().find(|row| row.run.id == outcome.run);
         let known = row.and_then(|row| standing_score(&row.run.scores, &outcome.evaluator)).and_then(|score| score.evaluator.clone());
         let name = known.filter(|_| !is_human).unwrap_or_else(|| outcome.evaluator.clone());
-        let rater = raters.entry((is_human, name.clone())).or_insert_with(|| Rater { name, labels: BTreeMap::new() });
-        rater.labels.insert(rated(outcome), outcome.status == ItemStatus::Pass);
+        let person = raters.entry((is_human, name.clone())).or_insert_with(|| Rater { name, labels: BTreeMap::new() });
+        person.labels.insert(rated(outcome), outcome.status == ItemStatus::Pass);
         if let Some(category) = outcome.category_in(details) {
             categories.insert(rated(outcome), category.to_owned());
         }

@@ -70,6 +70,7 @@ impl RecordedFact {
 }
 
 /// Counts by fact the runs that record it.
+#[expect(clippy::needless_pass_by_value, reason = "iterators are passed by value")]
 pub fn recorded_facts<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Vec<RecordedFact> {
     let of = runs.clone().count() as u64;
     let count = |fact: Fact| runs.clone().filter(|run| fact.is_recorded(run)).count() as u64;

@@ -8,7 +8,7 @@ use super::{format, words};
 
 /// Lays out the verdict, the arm ahead first.
 pub fn table(found: &ForeseenVerdict) -> Table {
-    let mut table = Table::new(&format!("{}: foreseen verdict", found.suite));
+    let mut table = Table::new(format!("{}: foreseen verdict", found.suite));
     for (label, key) in [("Approach", "approach"), ("Model", "model")] {
         table.head(Column::words(label).keys([key]));
     }

@@ -437,21 +437,21 @@ pub fn verification(counts: &BTreeMap<String, u64>) -> String {
 
 /// Says who judges, and whether people's labels correct the judge.
 pub fn judged_by(judged: &JudgedBy) -> String {
-    let judges = listed(&judged.judges);
+    let names = listed(&judged.judges);
     if judged.is_corrected {
-        return format!("Judged by {judges}, corrected by people's labels of {} or more per arm.", count_of(judged.labels, "items"));
+        return format!("Judged by {names}, corrected by people's labels of {} or more per arm.", count_of(judged.labels, "items"));
     }
     if judged.has_known_errors {
-        return format!("Judged by {judges}, corrected by the stated error rates; right only if the judge errs alike about all arms.");
+        return format!("Judged by {names}, corrected by the stated error rates; right only if the judge errs alike about all arms.");
     }
     let next = "`evalreport judge --next 50` chooses items to label.";
     match judged.labels {
         _ if judged.is_over_runs => {
-            format!("Judged by {judges}; not calibrated against people: labels of items do not correct figures over runs.")
+            format!("Judged by {names}; not calibrated against people: labels of items do not correct figures over runs.")
         }
-        0 => format!("Judged by {judges}; not calibrated against people. {next}"),
+        0 => format!("Judged by {names}; not calibrated against people. {next}"),
         labels => {
-            format!("Judged by {judges}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}")
+            format!("Judged by {names}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}")
         }
     }
 }

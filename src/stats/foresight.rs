@@ -275,12 +275,12 @@ mod tests {
     fn leads_by_hand() {
         // 2 / 2^10 = 0.00195: the first straight series rarer than the nominal level, which lies below 0.005.
         let rule = Foresight::new(400, 0.05);
-        let straight = (1..).find(|pairs| rule.early[*pairs].is_some()).expect("some");
+        let straight = (1..400).find(|pairs| rule.early[*pairs].is_some()).expect("some");
         assert!((9..=11).contains(&straight), "{straight}");
         assert_eq!(rule.early[straight], Some(straight as u64));
-        assert_eq!(rule.decisive(6.0) as u64, 6, "2 / 64 = 0.031");
-        assert_eq!(rule.decisive(5.0) as u64, 7, "2 / 32 = 0.063: no lead of five pairs decides");
-        assert_eq!(rule.decisive(20.0) as u64, 10, "15 to 5: 0.041");
+        assert!((rule.decisive(6.0) - 6.0).abs() < 0.1, "2 / 64 = 0.031");
+        assert!((rule.decisive(5.0) - 7.0).abs() < 0.1, "2 / 32 = 0.063: no lead of five pairs decides");
+        assert!((rule.decisive(20.0) - 10.0).abs() < 0.1, "15 to 5: 0.041");
     }
 
     #[test]

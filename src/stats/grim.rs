@@ -139,6 +139,7 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
     }
     // Spread the rates over the column, so that the first few refuse most totals.
     let all = rates.len() as u64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
     let most_misfits = (all as f64 * MOST_MISFITS) as u64;
     let candidates = whole.min(MOST_TOTAL);
     let mut found: Vec<RecoveredTotal> = Vec::new();
@@ -163,7 +164,7 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
     found.sort_by(|left, right| left.chance.total_cmp(&right.chance));
     let best = *found.first().filter(|best| best.chance < MOST_CHANCE)?;
     // A multiple fits too, for its own reason. So may the same total with another rounding.
-    let is_rival = |other: &&RecoveredTotal| other.total % best.total != 0 && other.chance < best.chance * LEAST_ODDS;
+    let is_rival = |other: &&RecoveredTotal| !other.total.is_multiple_of(best.total) && other.chance < best.chance * LEAST_ODDS;
     found.iter().find(is_rival).is_none().then_some(best)
 }
 

@@ -120,7 +120,9 @@ mod tests {
         let mut all = Vec::new();
         for _ in 0..nights {
             all.push(values.iter().map(|value| Some(value + normal())).collect());
-            values.iter_mut().for_each(|value| *value = keep * *value + (1.0 - keep * keep).sqrt() * normal());
+            for value in &mut values {
+                *value = keep * *value + (1.0 - keep * keep).sqrt() * normal();
+            }
         }
         all
     }

@@ -111,7 +111,9 @@ pub fn noise(arm: ItemsByRuns, runs: Option<&[u32]>, clusters: Option<&[u32]>) -
     let by_item: Vec<&[(Place, f64)]> = known.chunk_by(|one, other| one.0.item == other.0.item).collect();
     let n = by_item.len() as f64;
     let mut sizes = BTreeMap::<usize, f64>::new();
-    by_item.iter().for_each(|own| *sizes.entry(own[0].0.cluster).or_default() += 1.0);
+    for own in &by_item {
+        *sizes.entry(own[0].0.cluster).or_default() += 1.0;
+    }
     let pairs = |key: &dyn Fn(&Place) -> [usize; 2]| Pairs::within(&known, key);
     let (all, of_item, of_item_and_run) = (pairs(&|_| [0; 2]), pairs(&|at| [at.item, 0]), pairs(&|at| [at.item, at.run]));
     let (of_cluster, of_cluster_and_run) = (pairs(&|at| [at.cluster, 0]), pairs(&|at| [at.cluster, at.run]));
@@ -283,7 +285,7 @@ mod tests {
             (
                 &["010", "111", "101", "111", "000", "111", "110", "110", "000", "001"],
                 &["011", "111", "111", "111", "000", "111", "111", "111", "100", "000"],
-                [0.20444444444444437, 0.048888888888888885, 0.23333333333333336, -0.028888888888888895],
+                [0.204_444_444_444_444_37, 0.048_888_888_888_888_885, 0.233_333_333_333_333_36, -0.028_888_888_888_888_895],
             ),
         ];
         for (a, b, [total, data, prediction, unbiased_data]) in cases {
@@ -297,7 +299,7 @@ mod tests {
             close((got.total - got.prediction.expect("repeats")) * n, unbiased_data + more);
             let alone = |values: &[Option<f64>]| noise(table(runs, values), None, None).expect("items").repeated.expect("repeats");
             // Twice the noise of an item within one arm is the chance that its outcome changes.
-            close((alone(&a).changes + alone(&b).changes) / 2.0, prediction);
+            close(alone(&a).changes.midpoint(alone(&b).changes), prediction);
         }
     }
 

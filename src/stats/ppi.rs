@@ -197,7 +197,7 @@ impl Judged<'_> {
         let share = |stratum: &Stratum| stratum.size / size;
         let mean = total(strata.iter().map(|stratum| share(stratum) * stratum.mean(overall)));
         let between = total(strata.iter().map(|stratum| share(stratum) * (stratum.mean(overall) - mean).powi(2))) / size;
-        Ok(Strata { strata, size, overall, mean, between, spread })
+        Ok(Strata { parts: strata, size, overall, mean, between, spread })
     }
 }
 
@@ -244,7 +244,7 @@ fn jeffreys(passed: f64, n: f64, confidence: f64) -> Result<Interval, Undefined>
 }
 
 struct Strata {
-    strata: Vec<Stratum>,
+    parts: Vec<Stratum>,
     size: f64,
     overall: f64,
     mean: f64,
@@ -257,7 +257,7 @@ impl Strata {
     fn ends(&self, confidence: f64) -> Result<[f64; 2], Undefined> {
         let z = normal_quantile(upper_level(confidence)?)?;
         let (mut below, mut above) = (z * z * self.between, z * z * self.between);
-        for stratum in &self.strata {
+        for stratum in &self.parts {
             let (share, mean) = (stratum.size / self.size, stratum.mean(self.overall));
             let ends = stratum.ends(self.spread, confidence)?;
             below += (share * (mean - ends.low)).powi(2);

@@ -80,7 +80,7 @@ fn inverted(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> 
     let spread = sum(&|value, weight| (weight * (value - mean)).powi(2));
     let c2 = critical * critical;
     let leading = 1.0 - c2 * squares;
-    if !(leading > 1e-9) {
+    if leading.is_nan() || leading <= 1e-9 {
         return None;
     }
     // (1 − c²A) e² + 2c²B e − c²C ≤ 0 for e = m − mean.

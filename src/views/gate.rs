@@ -569,9 +569,8 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
         }
         (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, None | Some(_)) => {
             let basis = match obstacle {
-                Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters) => Basis::TooFew,
+                Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Unlabelled) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
-                Some(Obstacle::Unlabelled) => Basis::TooFew,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
                 // Equal counts of one or two runs have no named obstacle, but more runs could still vary.

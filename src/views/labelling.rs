@@ -75,8 +75,8 @@ pub fn next_labels(warehouse: &Warehouse, filter: &Filter, policy: &Policy, coun
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let answers: Vec<SuiteAnswer<'_>> = groups.iter().map(|group| SuiteAnswer::of_primary(warehouse, group, policy)).collect();
     let judged = || answers.iter().filter_map(|answer| Some((answer, answer.judged_by.as_ref()?)));
-    let mut report = NextReport::default();
-    report.over_runs = judged().filter(|(_, judged)| judged.is_over_runs).map(|(answer, _)| answer.group.suite.clone()).collect();
+    let over_runs = judged().filter(|(_, judged)| judged.is_over_runs).map(|(answer, _)| answer.group.suite.clone()).collect();
+    let mut report = NextReport { over_runs, ..NextReport::default() };
     let open: Vec<_> = judged().filter(|(_, judged)| !judged.is_over_runs).collect();
     let found = wishes(&open.iter().map(|(answer, _)| *answer).collect::<Vec<_>>(), count);
     for ((answer, judged), wish) in open.into_iter().zip(found) {
@@ -89,8 +89,17 @@ pub fn next_labels(warehouse: &Warehouse, filter: &Filter, policy: &Policy, coun
                 arm: answer.group.arms[arm].arm.clone(),
             });
         }
-        let (suite, judges) = (answer.group.suite.clone(), judged.judges.clone());
-        report.boards.push(NextBoard { suite, judges, labels, labels_then, items, reach, reach_then, is_by_verdict });
+        let suite = answer.group.suite.clone();
+        report.boards.push(NextBoard {
+            suite,
+            judges: judged.judges.clone(),
+            labels,
+            labels_then,
+            items,
+            reach,
+            reach_then,
+            is_by_verdict,
+        });
     }
     report
 }

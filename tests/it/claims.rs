@@ -8,9 +8,14 @@ use crate::support::Project;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claims");
 
+/// Makes a table, with or without its error.
+type Table<'t> = &'t dyn Fn(bool) -> String;
+
 fn audit(project: &Project, files: &[&str]) -> Value {
     let mut arguments = vec!["audit", "--format", "json"];
-    files.iter().for_each(|file| arguments.extend(["--claims", file]));
+    for file in files {
+        arguments.extend(["--claims", file]);
+    }
     project.run(arguments).json()["claims"].clone()
 }
 
@@ -114,7 +119,8 @@ fn each_kind_of_error_is_found_and_the_right_table_is_not_accused() {
     };
     let outcomes = |wrong: bool| {
         let again = if wrong { "nova,t3,fail\n" } else { "nova,t3,pass\n" };
-        let all: String = (0..12).map(|item| format!("nova,t{item},{}\n", if item % 4 == 1 { "fail" } else { "pass" })).collect();
+        let all: Vec<String> = (0..12).map(|item| format!("nova,t{item},{}\n", if item % 4 == 1 { "fail" } else { "pass" })).collect();
+        let all = all.concat();
         format!("model,task,outcome\n{all}{again}")
     };
     let runs = |wrong: bool| {
@@ -141,7 +147,6 @@ fn each_kind_of_error_is_found_and_the_right_table_is_not_accused() {
             rows(|place, name, passed| format!("{name},{},{:.1},{:.1}", rate(passed), low(place, passed), share(passed) * 100.0 + 7.0));
         format!("model,score,lower,upper\n{table}")
     };
-    type Table<'t> = &'t dyn Fn(bool) -> String;
     let tables: [(&str, Table<'_>, &str); 10] = [
         ("counts.csv", &counts, "impossible_rate counts.csv:5 accuracy 66.9 -> 66.5"),
         ("errors.csv", &errors, "spread_against_rate errors.csv:4 acc_stderr 0.0459 -> 0.0306"),

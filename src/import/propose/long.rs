@@ -254,9 +254,10 @@ impl<'l> Repeats<'l> {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
                 // What is called a run shifts all of its items together, so runs are no attempts within one run.
-                match column.clarity(Role::Run) >= 2 {
-                    true => found.index = Some(column),
-                    false => found.attempt = Some(counted(column)),
+                if column.clarity(Role::Run) >= 2 {
+                    found.index = Some(column);
+                } else {
+                    found.attempt = Some(counted(column));
                 }
                 return Ok(found);
             }

@@ -96,6 +96,16 @@ impl Place {
                     self.copy(&format!("tests/fixtures/claims/{name}"), name);
                 }
             }
+            // A judge who likes the style of one arm.
+            "judged" => {
+                let line = |i: u64| {
+                    let (a, b) = (i * 7_919 % 100, i * 104_729 % 97);
+                    let [v3, v4] = [a < 62, a < 62 || b < 35].map(u8::from);
+                    format!("support,v3,nova,q{i},{v3},gpt-judge\nsupport,v4,nova,q{i},{v4},gpt-judge\n")
+                };
+                let lines: Vec<String> = (1..=600).map(line).collect();
+                self.project.file("answers.csv", format!("suite,approach,model,item,passed,judge\n{}", lines.concat()));
+            }
             // Votes on pairs of models.
             "votes" => self.copy("tests/fixtures/votes/votes.csv", "votes.csv"),
             "nights" => {
