@@ -1,5 +1,7 @@
 //! Rates and differences from a judge's verdicts and people's labels of some items, where the truth is known.
 
+#![expect(clippy::cast_sign_loss, reason = "counts of labels")]
+
 use evalreport::stats::{
     Calibration, Interval, Judged, Pairs, Spread, corrected, mean_interval, prediction_powered, rogan_gladen, tango, wilson,
 };

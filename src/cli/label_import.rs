@@ -167,7 +167,7 @@ fn store(
             evaluator: Some(rater.to_owned()),
             revision,
         };
-        store.append_judgement(&run.id, &lines, &ScoreLine::of(score))?;
+        store.append_judgement(&run.id, &lines, &ScoreLine::of(share))?;
     }
     Ok(LabelledRun { run: run.id.to_string(), rater: rater.to_owned(), labels: all.len() as u64, added, changed })
 }

@@ -382,7 +382,7 @@ mod tests {
     }
 
     fn vectors() -> Vec<Listed> {
-        let vectors: Vectors = serde_json::from_str(include_str!("../../tests/fixtures/vectors/judges.json")).expect("vectors");
+        let vectors: Vectors = serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json")).expect("vectors");
         vectors.binary.into_iter().map(Counted::listed).chain(vectors.values).collect()
     }
 

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn equals_the_formulas_in_numpy() {
-        let vectors: serde_json::Value = serde_json::from_str(include_str!("../../tests/fixtures/vectors/judges.json")).expect("vectors");
+        let vectors: serde_json::Value = serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json")).expect("vectors");
         let mut tested = 0;
         for vector in vectors["binary"].as_array().expect("a list") {
             let of = |key: &str| vector["rogan_gladen"][key].as_f64();

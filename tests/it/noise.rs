@@ -71,7 +71,7 @@ fn resources_that_change_rates_lower_the_grade() {
     let effects = ledger["conditions"].as_array().expect("two arms under two conditions");
     assert_eq!(effects.len(), 2, "{effects:?}");
     let of = |arm: &str| effects.iter().find(|effect| effect["approach"] == arm).expect("the arm has two conditions");
-    assert_eq!((of("steady")["changes_rate"].as_bool(), of("calm")["changes_rate"].as_bool()), (Some(true), Some(false)));
+    assert_eq!((of("steady")["changes_rate"].as_bool(), of("calm")["changes_rate"].as_bool()), (Some(true), Some(false)), "{effects:?}");
     near(&of("steady")["difference"], 0.15, 0.05);
     assert_eq!(of("steady")["settings"], json!([{"what": "memory", "first": "4.0 GiB", "second": "16.0 GiB"}]));
     let grade = |one: &str, other: &str| {
