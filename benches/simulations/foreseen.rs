@@ -90,7 +90,7 @@ fn group(passed: usize, of: usize) -> usize {
 enum Kind {
     /// The first arm is better by this much on the logit scale.
     Shift(f64),
-    /// The first arm is better on easy questions and worse on hard ones.
+    /// The first arm is better on cleared questions and worse on hard ones.
     ByDifficulty,
     /// Each arm is better on half of the questions, which nothing tells apart.
     ByTopic,
@@ -101,7 +101,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
     (0..count)
         .map(|_| {
             let ease = 1.5 * world.normal();
-            let easy = (0..EARLIER).filter(|_| passes(ease, world)).count();
+            let cleared = (0..EARLIER).filter(|_| passes(ease, world)).count();
             let better = match kind {
                 Kind::Shift(by) => by,
                 Kind::ByDifficulty => ease.signum(),
@@ -113,7 +113,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
                     }
                 }
             };
-            Question { group: group(easy, EARLIER), first: passes(ease + better / 2.0, world), second: passes(ease - better / 2.0, world) }
+            Question { group: group(cleared, EARLIER), first: passes(ease + better / 2.0, world), second: passes(ease - better / 2.0, world) }
         })
         .collect()
 }
