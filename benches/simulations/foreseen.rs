@@ -113,7 +113,11 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
                     }
                 }
             };
-            Question { group: group(cleared, EARLIER), first: passes(ease + better / 2.0, world), second: passes(ease - better / 2.0, world) }
+            Question {
+                group: group(cleared, EARLIER),
+                first: passes(ease + better / 2.0, world),
+                second: passes(ease - better / 2.0, world),
+            }
         })
         .collect()
 }
