@@ -83,13 +83,14 @@ impl Place {
                 self.begin();
                 self.must("evalreport run hello --approach complete,sketch --runs 3 -q");
                 self.copy("tests/fixtures/boards/proteingym_indels_zero_shot.csv", "board.csv");
-                self.copy("tests/fixtures/tau-bench/airline-gpt-4o.csv", "airline.csv");
                 self.copy("tests/fixtures/tau-bench/airline-gpt-4o.csv", "trials.csv");
                 let passes =
                     |arm: &str, every: usize| -> String { lines((0..20).map(|task| format!("{arm},t{task},{}", task % every > 0))) };
                 let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
                 self.project.file("my-evals/answers.csv", table);
             }
+            // Four trials of each task of a published run.
+            "trials" => self.copy("tests/fixtures/tau-bench/airline-gpt-4o.csv", "airline.csv"),
             // Tables of published figures.
             "claims" => {
                 for name in ["instructions.md", "deepseek-down.yml", "qwq.yml"] {
