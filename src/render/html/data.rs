@@ -134,7 +134,7 @@ pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     let shown = audits::tables(audit);
     let stem = place.data("audit");
     let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new(), claims: None };
-    vec![json(&stem, "audit", answer), csv(&stem, csv::table(&shown[0])), markdown(&stem, &shown)]
+    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 /// Makes the data of one suite's items by arm.

@@ -277,9 +277,11 @@ fn hostile_texts_are_inert_in_what_is_pasted() {
             tables += widths.len();
         } else if ending == Some("csv") {
             let kind = file.trim_start_matches("site/data/").split(['/', '.']).next().expect("a name").to_owned();
-            let fields = csv::Reader::from_reader(text.as_bytes())
+            let fields = csv::ReaderBuilder::new()
+                .flexible(true)
+                .from_reader(text.as_bytes())
                 .into_records()
-                .flat_map(|record| record.expect("as many fields as the header has").iter().map(str::to_owned).collect::<Vec<_>>());
+                .flat_map(|record| record.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>());
             for field in fields {
                 let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
                 assert!(!is_formula, "{file}: {field}");
