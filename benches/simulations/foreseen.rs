@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalreport::stats::{Foreseen, Foresight, ItemGroup, mcnemar, next_items};
+use evalreport::stats::{DIFFICULTY_GROUPS, Foreseen, Foresight, ItemGroup, block_size, difficulty_group, mcnemar, next_items};
 use rayon::prelude::*;
 
 use super::Table;
@@ -12,7 +12,7 @@ use super::world::{Share, World, nth};
 
 const WORLDS: u32 = 4_000;
 /// Earlier arms whose outcomes group the questions.
-const EARLIER: usize = 5;
+const EARLIER: u64 = 5;
 
 /// One question: its group, and whether each arm passes it.
 #[derive(Clone, Copy)]
@@ -31,9 +31,9 @@ struct Asked {
     share: f64,
 }
 
-/// Asks in blocks, as `run --until decided` does. With a block of 0, it looks after every question.
-fn ask(questions: &[Question], rule: &Foresight, block: f64, world: &mut World) -> Asked {
-    let mut waiting: Vec<Vec<&Question>> = vec![Vec::new(); 5];
+/// Asks in blocks, as `run --until decided` does, or looks after every question.
+fn ask(questions: &[Question], rule: &Foresight, looks_after_each: bool, world: &mut World) -> Asked {
+    let mut waiting: Vec<Vec<&Question>> = vec![Vec::new(); DIFFICULTY_GROUPS];
     for question in questions {
         waiting[question.group].push(question);
     }
@@ -42,16 +42,14 @@ fn ask(questions: &[Question], rule: &Foresight, block: f64, world: &mut World) 
             group.swap(place, world.below(place + 1));
         }
     }
-    let all = questions.len() as f64;
+    let items = questions.len() as u64;
     let mut groups: Vec<ItemGroup> = waiting.iter().map(|group| ItemGroup { left: group.len() as u64, ..ItemGroup::default() }).collect();
     let mut asked = 0u64;
     let foreseen = loop {
         if let Some(verdict) = rule.verdict(&groups) {
             break verdict;
         }
-        let part = |share: f64, least: f64| (all * share).floor().max(least);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-        let size = if asked == 0 { part(0.1, 20.0) } else { part(block, if block > 0.0 { 5.0 } else { 1.0 }) } as u64;
+        let size = if looks_after_each && asked > 0 { 1 } else { block_size(asked, items) };
         for (place, count) in next_items(&groups, size).into_iter().enumerate() {
             for question in (0..count).filter_map(|_| waiting[place].pop()) {
                 groups[place].left -= 1;
@@ -71,18 +69,7 @@ fn ask(questions: &[Question], rule: &Foresight, block: f64, world: &mut World) 
         (true, true) => Foreseen::FirstWins,
         (true, false) => Foreseen::SecondWins,
     };
-    Asked { foreseen, whole, share: asked as f64 / all }
-}
-
-/// Returns the group of a question that this share of the earlier arms passed.
-fn group(passed: usize, of: usize) -> usize {
-    match passed {
-        0 => 0,
-        _ if passed == of => 4,
-        _ if 3 * passed <= of => 1,
-        _ if 3 * passed < 2 * of => 2,
-        _ => 3,
-    }
+    Asked { foreseen, whole, share: asked as f64 / items as f64 }
 }
 
 /// How two arms of equal or different ability differ by question.
@@ -101,7 +88,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
     (0..count)
         .map(|_| {
             let ease = 1.5 * world.normal();
-            let cleared = (0..EARLIER).filter(|_| passes(ease, world)).count();
+            let cleared = (0..EARLIER).filter(|_| passes(ease, world)).count() as u64;
             let better = match kind {
                 Kind::Shift(by) => by,
                 Kind::ByDifficulty => ease.signum(),
@@ -114,7 +101,7 @@ fn questions(count: u64, kind: Kind, world: &mut World) -> Vec<Question> {
                 }
             };
             Question {
-                group: group(cleared, EARLIER),
+                group: difficulty_group(cleared, EARLIER),
                 first: passes(ease + better / 2.0, world),
                 second: passes(ease - better / 2.0, world),
             }
@@ -137,12 +124,12 @@ pub fn made() -> Table {
     ];
     for (label, kind) in kinds {
         for count in [60, 200, 600, 1_500] {
-            for (look, block) in [("5%", 0.05), ("each", 0.0)] {
+            for (look, looks_after_each) in [("block", false), ("each", true)] {
                 let rule = Foresight::new(count, ALPHA);
                 let pair = |number: u32| {
                     let world = &mut nth(u64::from(number));
                     let questions = questions(count, kind, world);
-                    ask(&questions, &rule, block, world)
+                    ask(&questions, &rule, looks_after_each, world)
                 };
                 let found: Vec<Asked> = (0..WORLDS).into_par_iter().map(pair).collect();
                 let share = |of: &dyn Fn(&Asked) -> bool| count_of(&found, of).with_error();
@@ -193,12 +180,12 @@ pub fn replayed(path: &Path) -> Table {
                         group: if others.is_empty() {
                             0
                         } else {
-                            group(others.iter().filter(|other| systems[**other][*item]).count(), others.len())
+                            difficulty_group(others.iter().filter(|other| systems[**other][*item]).count() as u64, others.len() as u64)
                         },
                         first: systems[*first][*item],
                         second: systems[*second][*item],
                     };
-                    found.push(ask(&items.iter().map(question).collect::<Vec<_>>(), &rule, 0.05, &mut world));
+                    found.push(ask(&items.iter().map(question).collect::<Vec<_>>(), &rule, false, &mut world));
                 }
             }
         }

@@ -3,7 +3,6 @@
 use crate::domain::Run;
 use crate::inference::{Design, Policy};
 use crate::render::foreseen;
-use crate::render::json::ForeseenAnswer;
 use crate::run::{Arm, Chosen, QuestionWork, Work};
 use crate::views::{ForeseenVerdict, question_groups};
 
@@ -50,5 +49,6 @@ fn can_choose(policy: &Policy, suite: &str, works: [&QuestionWork; 2]) -> bool {
 pub(super) fn print(settings: &Settings, runs: [&Run; 2], chosen: Chosen) -> Result<(), Failure> {
     let alpha = policy::configured(settings)?.alpha;
     let found = ForeseenVerdict::of(runs, chosen.verdict, alpha, (chosen.asked, chosen.of), [chosen.won, chosen.lost]);
-    output::answer(settings, "foreseen", &[foreseen::table(&found)], || ForeseenAnswer { foreseen: found })
+    let table = foreseen::table(&found);
+    output::answer(settings, "foreseen", &[table], || found)
 }

@@ -68,13 +68,6 @@ pub struct LeaderboardAnswer {
     pub overall: Option<Overall>,
 }
 
-/// Answer of `run --until decided` if questions were chosen.
-#[derive(Serialize, JsonSchema)]
-pub struct ForeseenAnswer {
-    #[serde(flatten)]
-    pub foreseen: ForeseenVerdict,
-}
-
 /// Answer of `noise`.
 #[derive(Serialize, JsonSchema)]
 pub struct NoiseAnswer {
@@ -220,7 +213,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("compare", schema::<CompareAnswer>()),
         ("fit-horizons", schema::<HorizonsAnswer>()),
         ("fit-preferences", schema::<PreferencesAnswer>()),
-        ("foreseen", schema::<ForeseenAnswer>()),
+        ("foreseen", schema::<ForeseenVerdict>()),
         ("gate", schema::<GateAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),
         ("gate-plan", schema::<GatePlanAnswer>()),

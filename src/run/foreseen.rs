@@ -4,18 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::domain::{ItemDetails, ItemOutcome, ItemStatus};
 use crate::results::{Batch, PlannedRun, StoreError};
-use crate::stats::{Foreseen, Foresight, ItemGroup, next_items};
+use crate::stats::{Foreseen, Foresight, ItemGroup, block_size, next_items};
 
 use super::execute::{Executed, Refusal};
 use super::questions::{Asking, Portion};
 use super::{Arm, Context, Ended, Event, QuestionWork, Work, item_seed};
-
-/// Share of the questions in the first block, which has each group's share of them, and in each further block.
-const FIRST: f64 = 0.1;
-const BLOCK: f64 = 0.05;
-/// Minimum number of questions of the first block, and of further blocks.
-const LEAST_FIRST: u64 = 20;
-const LEAST: u64 = 5;
 
 /// The state of two runs of chosen questions. The first arm is the first of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +78,8 @@ pub fn ask_until_foreseen(
             let (won, lost) = state.iter().fold((0, 0), |sum, group| (sum.0 + group.won, sum.1 + group.lost));
             break Chosen { verdict, asked, of, won, lost };
         }
-        let size = if asked == 0 { part(of, FIRST).max(LEAST_FIRST) } else { part(of, BLOCK).max(LEAST) };
         let mut block = Vec::new();
-        for (place, count) in next_items(&state, size).into_iter().enumerate() {
+        for (place, count) in next_items(&state, block_size(asked, of)).into_iter().enumerate() {
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(waiting[place].len() - taken[place]);
             block.extend_from_slice(&waiting[place][taken[place]..taken[place] + count]);
             taken[place] += count;
@@ -171,12 +163,6 @@ fn state(waiting: &[Vec<usize>], taken: &[usize], work: &QuestionWork, sides: &[
         state.push(group);
     }
     Ok(state)
-}
-
-fn part(of: u64, share: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-    let part = (of as f64 * share) as u64;
-    part
 }
 
 fn portion(chosen: &Chosen) -> String {

@@ -139,6 +139,25 @@ pub fn next_items(groups: &[ItemGroup], size: u64) -> Vec<u64> {
     next
 }
 
+/// Returns how many items to ask in the next block, after `asked` of `items`: 10% and at least 20 at first, then 5% and at least 5.
+pub fn block_size(asked: u64, items: u64) -> u64 {
+    if asked == 0 { (items / 10).max(20) } else { (items / 20).max(5) }
+}
+
+/// Number of groups by [`difficulty_group`].
+pub const DIFFICULTY_GROUPS: usize = 5;
+
+/// Returns the group of an item that `passed` of `tried` earlier runs passed: none, up to a third, less than two thirds, more, or all.
+pub fn difficulty_group(passed: u64, tried: u64) -> usize {
+    match passed {
+        0 => 0,
+        _ if passed == tried => 4,
+        _ if 3 * passed <= tried => 1,
+        _ if 3 * passed < 2 * tried => 2,
+        _ => 3,
+    }
+}
+
 /// Splits `size` items by the groups' shares, largest remainders first.
 fn shares(groups: &[ItemGroup], size: u64) -> Vec<u64> {
     let total: u64 = groups.iter().map(|group| group.left).sum();

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{Filter, ItemStatus};
-use crate::warehouse::Warehouse;
+use crate::stats::{DIFFICULTY_GROUPS, difficulty_group};
+use crate::warehouse::{RunRow, Warehouse};
 
-/// Group letters by rising share of earlier runs that passed the question: none, few, half, most, all.
-const LETTERS: [char; 5] = ['a', 'b', 'c', 'd', 'e'];
+/// Letters of the groups by rising share of earlier runs that passed the question.
+const LETTERS: [char; DIFFICULTY_GROUPS] = ['a', 'b', 'c', 'd', 'e'];
 /// The letter of questions without an earlier outcome.
 const UNKNOWN: char = 'u';
 
@@ -15,7 +16,7 @@ const UNKNOWN: char = 'u';
 /// The groups may rest on anything known before: equally good arms differ by chance within each of them.
 pub fn question_groups<'q>(warehouse: &Warehouse, suite: &str, version: Option<&str>, questions: impl Iterator<Item = &'q str>) -> String {
     let filter = Filter { suites: vec![suite.to_owned()], ..Filter::default() };
-    let counts = |row: &&crate::warehouse::RunRow| row.run.status.is_counted() && row.run.suite_version.as_deref() == version;
+    let counts = |row: &&RunRow| row.run.status.is_counted() && row.run.suite_version.as_deref() == version;
     let runs: Vec<_> = warehouse.select(&filter).filter(counts).map(|row| &row.run.id).collect();
     let matrix = warehouse.matrix(runs);
     let mut tried: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
@@ -26,13 +27,6 @@ pub fn question_groups<'q>(warehouse: &Warehouse, suite: &str, version: Option<&
             *of += 1;
         }
     }
-    let letter = |question: &str| match tried.get(question) {
-        None => UNKNOWN,
-        Some((0, _)) => LETTERS[0],
-        Some((passed, of)) if passed == of => LETTERS[4],
-        Some((passed, of)) if 3 * passed <= *of => LETTERS[1],
-        Some((passed, of)) if 3 * passed < 2 * of => LETTERS[2],
-        Some(_) => LETTERS[3],
-    };
+    let letter = |question: &str| tried.get(question).map_or(UNKNOWN, |(passed, of)| LETTERS[difficulty_group(*passed, *of)]);
     questions.map(letter).collect()
 }
