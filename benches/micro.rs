@@ -47,6 +47,8 @@ fn audit_of_96_systems_and_217_items(bencher: Bencher) {
         scores,
         clusters: None,
         provenance: Vec::new(),
+        are_rates: false,
+        judged_by: None,
         sha256: None,
     };
     bencher.bench(|| audited(divan::black_box(&board)).is_ok());

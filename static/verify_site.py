@@ -127,7 +127,7 @@ def benjamini_hochberg(ps):
         least = adjusted[place] = min(least, ps[place] * len(ps) / rank)
     return [adjusted[place] for place in range(len(ps))]
 ADJUSTED = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
-MIN_ITEMS = 6
+MIN_ITEMS, MIN_LABELS = 6, 20
 def units(*arms):
     """By item: each arm's mean over its evaluators that all arms have, its passed and counted outcomes, and the cluster or the item itself."""
     columns = defaultdict(list)
@@ -137,11 +137,24 @@ def units(*arms):
     of = lambda arm, keys: (statistics.fmean(arm[key][0] / arm[key][1] for key in keys), *(sum(arm[key][n] for key in keys) for n in (0, 1)))
     cluster = lambda keys: next((arm[key][2] for arm in arms for key in keys if arm[key][2]), None)
     return {item: ([of(arm, keys) for arm in arms], cluster(keys) or item) for item, keys in columns.items()}
+def is_person(evaluator):
+    return evaluator == "human" or evaluator.startswith("human:")
+def by_verdict(judged, labels, weigh):
+    """A judge's mean, corrected by people's labels of some items: their means by verdict, weighed as the verdicts are; nothing for verdicts in part."""
+    overall, found = statistics.fmean(weigh(labels[item]) for item in labels), defaultdict(list)
+    if any(said % 1 for said in judged.values()) or any(weigh(label) % 1 for label in labels.values()):
+        return None
+    for item, said in judged.items():
+        found[said].append(weigh(labels[item]) if item in labels else None)
+    known = {said: [label for label in all if label is not None] for said, all in found.items()}
+    return math.fsum(len(all) * (statistics.fmean(known[said]) if known[said] else overall) for said, all in found.items()) / len(judged)
+CORRECTED = ("prediction_powered", "known_errors")
 TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "pooled_totals", "delta_on_logs")
 class Site:
     def __init__(self, root):
         self.split = set()
         self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given, self.tries = root, Counter(), [], Counter(), {}, {}, {}, {}
+        self.labels = defaultdict(lambda: defaultdict(list))
     read = lambda self, path: json.loads(self.text(path))
     text = lambda self, path: pathlib.Path(self.root, path).read_text(encoding="utf-8")
     def below(self, folder, ending):
@@ -170,16 +183,29 @@ class Site:
             elif hashlib.sha256(open(os.path.join(self.root, path), "rb").read()).hexdigest() != listed[path]:
                 self.wrong.append(f"{path}: its bytes are not those that the site was built with")
     def load_runs(self):
+        people, judged = [], set()
         for answer in map(self.read, self.below("data/runs", ".json")):
-            cells = self.outcomes[answer["run"]["id"]] = defaultdict(lambda: [0, 0, None])
-            self.runs[answer["run"]["id"]], tries = answer["run"], self.tries.setdefault(answer["run"]["id"], defaultdict(lambda: [0, 0]))
+            run = answer["run"]
+            self.runs[run["id"]], self.outcomes[run["id"]] = run, defaultdict(lambda: [0, 0, None])
+            self.tries.setdefault(run["id"], defaultdict(lambda: [0, 0]))
             for row in answer["items"]:
-                if row["evaluator"] not in ("own_tests", "functional_tests"):
-                    cell = cells[(row["kind"], row["evaluator"], row["item"])]
-                    for sums in (cell, tries[row["kind"], row["item"], row.get("attempt", 1)]):
-                        sums[0] += row["status"] == "pass"
-                        sums[1] += row["status"] in COUNTED
-                    cell[2] = cell[2] or row.get("cluster")
+                if is_person(row["evaluator"]):
+                    people.append((run, row))
+                elif row["evaluator"] not in ("own_tests", "functional_tests"):
+                    judged.add((run["suite"], row["kind"], row["item"]))
+                    self.add(run["id"], row)
+        # A person's outcome of an item that another evaluator decides is a label: it checks that evaluator.
+        for run, row in people:
+            if (run["suite"], row["kind"], row["item"]) not in judged:
+                self.add(run["id"], row)
+            elif row["status"] in COUNTED:
+                self.labels[run["id"]][row["kind"], row["item"]].append(float(row["status"] == "pass"))
+    def add(self, run, row):
+        cell = self.outcomes[run][(row["kind"], row["evaluator"], row["item"])]
+        for sums in (cell, self.tries[run][row["kind"], row["item"], row.get("attempt", 1)]):
+            sums[0] += row["status"] == "pass"
+            sums[1] += row["status"] in COUNTED
+        cell[2] = cell[2] or row.get("cluster")
     def suite(self, path):
         board = (answer := self.read(path))["board"]
         if board.get("excluded_items"):
@@ -248,8 +274,20 @@ class Site:
         passed, total = (sum(counts) for counts in zip(*known)) if known else (None, None)
         if self.split.isdisjoint(runs):
             self.counts(place, stated, passed=passed, total=total)
-        items, interval = units(self.cells(runs) or {}).values(), None
+        by_item = units(self.cells(runs) or {})
+        items, interval = by_item.values(), None
         means = [own[0] for [own], _ in items]
+        if method in CORRECTED:
+            self.check("rate", f"{place}, by the judge alone", stated["judge"]["value"], statistics.fmean(means) if means else None)
+            labels, found = self.labels[runs[0]] if len(runs) == 1 else {}, None
+            if method == "prediction_powered" and labels and not stated.get("clusters"):
+                found = by_verdict({item: own[0] for item, ([own], _) in by_item.items()}, {item: labels[item] for item in labels if item in by_item}, statistics.fmean)
+            if found is None:
+                self.left_out["rates corrected by a judge's error rates, over clusters, or by people who contradict each other"] += 1
+            else:
+                self.check("rate", place, stated["value"], found)
+            self.left_out["intervals of corrected rates"] += 1
+            return
         if method in ("wilson", "wilson_one_run"):
             value, interval = passed / total, wilson(passed, total)
             guaranteed = clopper_pearson(passed, total) if stated.get("guaranteed") else None
@@ -341,9 +379,13 @@ class Site:
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
         second, ends, cells = None, None, [self.cells(runs, without) for runs in (one, other)]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
-            items = units(*cells).values()
+            by_item = units(*cells)
+            items = by_item.values()
             differences = [first[0] - second[0] for (first, second), _ in items]
             won, lost = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+            if pair.get("judge"):
+                self.corrected_pair(place, pair, by_item, one, other)
+                return
             self.counts(place, pair["record"], won=won, lost=lost)
             value, interval, p = t_mean(differences, confidence) if len(differences) > 1 else (sum(differences), None, None)
             if test == "mcnemar_exact":
@@ -393,6 +435,19 @@ class Site:
                 self.check("p", f"{place}, {name}", stated_p, found)
         if check.get("interval"):
             self.check_ends("interval of a difference", f"{place}, {check['check']}", check["interval"], ends)
+    def corrected_pair(self, place, pair, by_item, one, other):
+        differences = {item: first[0] - second[0] for item, ((first, second), _) in by_item.items()}
+        self.check("difference", f"{place}, by the judge alone", pair["judge"]["value"], statistics.fmean(differences.values()))
+        labels = [self.labels[runs[0]] if len(runs) == 1 else {} for runs in (one, other)]
+        both = {item: [statistics.fmean(own[item]) for own in labels] for item in differences if all(item in own for own in labels)}
+        found = None
+        if pair.get("test") == "prediction_powered" and pair["design"] == "items" and len(both) >= MIN_LABELS:
+            found = by_verdict(differences, both, lambda label: label[0] - label[1])
+        if found is None:
+            self.left_out["differences corrected by a judge's error rates, over clusters, by people who contradict each other, or of labels of other items"] += 1
+        else:
+            self.check("difference", place, pair["difference"]["value"], found)
+        self.left_out["intervals and p of corrected differences"] += 1
     def adjusted(self, place, adjustment, tested, pairs):
         pairs = [pair for pair in pairs if pair.get("p_adjusted") is not None]
         if adjustment not in ADJUSTED or len(pairs) != tested:

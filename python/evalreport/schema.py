@@ -35,7 +35,8 @@ class Needed(TypedDict):
     """The estimated amount of data for a decision, if the true difference equals the measured one."""
 
     n: int
-    # `items`, `clusters` or `runs` (of each arm).
+    # `items`, `clusters`, `runs` (of each arm), or `labels`: items for people to label, of those that the arms
+    # share.
     of: str
 
 
@@ -557,6 +558,10 @@ class JudgedBy(TypedDict):
     judges: List[str]
     # Items with a person's label, of the arm with the fewest.
     labels: int
+    # The same of the arm with most.
+    most_labels: int
+    # Labelled outcomes about which people contradict each other, of all arms.
+    disputed: int
     # Whether people's labels correct the figures of every arm.
     is_corrected: bool
     # Whether stated error rates of the judge correct the figures instead.

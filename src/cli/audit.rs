@@ -7,7 +7,7 @@ use crate::import::{ForeignMatrix, read_matrix, read_published};
 use crate::render::audit::tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
-use crate::views::{Audit, AuditedBoard, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
+use crate::views::{Audit, AuditedBoard, NoAudit, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
 
 use super::arguments;
 use super::failure::Failure;
@@ -91,6 +91,8 @@ pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
         items: matrix.items,
         scores: matrix.scores,
         clusters: None,
+        are_rates: false,
+        judged_by: None,
         sha256: Some(matrix.sha256),
     }
 }
@@ -99,6 +101,8 @@ fn nothing(without: &[UnauditedBoard]) -> Failure {
     let failure = Failure::new("no board has an order to audit");
     if without.is_empty() {
         failure.with_hint("`evalreport list` shows the suites; --matrix FILE reads a table of systems by items")
+    } else if without.iter().all(|board| board.reason == NoAudit::Corrected) {
+        failure.with_hint("`evalreport leaderboard` ranks the arms by the corrected figures")
     } else {
         failure.with_hint("an audit needs two systems with a result on each item, and two items")
     }

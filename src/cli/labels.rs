@@ -60,6 +60,8 @@ pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
 
 fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
+    let uncounted = usize::from(bytes.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r")));
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(|error| vec![Problem::in_file(file, format!("is not CSV: {error}"))])?.clone();
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
@@ -74,12 +76,12 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                let line = error.position().map_or(1, |position| line_of(position.line()));
+                let line = error.position().map_or(1, |position| line_of(position.line()) + uncounted);
                 problems.push(Problem::at_line(file, line, "is not a line of UTF-8 text in columns"));
                 continue;
             }
         };
-        let line = record.position().map_or(1, |position| line_of(position.line()));
+        let line = record.position().map_or(1, |position| line_of(position.line()) + uncounted);
         let cell = |column: usize| record.get(column).unwrap_or_default();
         for (name, column) in [("run", run), ("item", item)] {
             if cell(column).is_empty() {
@@ -139,5 +141,7 @@ mod tests {
             ["l.csv:2: label `maybe` is neither pass nor fail", "l.csv:3: `run` is empty", "l.csv:5: labels the same as line 4",]
         );
         assert_eq!(parse("l.csv", b"id,label\n").expect_err("no columns").len(), 1);
+        let problems = parse("l.csv", b"run,item,label\r\nr1,a,pass\r\nr1,b,maybe\r\n").expect_err("one mistake");
+        assert_eq!(problems[0].to_string(), "l.csv:3: label `maybe` is neither pass nor fail");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tracing::warn;
 
-use crate::config::{EXCLUSIONS_FILE, load_exclusions};
+use crate::config::{EXCLUSIONS_FILE, JudgeErrors, load_exclusions, parse_share_of};
 use crate::domain::{BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
 use crate::views::{Calibration, Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
@@ -20,7 +20,8 @@ pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     let exclusions = load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
     let designs = settings.config.designs.iter().map(|(suite, design)| (suite.clone(), of_config(*design))).collect();
     let primary = settings.config.primaries.clone();
-    Ok(Policy { metrics: settings.config.metrics.clone(), primary, designs, exclusions, ..Policy::default() })
+    let judge_errors = settings.config.judge_errors.map(calibration);
+    Ok(Policy { metrics: settings.config.metrics.clone(), primary, designs, exclusions, judge_errors, ..Policy::default() })
 }
 
 /// Returns the configuration's policy with the options of a command applied.
@@ -41,7 +42,9 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         }
         own.margin = Some(bound.value);
     }
-    policy.judge_errors = options.judge_errors.as_deref().map(parse_errors).transpose()?;
+    if let Some(errors) = options.judge_errors.as_deref() {
+        policy.judge_errors = Some(calibration(parse_errors(errors)?));
+    }
     policy.use_clusters = options.cluster != Some(ClusterField::None);
     if let Some(design) = options.design {
         let design = match design {
@@ -55,23 +58,20 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
 }
 
 /// Reads `sensitivity=.93/200,specificity=.88/150`.
-fn parse_errors(text: &str) -> Result<Calibration, Failure> {
-    let part = |name: &str| {
-        let own = text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?;
-        let (share, n) = own.split_once('/')?;
-        let (share, n) = (share.trim().parse::<f64>().ok()?, n.trim().parse::<u32>().ok()?);
-        ((0.0..=1.0).contains(&share) && n > 0).then_some((share, f64::from(n)))
-    };
+fn parse_errors(text: &str) -> Result<JudgeErrors, Failure> {
+    let part = |name: &str| parse_share_of(text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?);
     let both = (text.split(',').count() == 2).then(|| part("sensitivity").zip(part("specificity"))).flatten();
     let refused = |why: &str| {
         Failure::new(format!("--judge-errors `{}` {why}", visible(text)))
             .with_hint("as in --judge-errors sensitivity=.93/200,specificity=.88/150: the judge passes 93% of 200 true passes and fails 88% of 150 true fails")
     };
-    let Some(((sensitivity, passes), (specificity, fails))) = both else { return Err(refused("is not two shares with numbers of items")) };
-    if sensitivity + specificity <= 1.0 {
-        return Err(refused("is no better than chance, which nothing can correct"));
-    }
-    Ok(Calibration { sensitivity, passes, specificity, fails })
+    let Some((sensitivity, specificity)) = both else { return Err(refused("is not two shares with numbers of items")) };
+    JudgeErrors::new(sensitivity, specificity).ok_or_else(|| refused("is no better than chance, which nothing can correct"))
+}
+
+fn calibration(errors: JudgeErrors) -> Calibration {
+    let JudgeErrors { sensitivity: (sensitivity, passes), specificity: (specificity, fails) } = errors;
+    Calibration { sensitivity, passes: f64::from(passes), specificity, fails: f64::from(fails) }
 }
 
 /// Fails if the name of a primary metric is unknown, once there are runs: a typo must not leave the decision to another metric.

@@ -22,6 +22,7 @@ mod exclusions;
 mod gates;
 mod ids;
 mod judge;
+mod judge_errors;
 mod metrics;
 mod prices;
 mod primaries;
@@ -34,6 +35,7 @@ pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;
+pub use judge_errors::{JudgeErrors, parse_share_of};
 pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
@@ -54,6 +56,8 @@ pub struct Config {
     pub approaches: Vec<Approach>,
     pub tasks: Vec<Task>,
     pub judge: Option<Judge>,
+    /// The error rates of the judges, for suites that people did not label.
+    pub judge_errors: Option<JudgeErrors>,
     pub metrics: BTreeMap<String, MetricSettings>,
     /// The evaluators of finished workspaces, unless a suite has its own settings.
     pub evaluators: BTreeMap<Evaluator, Setting>,
@@ -138,6 +142,7 @@ fn read_fields(mut fields: Fields) -> Config {
         approaches: approaches::read(&mut fields, &agent_ids),
         tasks: tasks::read(&mut fields, &agent_ids),
         judge: judge::read(&mut fields, &agent_ids),
+        judge_errors: judge_errors::read(&mut fields),
         metrics,
         evaluators,
         verification: fields.child("verification").cloned(),

@@ -67,7 +67,7 @@ fn the_guide_names_every_key_of_the_top_level() {
     for hint in problems.iter().filter_map(|problem| problem.hint.as_deref()) {
         known.extend(hint.strip_prefix("known keys here: ").into_iter().flat_map(|keys| keys.split(", ")));
     }
-    assert_eq!(known.len(), 15, "{known:?}");
+    assert_eq!(known.len(), 16, "{known:?}");
     for key in known {
         assert!(GUIDE.contains(&format!("`{key}`")), "{key}");
         assert!(example().contains(&format!("\n{key}:")) || example().starts_with(key), "{key}");
@@ -220,6 +220,24 @@ fn a_reference_without_anything_to_refer_to_says_so() {
         ],
     );
     refused("judge: {votes: 3}\n", &["c.yaml:2:8: `judge.agent` is missing"]);
+}
+
+#[test]
+fn error_rates_of_a_judge_are_shares_of_items() {
+    let config = accepted("judge_errors: {sensitivity: .93/200, specificity: 1/150}\n");
+    assert_eq!(config.judge_errors, JudgeErrors::new((0.93, 200), (1.0, 150)));
+    refused(
+        "judge_errors: {sensitivity: 93%, specificity: 0.5/0}\n",
+        &[
+            "c.yaml:2:29: `judge_errors.sensitivity` is no share with a number of items: `93%` [write 0.93/200 for 93% of 200 items]",
+            "c.yaml:2:47: `judge_errors.specificity` is no share with a number of items: `0.5/0` [write 0.93/200 for 93% of 200 items]",
+        ],
+    );
+    refused("judge_errors: {sensitivity: 0.5/9}\n", &["c.yaml:2:15: `judge_errors.specificity` is missing"]);
+    refused(
+        "judge_errors: {sensitivity: 0.5/9, specificity: 0.5/9}\n",
+        &["c.yaml:2:49: a judge with these error rates is no better than chance, which nothing can correct"],
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::stats::{
     splitting,
 };
 
+use super::labelled::JudgedBy;
 use super::policy::CONFIDENCE;
 use super::provenance::RecordedFact;
 use super::seed::seed;
@@ -23,7 +24,11 @@ pub struct AuditedBoard {
     pub scores: Vec<Vec<Option<f64>>>,
     /// By item: the code of its cluster, if items come in clusters.
     pub clusters: Option<Vec<u32>>,
+    /// Whether each score is the share of an item's attempts that passed.
+    pub are_rates: bool,
     pub provenance: Vec<RecordedFact>,
+    /// Who judged the scores, if a judge did.
+    pub judged_by: Option<JudgedBy>,
     /// SHA-256 of the file that it was read from, in hex.
     pub sha256: Option<String>,
 }
@@ -38,6 +43,9 @@ pub struct Audit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
     pub data: AuditedData,
+    /// Who judged the scores, if a judge did. People's labels do not correct them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<JudgedBy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Systems that lack a score, and are left out.
@@ -64,6 +72,8 @@ pub struct Audit {
 pub enum AuditedData {
     /// Each score is 0 or 1.
     Passes,
+    /// Each score is the share of an item's attempts that passed.
+    Rates,
     Scores,
 }
 
@@ -230,7 +240,9 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         items: items.iter().map(|item| board.items[*item].clone()).collect(),
         scores: Vec::new(),
         clusters: board.clusters.as_ref().map(|clusters| items.iter().map(|item| clusters[*item]).collect()),
+        are_rates: board.are_rates,
         provenance: board.provenance.clone(),
+        judged_by: board.judged_by.clone(),
         sha256: board.sha256.clone(),
     };
     let names = &board.systems;
@@ -266,7 +278,12 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         systems: matrix.systems() as u64,
         items: matrix.items() as u64,
         clusters: groups.as_ref().map(|groups| groups.groups),
-        data: if matrix.is_binary() { AuditedData::Passes } else { AuditedData::Scores },
+        data: match matrix.is_binary() {
+            true => AuditedData::Passes,
+            false if board.are_rates => AuditedData::Rates,
+            false => AuditedData::Scores,
+        },
+        judged_by: board.judged_by.clone(),
         sha256: board.sha256.clone(),
         left_out,
         established: held.as_ref().map(|sets| of_sets(sets, &order, own_seed)).transpose()?,

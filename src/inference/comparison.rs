@@ -82,7 +82,7 @@ pub struct Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Needed {
     pub n: u64,
-    /// `items`, `clusters` or `runs` (of each arm).
+    /// `items`, `clusters`, `runs` (of each arm), or `labels`: items for people to label, of those that the arms share.
     pub of: &'static str,
 }
 

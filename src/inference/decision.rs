@@ -8,6 +8,7 @@ use crate::stats::Interval;
 
 use super::comparability::Comparability;
 use super::comparison::{Needed, PairEvidence, Scale};
+use super::labelled::MIN_LABELS;
 use super::mismatch::Grade;
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::verdict::{Incomparable, Missing, Obstacle, Verdict};
@@ -201,8 +202,21 @@ fn thin(quality: &PairEvidence) -> Option<Obstacle> {
     })
 }
 
+/// Returns the labels that an open pair of a judge's figures lacks. They cost no run, and narrow the interval first.
+fn labels(quality: &PairEvidence) -> Option<Needed> {
+    if quality.verdict.obstacle() == Some(Obstacle::Unlabelled) {
+        return Some(Needed { n: MIN_LABELS, of: "labels" });
+    }
+    let labels = quality.judge?.labels;
+    let items = quality.sizes.pairs?;
+    (labels > 0 && labels < items).then(|| Needed { n: items - labels, of: "labels" })
+}
+
 /// Plans the additional data for an open pair.
 fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
+    if let Some(more) = labels(quality) {
+        return Decision::Measure { more, usd: None, seconds: None };
+    }
     let has = quality.sizes.clusters.unwrap_or_else(|| quality.units());
     let least = match thin(quality) {
         Some(Obstacle::FewRuns) => Some(Needed { n: MIN_RUNS as u64, of: "runs" }),

@@ -14,7 +14,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
-use super::sample::{Items, Outcomes, Rates, parts_of_run, sums};
+use super::sample::{Items, Outcomes, Rates, is_marked, label_columns, parts_of_run, sums};
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -114,8 +114,11 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
 /// a different item, else over items or clusters, averaging an item's attempts and evaluators.
 pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<Interval> {
     let (passed, total) = counts(row, matrix)?;
+    let labels = label_columns(matrix);
     let own = || matrix.rows_of(&row.run.id).iter().flat_map(|row| row.items.iter().zip(&row.statuses));
-    let counted = || own().filter(|(_, status)| status.is_counted()).map(|(item, status)| (&matrix.items[*item as usize], *status));
+    let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
+    let counted =
+        || own().filter(|(item, status)| is_outcome(**item, **status)).map(|(item, status)| (&matrix.items[*item as usize], *status));
     let mut by_item = BTreeMap::<(ItemKind, &str), (f64, f64)>::new();
     for (item, status) in counted() {
         let (sum, n) = by_item.entry((item.key.kind, &item.key.item)).or_default();

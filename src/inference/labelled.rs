@@ -42,6 +42,10 @@ pub struct JudgedBy {
     pub judges: Vec<String>,
     /// Items with a person's label, of the arm with the fewest.
     pub labels: u64,
+    /// The same of the arm with most.
+    pub most_labels: u64,
+    /// Labelled outcomes about which people contradict each other, of all arms.
+    pub disputed: u64,
     /// Whether people's labels correct the figures of every arm.
     pub is_corrected: bool,
     /// Whether stated error rates of the judge correct the figures instead.
@@ -83,13 +87,29 @@ impl JudgedBy {
             !is_over_items(unit) || rates.iter().any(|rates| matches!(rates, Rates::Outcomes(outcomes) if !outcomes.runs.is_empty()));
         let fewest = rates.iter().filter(|rates| !rates.by_run().is_empty()).map(labels).min().unwrap_or(0);
         let most = rates.iter().map(labels).max().unwrap_or(0);
+        let disputed = |rates: &Rates| match rates {
+            Rates::Outcomes(outcomes) => outcomes.labels.iter().filter(|label| label.is_disputed()).count() as u64,
+            Rates::Counts(_) | Rates::Unknown => 0,
+        };
         Some(Self {
             judges: judges.into_iter().map(str::to_owned).collect(),
             labels: fewest,
+            most_labels: most,
+            disputed: rates.iter().map(disputed).sum(),
             is_corrected: fewest >= MIN_LABELS && !is_over_runs,
             has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && !is_over_runs,
             is_over_runs,
         })
+    }
+
+    /// Returns whether the figure of any arm is another than that of the judge's outcomes.
+    pub fn changes_figures(&self) -> bool {
+        self.has_known_errors || self.is_corrected_in_part() || self.is_corrected
+    }
+
+    /// Returns whether people's labels correct the figures of some arms, but not of all.
+    pub fn is_corrected_in_part(&self) -> bool {
+        !self.is_corrected && !self.is_over_runs && self.most_labels >= MIN_LABELS
     }
 }
 

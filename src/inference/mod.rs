@@ -98,7 +98,7 @@ pub(crate) use price::{per_solved, price_interval};
 pub(crate) use ranking::{Best, chances_to_lead, standings};
 pub(crate) use reliability::reliability;
 pub(crate) use repeats::possibly_cached;
-pub(crate) use sample::{Asked, Items, Met, Outcomes, Rates, Side, is_marked, names as item_names};
+pub(crate) use sample::{Asked, Items, Met, Outcomes, Rates, Side, is_marked, label_columns, names as item_names};
 pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
 pub(crate) use seed::seed;
 pub(crate) use texts::{ArmTexts, FirstTexts};

@@ -51,6 +51,11 @@ pub(crate) struct Label {
 }
 
 impl Label {
+    /// Returns whether people contradict each other about an attempt.
+    pub fn is_disputed(self) -> bool {
+        self.people.fract() > 0.0
+    }
+
     /// Returns the mean label, and the judge's mean of the same attempts.
     pub fn means(&self) -> Option<(f64, f64)> {
         (self.n > 0).then(|| (self.people / f64::from(self.n), self.judges / f64::from(self.n)))
@@ -483,7 +488,7 @@ impl Judged {
 /// Returns the items of a run with outcomes, over its attempts, and how many passed.
 pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
     let names = names(matrix);
-    let people = names.as_deref().map(|names| people(matrix, names)).unwrap_or_default();
+    let people = label_columns(matrix);
     let mut parts = Parts::default();
     for row in matrix.rows_of(run) {
         let outcomes =
@@ -541,7 +546,7 @@ impl Items {
         let (clusters, cluster_count) = numbered(clusters_by_unit.into_iter());
         let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|row| row.run.counted);
         let kind = matrix.items.first().map(|item| item.key.kind).or_else(counted);
-        let people = names(matrix).map(|names| people(matrix, &names)).unwrap_or_default();
+        let people = label_columns(matrix);
         Self { kind, clusters, cluster_count, columns, people, judge_errors: None, plain }
     }
 
@@ -696,11 +701,12 @@ fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
 }
 
 /// Marks the columns with people's labels of items that have another evaluator, too. Empty if there are none.
-fn people(matrix: &OutcomeMatrix, names: &[u32]) -> Vec<bool> {
+pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
     let is_person: Vec<bool> = matrix.items.iter().map(|item| is_person(&item.key.evaluator)).collect();
     if !is_person.contains(&true) {
         return Vec::new();
     }
+    let Some(names) = names(matrix) else { return Vec::new() };
     let mut is_judged = vec![false; names.len()];
     for (name, _) in names.iter().zip(&is_person).filter(|(_, is_person)| !**is_person) {
         is_judged[*name as usize] = true;

@@ -62,7 +62,7 @@ pub enum Obstacle {
     Censored,
     /// The typical item and the sum over all items point in different directions.
     TotalDisagrees,
-    /// People's labels correct the judge's figure of one arm, but not of the other.
+    /// People's labels correct the judge's figure of one arm, but not of the other. The two have no difference.
     Unlabelled,
 }
 
@@ -205,6 +205,10 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         Support::Thin { obstacle, .. } => (Some(obstacle), None),
         Support::Tested { doubt, .. } => (None, doubt),
     };
+    // An arm as people see it and an arm as the judge sees it have figures, but no difference.
+    if obstacle == Some(Obstacle::Unlabelled) {
+        return Verdict::NotEnoughEvidence { reason: obstacle };
+    }
     let Some(difference) = looked.difference else { return Verdict::NoData { reason: Missing::NotMeasured } };
     let ahead = if (difference > 0.0) == looked.higher_is_better { Place::First } else { Place::Second };
     let bounds_hold = |ends: stats::Interval| match ahead {

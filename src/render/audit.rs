@@ -3,9 +3,9 @@
 use crate::views::{Audit, AuditedData, Fact, InvarianceDrift, Order, RankRange, RecordedFact, Splitting, StandardCard};
 
 use super::cell::{Cell, Datum};
-use super::format;
 use super::table::{Column, Table};
 use super::words::{self, count_of};
+use super::{format, shown};
 
 /// Lays out the places of a board, with what is established in notes below, and the card of the Leaderboard Reporting Standard.
 pub fn tables(audit: &Audit) -> [Table; 2] {
@@ -15,6 +15,7 @@ pub fn tables(audit: &Audit) -> [Table; 2] {
 fn places(audit: &Audit) -> Table {
     let kind = match audit.data {
         AuditedData::Passes => "passes",
+        AuditedData::Rates => "pass rates",
         AuditedData::Scores => "scores",
     };
     let size = format!("{}, {}", count_of(audit.systems, "systems"), count_of(audit.items, "items"));
@@ -24,10 +25,10 @@ fn places(audit: &Audit) -> Table {
     table.column(Column::number("Place").keys(["place"]), each(&|at| Cell::count(at as u64 + 1)));
     table.column(Column::words("System").keys(["system"]), each(&|at| Cell::words(place(at).system.as_str())));
     let mean = |at: usize| match audit.data {
-        AuditedData::Passes => Cell::number(format::percent_number(place(at).mean, audit.items), place(at).mean),
+        AuditedData::Passes | AuditedData::Rates => Cell::number(format::percent_number(place(at).mean, audit.items), place(at).mean),
         AuditedData::Scores => Cell::number(format::fixed(place(at).mean, 4), place(at).mean),
     };
-    let label = if audit.data == AuditedData::Passes { "Pass rate %" } else { "Mean score" };
+    let label = if audit.data == AuditedData::Scores { "Mean score" } else { "Pass rate %" };
     table.column(Column::number(label).keys(["mean"]), each(&mean));
     let range = |range: Option<RankRange>| match range {
         Some(range) => Cell::shown(words::rank(range)).data([Datum::from(range.best as u64), Datum::from(range.worst as u64)]),
@@ -49,11 +50,12 @@ fn places(audit: &Audit) -> Table {
 
 /// Says how many systems could be first: the words of a badge.
 pub fn could_be_first(audit: &Audit) -> String {
-    match &audit.established {
+    let said = match &audit.established {
         Some(order) if order.could_be_first == 1 => "first place is established".to_owned(),
         Some(order) => format!("{} of {} could be first", format::integer(order.could_be_first), format::integer(audit.systems)),
         None => "nothing is established".to_owned(),
-    }
+    };
+    if audit.judged_by.is_some() { format!("{said}, by an unchecked judge") } else { said }
 }
 
 /// Names a fact that a board's runs may record.
@@ -71,7 +73,7 @@ pub fn fact(fact: Fact) -> &'static str {
 }
 
 fn notes(audit: &Audit) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = audit.judged_by.iter().map(words::judged_by).collect();
     if !audit.left_out.is_empty() {
         let count = audit.left_out.len() as u64;
         notes.push(format!(
@@ -87,17 +89,21 @@ fn notes(audit: &Audit) -> Vec<String> {
     }
     if let Some(found) = &audit.minority {
         let count = found.items.len() as u64;
+        let ahead = |by: f64| match audit.data {
+            AuditedData::Passes | AuditedData::Rates => format!("{} pp", format::fixed(100.0 * by, 1)),
+            AuditedData::Scores => format::fixed(by, 3),
+        };
         notes.push(format!(
             "{} of {} decide the first place: without {} ({}), {} leads. On {} {} is ahead by {}, elsewhere behind by {}.",
             count,
             count_of(audit.items, "items"),
             if count == 1 { "it" } else { "them" },
-            words::first_three(&found.items),
+            words::first_three(&found.items.iter().map(|item| shown::short(item)).collect::<Vec<String>>()),
             found.rival,
             if count == 1 { "it" } else { "them" },
             found.leader,
-            format::fixed(found.difference_on_them, 3),
-            format::fixed(-found.difference_elsewhere, 3),
+            ahead(found.difference_on_them),
+            ahead(-found.difference_elsewhere),
         ));
     }
     if let Some(groups) = &audit.groups {

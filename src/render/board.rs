@@ -162,11 +162,7 @@ impl<'a> Columns<'a> {
     fn primary(&self) -> Filled {
         let (column, cells) = self.rates(&self.board.primary, |entry| entry.primary.as_ref());
         // A judge's rate that nobody checked says so in its head.
-        let over = match &self.board.judged_by {
-            Some(judged) if judged.is_corrected || judged.has_known_errors => "as people would judge",
-            Some(_) => "by an unchecked judge",
-            None => "",
-        };
+        let over = self.board.judged_by.as_ref().map_or("", words::judged_briefly);
         (column.field("primary").over(over), cells)
     }
 

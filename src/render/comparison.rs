@@ -1,7 +1,7 @@
 //! Arms side by side: the decision, metrics in rows and arms in columns, and explanations.
 
 use crate::domain::Direction;
-use crate::views::{Comparison, ComparisonRow, Leader};
+use crate::views::{Comparison, ComparisonRow, JudgedBy, Leader, PairEvidence};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Table, titled};
@@ -38,14 +38,30 @@ pub fn table(comparison: &Comparison) -> Table {
 }
 
 /// Says which judges decide the pass rate, how far people checked them, and what the judges alone would say.
-fn judged(comparison: &Comparison) -> Option<String> {
+pub(super) fn judged(comparison: &Comparison) -> Option<String> {
     let said = words::judged_by(comparison.judged_by.as_ref()?);
     let row = comparison.rows.iter().find(|row| words::is_pass_rate(&row.metric))?;
-    let alone = match row.evidence.pairs.as_slice() {
-        [pair] => verdicts::judge_alone(&row.metric, pair).map(|change| format!(" The judge alone: {change}.")),
-        _ => None,
+    let (apart, alone) = match row.evidence.pairs.as_slice() {
+        [pair] => (rates_apart(row, pair), verdicts::judge_alone(&row.metric, pair).map(|change| format!(" The judge alone: {change}."))),
+        _ => (None, None),
     };
-    Some(format!("{said}{}", alone.unwrap_or_default()))
+    Some(format!("{said}{}{}", apart.unwrap_or_default(), alone.unwrap_or_default()))
+}
+
+/// Returns whether labels or error rates correct a judge's figures, but not its outcomes by item.
+pub(super) fn is_corrected(comparison: &Comparison) -> bool {
+    comparison.judged_by.as_ref().is_some_and(JudgedBy::changes_figures)
+}
+
+/// Explains a corrected difference that is not that of the rates beside it, as far as they are shown.
+fn rates_apart(row: &ComparisonRow, pair: &PairEvidence) -> Option<&'static str> {
+    pair.judge?;
+    let found = pair.difference?;
+    let rate = |arm: usize| row.cells.get(arm)?.value;
+    let between = rate(pair.first)? - rate(pair.second)?;
+    let shown = |value: f64| format::fixed(value * 100.0, verdicts::places(pair));
+    (shown(found.value) != shown(between))
+        .then_some(" The difference decides: it is corrected item by item, so it need not be that of the two rates.")
 }
 
 /// Metrics in rows, arms in columns. Two arms also get a column for their difference.
@@ -199,12 +215,13 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     more.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
         let shared = words::count_of(flips.shared, "items");
+        let by = if is_corrected(comparison) { ", by the judge alone" } else { "" };
         let [both, first, second, neither, equal] =
             [flips.both_passed, flips.only_first, flips.only_second, flips.neither, flips.equal()].map(format::integer);
         more.push(if flips.by_rate {
-            format!("On {shared}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
+            format!("On {shared}{by}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
         } else {
-            format!("On {shared}: both passed {both}, only {} {first}, only {} {second}, neither {neither}.", labels[0], labels[1])
+            format!("On {shared}{by}: both passed {both}, only {} {first}, only {} {second}, neither {neither}.", labels[0], labels[1])
         });
         for (label, items) in flips.items.iter().flat_map(|items| [(&labels[0], &items.only_first), (&labels[1], &items.only_second)]) {
             if !items.is_empty() {

@@ -124,16 +124,15 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
         (None, reason) => format!("n/a ({})", reason.as_deref().unwrap_or("no data")),
     };
     let all = format::integer(report.raters.len() as u64);
-    table.notes.push(format!(
-        "Krippendorff's alpha over all {all} raters: {value}, n = {} criteria rated by two or more.",
-        format::integer(alpha.n)
-    ));
+    table
+        .notes
+        .push(format!("Krippendorff's alpha over all {all} raters: {value}, n = {} items rated by two or more.", format::integer(alpha.n)));
     table.notes.push(match report.resampled.as_deref() {
         Some("runs") => {
-            format!("Intervals resample whole runs ({}), because criteria of a run are dependent.", format::integer(report.runs))
+            format!("Intervals resample whole runs ({}), because items of a run are dependent.", format::integer(report.runs))
         }
-        Some(_) => "Intervals resample criteria as if independent, because there are too few runs. They may be too narrow.".to_owned(),
-        None => "Too few criteria for intervals of kappa and alpha.".to_owned(),
+        Some(_) => "Intervals resample items as if independent, because there are too few runs. They may be too narrow.".to_owned(),
+        None => "Too few items for intervals of kappa and alpha.".to_owned(),
     });
     if report.pairs.iter().any(|pair| pair.n > 0 && pair.kappa.is_none()) {
         table.notes.push("Kappa is undefined if both raters used only one label.".to_owned());
@@ -142,7 +141,7 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
         table.notes.push("Kappa is low if almost everything passes or fails, even for raters who agree.".to_owned());
     }
     if report.undecided > 0 {
-        table.notes.push(format!("{} labelled but not decided by the judge: not counted.", criteria(report.undecided)));
+        table.notes.push(format!("{} labelled but not decided by the judge: not counted.", items(report.undecided)));
     }
     let mut raters = Table::new("Raters");
     raters.left("Rater", 0);
@@ -151,7 +150,7 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
     raters.fill(report.raters.iter().map(|rater| [rater.rater.as_str().into(), Cell::count(rater.n), share(rater.prevalence, rater.n)]));
     let mut apart = Table::new("Disagreements");
     apart.left("Run", 0);
-    apart.left("Criterion", 0);
+    apart.left("Item", 0);
     for rater in &report.raters {
         apart.left(&rater.rater, 0);
     }
@@ -232,8 +231,8 @@ fn share(share: Option<f64>, n: u64) -> Cell {
     share.map_or_else(|| Cell::unknown("n/a"), |share| Cell::number(format::percent_number(share, n), share))
 }
 
-fn criteria(count: u64) -> String {
-    if count == 1 { "1 criterion was".to_owned() } else { format!("{} criteria were", format::integer(count)) }
+fn items(count: u64) -> String {
+    if count == 1 { "1 item was".to_owned() } else { format!("{} items were", format::integer(count)) }
 }
 
 /// Lays out how much a judge depends on the order of the criteria.

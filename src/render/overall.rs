@@ -88,9 +88,10 @@ pub fn headline(overall: &Overall) -> Option<String> {
 
 fn to_leader(entry: &OverallEntry, is_score: bool) -> Cell {
     let Some(difference) = entry.to_leader else {
-        return Cell::unknown("");
+        let no_figure = [Datum::Absent, Datum::Absent, Datum::Absent];
+        return if entry.rank.is_some() { Cell::shown("leader").data(no_figure) } else { Cell::unknown("n/a") };
     };
-    let number = |value: f64| if is_score { format::fixed(value, 4) } else { format::fixed(100.0 * value, 1) };
+    let number = |value: f64| if is_score { format::signed(value, 4) } else { format::signed(100.0 * value, 1) };
     let ends = difference.interval.map_or_else(|| " [any]".to_owned(), |ends| format!(" [{}, {}]", number(ends.low), number(ends.high)));
     let [low, high] = Datum::ends(difference.interval);
     Cell::shown(format!("{}{ends}", number(difference.value))).data([difference.value.into(), low, high])
@@ -120,7 +121,10 @@ fn notes(overall: &Overall) -> Vec<String> {
     }
     for other in &overall.other_versions {
         let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
-        let counted = other.counted.as_deref().map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {version}"));
+        let counted = other
+            .counted
+            .as_deref()
+            .map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {}", words::version(version)));
         notes.push(format!(
             "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
             other.suite,

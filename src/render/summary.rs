@@ -3,7 +3,7 @@
 use crate::domain::Direction;
 use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
 
-use super::words::{count_runs, labels, metric, one_or_many, planned, than};
+use super::words::{count_of, count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
 
 /// Returns the headline: the winner or the leader, or that nothing is decided.
@@ -164,6 +164,16 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 gain: String::new(),
                 why: format!("same quality{margin}, no clear difference in cost or time"),
             }
+        }
+        Decision::Measure { more, .. } if more.of == "labels" => {
+            let deed = match pair(one).and_then(|seen| Some((seen.judge?.labels, seen.sizes.pairs?))) {
+                Some((labels, items)) => {
+                    let why = format!("{} of {} are labelled", format::integer(labels), count_of(items, "items"));
+                    return Some(Advice { deed: "label more items".to_owned(), gain: String::new(), why });
+                }
+                None => format!("label at least {} of each arm", count_of(more.n, "items")),
+            };
+            Advice { deed, gain: String::new(), why: "people's labels correct the judge of one arm only".to_owned() }
         }
         Decision::Measure { more, usd, seconds } => {
             let each = if more.of == "runs" { " per arm" } else { "" };

@@ -84,6 +84,9 @@ fn wins(metric: &Metric, role: Role) -> &'static str {
 }
 
 fn units_short(pair: &PairEvidence) -> String {
+    if let Some(labels) = labels(pair) {
+        return words::count_of(labels, "labels");
+    }
     match pair.sizes.pairs {
         Some(pairs) => words::count_of(pairs, pair.sizes.of),
         None => words::each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
@@ -222,16 +225,22 @@ pub fn difference(row: &ComparisonRow) -> String {
     }
 }
 
-/// Describes the data behind a pair: `200 shared questions`, `48 of 50 tasks shared`, `3 runs each`.
+/// Returns the number of labels that correct a pair's difference, if people have not labelled all of its items.
+fn labels(pair: &PairEvidence) -> Option<u64> {
+    pair.judge.map(|judge| judge.labels).filter(|labels| *labels > 0 && pair.sizes.pairs.is_some_and(|pairs| *labels < pairs))
+}
+
+/// Describes the data behind a pair: `200 shared questions`, `200 shared questions, 60 labelled`, `48 of 50 tasks shared`, `3 runs each`.
 pub fn units(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
     let Some(pairs) = sizes.pairs else { return words::each(sizes.first, sizes.second, sizes.of) };
     let most = sizes.first.max(sizes.second);
     let clusters = sizes.clusters.map_or_else(String::new, |count| format!(" in {}", words::count_of(count, "clusters")));
+    let labelled = labels(pair).map_or_else(String::new, |labels| format!(", {} labelled", format::integer(labels)));
     if pairs < most {
-        format!("{} of {} shared{clusters}", format::integer(pairs), words::count_of(most, sizes.of))
+        format!("{} of {} shared{clusters}{labelled}", format::integer(pairs), words::count_of(most, sizes.of))
     } else {
-        format!("{} shared {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
+        format!("{} shared {}{clusters}{labelled}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
     }
 }
 
@@ -250,6 +259,10 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
     let label = words::metric(metric);
     let Some(difference) = pair.difference.filter(|found| found.centred() != 0.0) else {
+        // The arms' corrected rates may differ all the same.
+        if pair.judge.is_some_and(|judge| judge.labels > 0) {
+            return format!("People's labels show no difference between {first} and {second}");
+        }
         return format!("{first} and {second} have the same {label}");
     };
     let own = format!("{} {label}", words::possessive(first));

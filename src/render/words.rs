@@ -144,11 +144,16 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
             format!("{}/{} ({})", format::integer(passed), format::integer(total), format::percent(value, total))
         }
         (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
-        (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
+        (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.or_else(|| corrected_items(cell)).unwrap_or(runs)),
         (_, _, Some(value)) if runs > 1 => format::value(mean_shown(metric.unit, value), metric.unit, runs),
         (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
         (_, _, None) => "unknown".to_owned(),
     }
+}
+
+/// Returns the number of items behind a judge's rate that was corrected: it is no count, so it has no total.
+fn corrected_items(cell: &Cell) -> Option<u64> {
+    cell.estimate.as_ref().filter(|estimate| estimate.judge.is_some()).map(|estimate| estimate.n)
 }
 
 /// Rounds a mean of tokens to whole tokens.
@@ -182,7 +187,7 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
 pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
     let interval = cell.interval()?;
     let counted = || cell.figure.as_ref().map(|figure| figure.summary.n).or(cell.estimate.as_ref().map(|estimate| estimate.n));
-    let n = cell.total.or_else(counted).unwrap_or(0);
+    let n = cell.total.or_else(|| corrected_items(cell)).or_else(counted).unwrap_or(0);
     let level = format::fixed(confidence * 100.0, 0);
     let value = |number: f64| match metric.unit {
         Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),
@@ -435,11 +440,34 @@ pub fn verification(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
 }
 
+/// Says beside a rate whether it is the judge's alone.
+pub fn judged_briefly(judged: &JudgedBy) -> &'static str {
+    match judged.changes_figures() {
+        _ if judged.is_corrected_in_part() => "corrected in part",
+        true => "as people would judge",
+        false => "by an unchecked judge",
+    }
+}
+
 /// Says who judges, and whether people's labels correct the judge.
 pub fn judged_by(judged: &JudgedBy) -> String {
     let names = listed(&judged.judges);
     if judged.is_corrected {
-        return format!("Judged by {names}, corrected by people's labels of {} or more per arm.", count_of(judged.labels, "items"));
+        let disputed = match judged.disputed {
+            0 => String::new(),
+            count => format!(" People contradict each other about {}.", count_of(count, "outcomes")),
+        };
+        return format!(
+            "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}",
+            count_of(judged.labels, "items")
+        );
+    }
+    if judged.is_corrected_in_part() {
+        return format!(
+            "Judged by {names}. People's labels correct the arms with at least {MIN_LABELS} labelled items; an arm has {}, so no verdict \
+             includes it. `evalreport judge --next 50` chooses items to label.",
+            judged.labels
+        );
     }
     if judged.has_known_errors {
         return format!("Judged by {names}, corrected by the stated error rates; right only if the judge errs alike about all arms.");

@@ -70,8 +70,8 @@ pub struct Corrected {
 
 /// Estimates the mean of people's labels over all items. If labels and verdicts are whole (pass or fail, or their differences), items are
 /// stratified by verdict: Σ W(h)·mean(Y in h), with W the verdict's share of all items. For one judge of pass and fail this is PPI++ at
-/// its unclipped λ, and it stays right if some verdicts were labelled more often. The interval adds the strata's own
-/// (Wilson 1927 for shares, Tango 1998 for differences) and the spread between strata by MOVER (Zou and Donner 2008, Stat Med 27:1693).
+/// its unclipped λ, and it stays right if some verdicts were labelled more often. The interval adds those of the strata (Jeffreys's of each
+/// share, Brown, Cai and DasGupta 2001) and the spread between strata by MOVER (Zou and Donner 2008, Stat Med 27:1693).
 /// Other values have PPI++ with two degrees of freedom less than labels. `clusters` gives the cluster of each labelled item, then of each
 /// other one; the variance is then cluster-robust (CR1) with Student's t over the labelled clusters.
 pub fn corrected(data: Judged<'_>, spread: Spread, clusters: Option<&[u32]>, confidence: f64) -> Result<Corrected, Undefined> {

@@ -1,7 +1,7 @@
 //! Boards of suites as systems by items, to audit their order.
 
 use crate::domain::Filter;
-use crate::inference::{Arm, Audit, AuditedBoard, Grouping, Policy, Rates, SuiteAnswer, audit, recorded_facts, suite_groups};
+use crate::inference::{Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, recorded_facts, suite_groups};
 use crate::stats::Undefined;
 use crate::warehouse::Warehouse;
 
@@ -9,7 +9,19 @@ use crate::warehouse::Warehouse;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct UnauditedBoard {
     pub board: String,
-    pub reason: Undefined,
+    pub reason: NoAudit,
+}
+
+/// Why a board has no audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAudit {
+    /// An order by the judge's outcomes is not that of the board.
+    #[error("the figures of its judge are corrected, and an audit by item has only the judge's outcomes")]
+    Corrected,
+    #[error(transparent)]
+    #[serde(untagged)]
+    Undefined(#[from] Undefined),
 }
 
 /// Audits the board of each suite: its arms by the pass rates of their items.
@@ -22,6 +34,9 @@ pub fn audit_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> 
 
 /// Audits the board of a suite.
 pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard> {
+    if answer.judged_by.as_ref().is_some_and(JudgedBy::changes_figures) {
+        return Err(UnauditedBoard { board: answer.group.suite.clone(), reason: NoAudit::Corrected });
+    }
     audited(&board_of(answer))
 }
 
@@ -32,7 +47,7 @@ pub fn system_name(arm: &Arm) -> String {
 
 /// Audits a board.
 pub fn audited(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
-    audit(board).map_err(|reason| UnauditedBoard { board: board.name.clone(), reason })
+    audit(board).map_err(|reason| UnauditedBoard { board: board.name.clone(), reason: reason.into() })
 }
 
 /// Lays out a suite's arms by its items.
@@ -47,6 +62,8 @@ pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
         scores: Vec::new(),
         clusters: items.clusters.clone(),
         provenance: recorded_facts(answer.group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &*row.run)),
+        are_rates: true,
+        judged_by: answer.judged_by.clone(),
         sha256: None,
     };
     // An item that no arm has a result of separates nobody.

@@ -469,7 +469,11 @@ fn bounded(
     check.evidence = Some(pair.clone());
     check.comparability = answer.comparability.first().cloned();
     let Some(difference) = pair.difference else {
-        check.basis = if matches!(pair.verdict, Verdict::NotComparable { .. }) { Basis::NotComparable } else { Basis::NotMeasured };
+        check.basis = match pair.verdict {
+            Verdict::NotComparable { .. } => Basis::NotComparable,
+            Verdict::NotEnoughEvidence { reason: Some(Obstacle::Unlabelled) } => Basis::TooFew,
+            _ => Basis::NotMeasured,
+        };
         return check;
     };
     let is_relative = found.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
@@ -478,7 +482,9 @@ fn bounded(
         return check;
     }
     let change = side.change(difference, pair.bounds);
-    let exactness = if metric == PASS_RATE { Exactness::of(&answer.rates, pair.design) } else { Exactness::Sampled };
+    // A judge's outcomes may be equal where people's labels are not.
+    let is_by_outcomes = metric == PASS_RATE && pair.judge.is_none();
+    let exactness = if is_by_outcomes { Exactness::of(&answer.rates, pair.design) } else { Exactness::Sampled };
     (check.ruling, check.basis) = ruled(&change, pair, exactness);
     check.further = further(&change, pair, check.basis);
     check

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::domain::{Filter, ItemStatus, standing_of_each};
 use crate::inference::{
     Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
-    is_marked, pass_rate, suite_groups, unit_of, without_excluded,
+    is_marked, label_columns, pass_rate, suite_groups, unit_of, without_excluded,
 };
 use crate::stats::{
     Buy, ChangeRule, Interval, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value, probability_flaky, summary,
@@ -381,8 +381,10 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
     let mut outcomes = BTreeMap::<String, Vec<bool>>::new();
     for (_, runs) in nights {
         let matrix = &matrices[runs.version];
+        let labels = label_columns(matrix);
+        let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
         for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
-            for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
+            for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, status)| is_outcome(**item, **status)) {
                 let name = &matrix.items[*item as usize].key.item;
                 match outcomes.get_mut(name) {
                     Some(own) => own.push(*status == ItemStatus::Pass),

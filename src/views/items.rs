@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemStatus};
-use crate::inference::{Arm, ExcludedItem, SuiteGroup, item_names};
+use crate::inference::{Arm, ExcludedItem, SuiteGroup, is_marked, item_names, label_columns};
 use crate::stats::{correlation, correlation_by_chance};
 use crate::warehouse::{MatrixRow, OutcomeMatrix};
 
@@ -212,16 +212,23 @@ struct Units {
     keys: Vec<(ItemKey, Option<String>)>,
     /// By column: its item. `None` if each column is an item.
     unit_of: Option<Vec<u32>>,
+    /// Marks the columns of people's labels, which check an item's other evaluators and are no outcomes.
+    labels: Vec<bool>,
 }
 
 impl Units {
     fn of(matrix: &OutcomeMatrix) -> Self {
         let Some(unit_of) = item_names(matrix) else {
-            return Self { keys: matrix.items.iter().map(|item| (item.key.clone(), item.cluster.clone())).collect(), unit_of: None };
+            return Self {
+                keys: matrix.items.iter().map(|item| (item.key.clone(), item.cluster.clone())).collect(),
+                unit_of: None,
+                labels: Vec::new(),
+            };
         };
+        let labels = label_columns(matrix);
         // By kind and name.
         let mut keys = BTreeMap::<u32, (ItemKey, Option<String>)>::new();
-        for (item, unit) in matrix.items.iter().zip(&unit_of) {
+        for (_, (item, unit)) in matrix.items.iter().zip(&unit_of).enumerate().filter(|(column, _)| !is_marked(&labels, *column)) {
             match keys.entry(*unit) {
                 Entry::Vacant(place) => {
                     place.insert((item.key.clone(), item.cluster.clone()));
@@ -233,7 +240,7 @@ impl Units {
                 }
             }
         }
-        Self { keys: keys.into_values().collect(), unit_of: Some(unit_of) }
+        Self { keys: keys.into_values().collect(), unit_of: Some(unit_of), labels }
     }
 
     /// Returns the status of each item: of several evaluators, what more than half of them say.
@@ -244,7 +251,8 @@ impl Units {
             return statuses;
         };
         let mut said = vec![Vec::new(); self.keys.len()];
-        row.items.iter().zip(&row.statuses).for_each(|(item, status)| said[unit_of[*item as usize] as usize].push(*status));
+        let outcomes = row.items.iter().zip(&row.statuses).filter(|(item, _)| !is_marked(&self.labels, **item as usize));
+        outcomes.for_each(|(item, status)| said[unit_of[*item as usize] as usize].push(*status));
         for (status, said) in statuses.iter_mut().zip(said) {
             *status = majority(&said);
         }

@@ -56,7 +56,7 @@ pub use agreement::{
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
-pub use audit::{UnauditedBoard, audit_suites, audited, system_name};
+pub use audit::{NoAudit, UnauditedBoard, audit_suites, audited, system_name};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};

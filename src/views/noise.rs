@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, Policy, Reliability, SuiteAnswer, SuiteGroup, reliability, suite_groups,
+    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, Policy, Reliability, SuiteAnswer, SuiteGroup, is_marked, label_columns,
+    reliability, suite_groups,
 };
 use crate::stats::{
     Aim, Detectable, HalfLife, ItemsByRuns, Noise, Undefined, detectable_t, half_life, noise, normal_quantile, pair_noise, quantile,
@@ -376,17 +377,19 @@ fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
 
 /// Measures evaluators of the same outcomes: the standard deviation of a run's pass rate if one of them judged it alone.
 fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
-    if !answer.items.is_judged_by_several() {
+    let labels = label_columns(&answer.matrix);
+    let names: BTreeSet<&str> = answer.items.deciding(&answer.matrix).map(|item| item.key.evaluator.as_str()).collect();
+    if !answer.items.is_judged_by_several() || names.len() < 2 {
         return None;
     }
-    let names: BTreeSet<&str> = answer.matrix.items.iter().map(|item| item.key.evaluator.as_str()).collect();
     let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
     let mut values = Vec::new();
     let mut judged = 0;
     for row in &answer.matrix.rows {
         answer.items.each_unit(|_, columns| {
             let mut said = vec![None; names.len()];
-            for column in columns {
+            // A person's label tells the judge's error, not its noise.
+            for column in columns.iter().filter(|column| !is_marked(&labels, **column as usize)) {
                 let place = places[answer.matrix.items[*column as usize].key.evaluator.as_str()];
                 said[place] = row.status(*column).filter(|status| status.is_counted()).map(passed);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::PASS_RATE;
-use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, PairEvidence, Rates, SuiteAnswer, Test, Verdict};
+use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Obstacle, PairEvidence, Rates, SuiteAnswer, Test, Verdict};
 use crate::stats::normal_quantile;
 
 use super::leaderboard::SuiteBoard;
@@ -171,6 +171,8 @@ fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
 fn way(pair: &PairEvidence) -> PairWay {
     match (pair.verdict, pair.test) {
         (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
+        // The browser has the judge's outcomes only.
+        _ if pair.judge.is_some() || pair.verdict.obstacle() == Some(Obstacle::Unlabelled) => PairWay::Other,
         (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
         // If runs share an artefact, outcomes alone do not show how they vary.
         (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,

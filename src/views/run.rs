@@ -10,7 +10,7 @@ use crate::domain::{
     CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Repeated, Resources, Run, RunStatus, Unit,
     Usage, standing_of_each,
 };
-use crate::inference::{Arm, Money, cost, counts, interval_of_run, money, tokens};
+use crate::inference::{Arm, Money, cost, counts, interval_of_run, is_marked, label_columns, money, tokens};
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -354,7 +354,9 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     let run = &row.run;
     let matrix = warehouse.matrix([&run.id]);
     let mut statuses = BTreeMap::<String, u64>::new();
-    for status in matrix.rows.iter().flat_map(|row| &row.statuses) {
+    let labels = label_columns(&matrix);
+    let outcomes = matrix.rows.iter().flat_map(|row| row.items.iter().zip(&row.statuses));
+    for (_, status) in outcomes.filter(|(item, _)| !is_marked(&labels, **item as usize)) {
         *statuses.entry(status.name().to_owned()).or_default() += 1;
     }
     let mut provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {

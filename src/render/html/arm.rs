@@ -148,13 +148,16 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
     match (wins, leads) {
         _ if compared == 0 && arm.suites.is_empty() => format!("{name} has no counted run."),
         _ if compared == 0 => format!("{name} has no other arm to compare with."),
+        (0, 0) if compared == 1 => {
+            let standing = arm.suites.iter().find(|on| on.lead == Lead::Behind).and_then(|on| on.entry.standing.as_ref());
+            let rank = standing.map_or_else(String::new, |standing| format!("; its rank there is {}", words::rank(standing.rank)));
+            format!("{name} does not lead {}{rank}.", label(Lead::Behind))
+        }
         (0, 0) => {
             let rank = arm.best().map_or_else(String::new, |(on, rank)| {
                 format!("; its best rank is {} on {}", words::rank(rank), plan.suites[on.place].label)
             });
-            let none =
-                if compared == 1 { label(Lead::Behind).to_owned() } else { format!("any of {}", words::count_of(compared, "suites")) };
-            format!("{name} does not lead {none}{rank}.")
+            format!("{name} does not lead any of {}{rank}.", words::count_of(compared, "suites"))
         }
         (0, leads) => format!("{name} leads {}; no winner there yet.", of_all(leads, Lead::Leads)),
         (first, 0) => format!("{name} {} {}.", heads(first), of_all(first, Lead::Wins)),

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::{Evaluator, beginning};
 use crate::render::run_title::{run_turn, short_id};
-use crate::render::{comparability, format, summary, verdicts, words};
+use crate::render::{comparability, comparison, format, summary, verdicts, words};
 use crate::views::{
     Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext,
     SuiteState, Test,
@@ -52,6 +52,8 @@ struct ComparePage {
     metrics: Grid,
     notes: Vec<Text>,
     outcomes: Option<Outcomes>,
+    /// Whether the figures are a judge's, corrected. The outcomes by item are the judge's.
+    is_corrected: bool,
     /// Address of the list of all the suite's items.
     all_items: Option<String>,
     /// Why no items are compared one by one.
@@ -179,6 +181,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
         outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
+        is_corrected: comparison::is_corrected(pair),
         all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, place.items_path())),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
         criteria: pair.criteria.as_ref().map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),

@@ -1,7 +1,7 @@
 //! Top of a page about two arms: state, answer, a drawing of the difference, and the cost of the first arm beside the second.
 
 use crate::domain::COST_PER_SOLVED;
-use crate::render::{answer, summary, words};
+use crate::render::{answer, comparison, summary, words};
 use crate::views::{Comparison, ComparisonRow, Difference, Scale, SuiteState};
 
 use super::gap::Gap;
@@ -24,6 +24,8 @@ pub(super) struct Hero {
     pub tones: [&'static str; 2],
     pub suite: Link,
     pub decision: Option<Text>,
+    /// Who judges the items, and how far people checked that.
+    pub judged: Option<Text>,
     pub gap: Option<Gap>,
     pub labels: [Text; 2],
     pub ratios: Vec<Ratio>,
@@ -70,6 +72,7 @@ impl Hero {
             tones: tones(pair, place),
             suite: Link { href: format!("{root}{}", place.path()), label: Text::new(&place.label) },
             decision: summary::decision(pair, labels).map(Text::from),
+            judged: comparison::judged(pair).map(Text::from),
             gap,
             labels: [Text::new(&labels[0]), Text::new(&labels[1])],
             ratios: taken.into_iter().map(|(row, found)| ratio(row, found, times)).collect(),

@@ -224,7 +224,8 @@ fn about(suite: &OverviewSuite) -> String {
     let word = board.entries.iter().find_map(|entry| entry.primary.as_ref()).map_or("items", |figure| figure.n_of);
     let word = if word == "runs" { "items" } else { word };
     let items = (board.items > 0).then(|| words::count_of(board.items, word));
-    items.into_iter().chain([words::count_of(board.entries.len() as u64, "arms")]).collect::<Vec<_>>().join(", ")
+    let judged = board.judged_by.as_ref().map(|judged| words::judged_briefly(judged).to_owned());
+    items.into_iter().chain([words::count_of(board.entries.len() as u64, "arms")]).chain(judged).collect::<Vec<_>>().join(", ")
 }
 
 fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {

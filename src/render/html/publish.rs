@@ -179,9 +179,9 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
     drawn(label, said, class, if class == "leads" { "the leader is " } else { "" })
 }
 
-/// Says how many arms could be first; green if it is one.
+/// Says how many arms could be first; green if it is one, and not only by an unchecked judge.
 fn order_badge(label: &str, found: &Audit) -> Badge {
-    let is_settled = found.established.as_ref().is_some_and(|order| order.could_be_first == 1);
+    let is_settled = found.established.as_ref().is_some_and(|order| order.could_be_first == 1) && found.judged_by.is_none();
     drawn(label, audit::could_be_first(found), if is_settled { "leads" } else { "open" }, "")
 }
 

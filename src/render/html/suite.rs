@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{comparison, format, words};
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::arms::{self, Arms};
@@ -33,6 +33,8 @@ struct SuitePage {
     sentences: Vec<Text>,
     signs: Vec<Sign>,
     leading: Leading,
+    /// Who judges the items, and how far people checked that.
+    judged: Option<Text>,
     figures: Vec<KeyFigure>,
     pair: Option<String>,
     arms: Option<Arms>,
@@ -82,6 +84,9 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         sentences: sentences.into_iter().map(Text::from).collect(),
         figures: leading::key_figures(suite, &leading),
         leading,
+        judged: (suite.top.as_ref().and_then(comparison::judged))
+            .or_else(|| suite.board.judged_by.as_ref().map(words::judged_by))
+            .map(Text::from),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
         arms: arms::of_suite(suite, place, plan, &shell.root),
         frontier: frontier::of_suite(suite, place),

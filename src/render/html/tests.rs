@@ -239,6 +239,8 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         judged_by: Some(crate::views::JudgedBy {
             judges: vec![hostile.to_owned()],
             labels: 12,
+            most_labels: 12,
+            disputed: 0,
             is_corrected: false,
             has_known_errors: false,
             is_over_runs: false,
@@ -348,6 +350,8 @@ fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
         scores: (0..arms.len()).map(|arm| (0..12).map(|item| Some(f64::from(u8::from(item > arm)))).collect()).collect(),
         clusters: None,
         provenance: facts_of_scores(arms.len() as u64),
+        are_rates: true,
+        judged_by: None,
         sha256: None,
     }
 }
@@ -376,6 +380,8 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             judged_by: Some(crate::views::JudgedBy {
                 judges: vec![hostile.to_owned()],
                 labels: 12,
+                most_labels: 12,
+                disputed: 0,
                 is_corrected: false,
                 has_known_errors: false,
                 is_over_runs: false,

@@ -185,3 +185,88 @@ fn known_error_rates_correct_what_nobody_labelled() {
         assert!(refused.code == 2 && refused.stderr.contains(why), "{}", refused.stderr);
     }
 }
+
+/// Labels the next items of some arms as people would.
+fn label(project: &Project, count: &str, is_wanted: impl Fn(&str) -> bool) {
+    let next = project.run(["judge", "--next", count, "--format", "csv"]).answer().to_owned();
+    let filled = filled(&next);
+    let lines: Vec<&str> =
+        filled.lines().enumerate().filter(|(number, line)| *number == 0 || is_wanted(line)).map(|(_, line)| line).collect();
+    project.file("labels.csv", lines.join("\n") + "\n");
+    assert_eq!(project.run(["import", "labels.csv"]).code, 0);
+}
+
+#[test]
+fn no_surface_shows_the_order_that_labels_correct() {
+    let project = Project::new();
+    judged_only(&project);
+    let audit = project.run(["audit", "--format", "json"]).json();
+    crate::schema::validate("audit", &audit).expect("it keeps to its schema");
+    assert_eq!(audit["audits"][0]["judged_by"]["is_corrected"], false, "an unchecked judge is named: {audit}");
+    assert_eq!(project.run(["build", "--out", "unchecked"]).code, 0);
+    assert!(project.read("unchecked/badge/order/support.svg").contains("unchecked judge"));
+    assert!(project.read("unchecked/index.html").contains("by an unchecked judge"));
+    let items = |site: &str| -> Value { serde_json::from_str(&project.read(&format!("{site}/data/items/support.json"))).expect("JSON") };
+
+    label(&project, "160", |_| true);
+    let refused = project.run(["audit"]);
+    assert!(refused.code == 2 && refused.stderr.contains("has only the judge's outcomes"), "{}", refused.stderr);
+    assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+    assert!(!project.path("site/badge/order/support.svg").exists() && !project.path("site/suites/support/audit.html").exists());
+    for page in ["site/index.html", "site/suites/support/index.html"] {
+        assert!(project.read(page).contains("as people would judge") || project.read(page).contains("corrected by people"), "{page}");
+    }
+    // Labels are no outcomes of the items.
+    assert_eq!(items("site")["items"], items("unchecked")["items"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let verify = project.output(std::process::Command::new("python3").arg("site/verify_site.py").env("PATH", path));
+    assert!(verify.code == 0 && verify.stdout.ends_with("\n0 mismatches\n"), "{}{}", verify.stdout, verify.stderr);
+
+    let compared = project.run(["compare", "--format", "json"]).json();
+    let decision = &compared["comparisons"][0]["decision"];
+    assert_eq!((&decision["action"], &decision["more"]["of"]), (&json!("measure"), &json!("labels")), "{decision}");
+    assert!(project.run(["compare"]).answer().contains("Decision: label more items (80 of 400 items are labelled)"));
+}
+
+#[test]
+fn an_arm_without_labels_has_no_verdict_against_one_with_them() {
+    let project = Project::new();
+    judged_only(&project);
+    label(&project, "160", |line| line.contains("v4"));
+    let answer = project.run(["compare", "--format", "json"]).json();
+    crate::schema::validate("compare", &answer).expect("it keeps to its schema");
+    let pair = &answer["comparisons"][0]["rows"][0]["evidence"]["pairs"][0];
+    assert_eq!((&pair["verdict"], &pair["reason"]), (&json!("not_enough_evidence"), &json!("unlabelled")), "{pair}");
+    let shown = project.run(["compare"]).answer().replace('\n', " ");
+    assert!(shown.contains("Decision: label at least 20 items of each arm") && shown.contains("so no verdict includes it"), "{shown}");
+    assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+    let board = project.run(["leaderboard"]);
+    assert!(board.answer().contains("corrected in part"), "{}", board.stdout);
+}
+
+#[test]
+fn people_who_contradict_each_other_are_told() {
+    let project = Project::new();
+    judged_only(&project);
+    let next = project.run(["judge", "--next", "80", "--format", "csv"]).answer().to_owned();
+    let labels = next.lines().skip(1).flat_map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        ["pass", "fail"].map(|label| format!("{},{},{label},{label}er\n", cells[0], cells[1]))
+    });
+    project.file("labels.csv", format!("run,item,label,rater\n{}", labels.collect::<String>()));
+    assert_eq!(project.run(["import", "labels.csv"]).code, 0);
+    assert_eq!(board(&project)["judged_by"]["disputed"], 80);
+    assert!(project.run(["leaderboard"]).answer().replace('\n', " ").contains("People contradict each other about 80 outcomes."));
+}
+
+#[test]
+fn error_rates_of_the_configuration_are_those_of_the_option() {
+    let project = Project::new();
+    judged_only(&project);
+    let by_option = project.run(["leaderboard", "--judge-errors", "sensitivity=.95/200,specificity=.8/150", "--format", "json"]).json();
+    project.file("evalreport.yaml", "version: 1\njudge_errors: {sensitivity: 0.95/200, specificity: 0.8/150}\n");
+    assert_eq!(board(&project), by_option["suites"][0]);
+    // The option goes first.
+    let other = project.run(["leaderboard", "--judge-errors", "sensitivity=.99/200,specificity=.8/150", "--format", "json"]).json();
+    assert_ne!(other["suites"][0], by_option["suites"][0]);
+}
