@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -159,24 +160,14 @@ impl<'a> SuiteAnswer<'a> {
 
     /// Returns the decision about each pair of arms.
     fn decide(&self) -> Vec<Decision> {
-        let price =
-            |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second));
+        let price = |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second));
         let of_pair = |quality: &PairEvidence| {
             let (cost, time) = (price("cost_usd", quality), price("duration_seconds", quality));
             let (item, run) = self.unit_prices(quality.first, quality.second);
             // Both lists are in the order of the pairs.
             let place = self.comparability.binary_search_by_key(&(quality.first, quality.second), |pair| (pair.first, pair.second));
             let comparability = place.ok().map(|place| &self.comparability[place]);
-            let known = Known {
-                metric: &self.primary().metric,
-                quality,
-                cost,
-                time,
-                comparability,
-                margin: self.margin,
-                item,
-                run,
-            };
+            let known = Known { metric: &self.primary().metric, quality, cost, time, comparability, margin: self.margin, item, run };
             Decision::of(&known)
         };
         self.primary().evidence.pairs.iter().map(of_pair).collect()
@@ -448,7 +439,7 @@ impl Asked<'_> {
             Some(spending::per_solved_over_runs(by_run[first].as_deref()?, by_run[second].as_deref()?, self.policy))
                 .filter(|_| self.pairing.changed(first, second).is_empty())
         };
-        let findings = solved.unsettled.findings.iter().map(|(first, second, solved)| {
+        let findings = solved.unsettled.findings.par_iter().map(|(first, second, solved)| {
             let (first, second) = (*first, *second);
             let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
                 spending::per_solved(one, other, self.items, self.policy)

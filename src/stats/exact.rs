@@ -55,10 +55,8 @@ pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
 /// [`mcnemar`] of many pairs of arms, in their order and on all cores. Pairs with the same number of differing items share its distribution.
 pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
     let unknown = McNemar { exact: 1.0, mid: 1.0 };
-    let mut sought: Vec<(u64, u64, usize, McNemar)> = counts
-        .enumerate()
-        .map(|(place, (only_a, only_b))| (only_a.saturating_add(only_b), only_a.min(only_b), place, unknown))
-        .collect();
+    let mut sought: Vec<(u64, u64, usize, McNemar)> =
+        counts.enumerate().map(|(place, (only_a, only_b))| (only_a.saturating_add(only_b), only_a.min(only_b), place, unknown)).collect();
     sought.par_sort_unstable_by_key(|(tosses, fewer, place, _)| (*tosses, *fewer, *place));
     sought.par_chunk_by_mut(|one, next| one.0 == next.0).for_each(|alike| {
         let coin = FairCoin::new(alike[0].0);

@@ -94,12 +94,7 @@ impl OutcomePlanes {
 
     /// Returns the sets whose shared items make the table: passed by both, passed by each with an outcome of the other, and all.
     fn meeting<'a>(&'a self, other: &'a Self) -> [(&'a Plane, &'a Plane); 4] {
-        [
-            (&self.passed, &other.passed),
-            (&self.passed, &other.counted),
-            (&self.counted, &other.passed),
-            (&self.counted, &other.counted),
-        ]
+        [(&self.passed, &other.passed), (&self.passed, &other.counted), (&self.counted, &other.passed), (&self.counted, &other.counted)]
     }
 }
 
@@ -138,7 +133,9 @@ pub fn all_pairs<T: Send>(arms: &[impl AsRef<OutcomePlanes> + Sync], of_pair: im
             }
             of_pair(first, second, table(counts))
         };
-        rows.flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second))).map(|(first, second)| pair(first, second)).collect()
+        rows.flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
+            .map(|(first, second)| pair(first, second))
+            .collect()
     });
     let mut all = Vec::with_capacity(arms.len() * arms.len().saturating_sub(1) / 2);
     stripes.collect::<Vec<Vec<T>>>().into_iter().for_each(|stripe| all.extend(stripe));
@@ -212,7 +209,8 @@ mod tests {
             ([75, 19, 29, 5], 0.193_412_652_861_937_37, 0.580_237_958_585_812_2),
         ];
         let pairs = all_pairs(&planes(&rows), |first, second, pairs| (first, second, pairs));
-        let exact: Vec<f64> = mcnemar_each(pairs.iter().map(|(.., pairs)| (pairs.only_a, pairs.only_b))).iter().map(|test| test.exact).collect();
+        let exact: Vec<f64> =
+            mcnemar_each(pairs.iter().map(|(.., pairs)| (pairs.only_a, pairs.only_b))).iter().map(|test| test.exact).collect();
         let adjusted = holm(&exact).expect("probabilities");
         let close = |got: f64, expected: f64| (got / expected - 1.0).abs() < 1e-11;
         for (at, (counts, p, after)) in expected.iter().enumerate() {
@@ -234,8 +232,9 @@ mod tests {
     fn more_items_than_a_block_and_more_arms_than_a_stripe_have() {
         let mut draw = draws();
         let items = BLOCK * BITS + 100;
-        let rows: Vec<Vec<Option<bool>>> =
-            (0..3).map(|arm| (0..items).map(|_| Some(draw()).filter(|drawn| arm == 0 || *drawn > 3).map(|drawn| drawn < 50)).collect()).collect();
+        let rows: Vec<Vec<Option<bool>>> = (0..3)
+            .map(|arm| (0..items).map(|_| Some(draw()).filter(|drawn| arm == 0 || *drawn > 3).map(|drawn| drawn < 50)).collect())
+            .collect();
         let found = all_pairs(&planes(&rows), |first, second, pairs| (first, second, pairs));
         assert_eq!(found, [(0, 1), (0, 2), (1, 2)].map(|(first, second)| (first, second, by_item(&rows[first], &rows[second]))));
         let many: Vec<Vec<Option<bool>>> = (0..STRIPE + 3).map(|_| (0..70).map(|_| Some(draw() < 50)).collect()).collect();
