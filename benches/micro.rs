@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::BytesCount;
 use evalreport::results::ItemLine;
-use evalreport::stats::wilson;
+use evalreport::stats::{OutcomePlanes, all_pairs, holm, mcnemar_each, wilson};
 use evalreport::views::{AuditedBoard, audited};
 
 fn main() {
@@ -52,4 +52,25 @@ fn audit_of_96_systems_and_217_items(bencher: Bencher) {
         sha256: None,
     };
     bencher.bench(|| audited(divan::black_box(&board)).is_ok());
+}
+
+/// Counts, tests and adjusts all pairs of 1,000 arms on 12,000 items.
+#[divan::bench(sample_count = 20)]
+fn all_pairs_of_1000_arms(bencher: Bencher) {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let arms: Vec<OutcomePlanes> = (0..1000)
+        .map(|arm| {
+            let row: Vec<Option<bool>> = (0..12_000).map(|_| Some(next() % 2000 < 500 + arm)).collect();
+            OutcomePlanes::of(row.into_iter())
+        })
+        .collect();
+    bencher.bench(|| {
+        let counts = all_pairs(divan::black_box(&arms), |_, _, pairs| (pairs.only_a, pairs.only_b));
+        let exact: Vec<f64> = mcnemar_each(counts.into_iter()).into_iter().map(|test| test.exact).collect();
+        holm(&exact)
+    });
 }

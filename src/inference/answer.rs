@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -159,22 +160,14 @@ impl<'a> SuiteAnswer<'a> {
 
     /// Returns the decision about each pair of arms.
     fn decide(&self) -> Vec<Decision> {
-        let price =
-            |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second)).cloned();
+        let price = |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second));
         let of_pair = |quality: &PairEvidence| {
             let (cost, time) = (price("cost_usd", quality), price("duration_seconds", quality));
             let (item, run) = self.unit_prices(quality.first, quality.second);
-            let comparability = self.comparability.iter().find(|pair| (pair.first, pair.second) == (quality.first, quality.second));
-            let known = Known {
-                metric: &self.primary().metric,
-                quality,
-                cost: cost.as_ref(),
-                time: time.as_ref(),
-                comparability,
-                margin: self.margin,
-                item,
-                run,
-            };
+            // Both lists are in the order of the pairs.
+            let place = self.comparability.binary_search_by_key(&(quality.first, quality.second), |pair| (pair.first, pair.second));
+            let comparability = place.ok().map(|place| &self.comparability[place]);
+            let known = Known { metric: &self.primary().metric, quality, cost, time, comparability, margin: self.margin, item, run };
             Decision::of(&known)
         };
         self.primary().evidence.pairs.iter().map(of_pair).collect()
@@ -194,9 +187,7 @@ impl<'a> SuiteAnswer<'a> {
 
     /// Returns the decision about two of the arms, given by index.
     pub fn decision_between(&self, one: usize, other: usize) -> Option<Decision> {
-        let is_it = |pair: &PairEvidence| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one);
-        let place = self.primary().evidence.pairs.iter().position(is_it)?;
-        self.decisions.get(place).cloned()
+        self.decisions.get(self.primary().evidence.place_of(one, other)?).cloned()
     }
 
     /// Returns the decision about all arms, and the two arms of its reasons. If one arm ships against every other, these are that arm and
@@ -448,7 +439,7 @@ impl Asked<'_> {
             Some(spending::per_solved_over_runs(by_run[first].as_deref()?, by_run[second].as_deref()?, self.policy))
                 .filter(|_| self.pairing.changed(first, second).is_empty())
         };
-        let findings = solved.unsettled.findings.iter().map(|(first, second, solved)| {
+        let findings = solved.unsettled.findings.par_iter().map(|(first, second, solved)| {
             let (first, second) = (*first, *second);
             let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
                 spending::per_solved(one, other, self.items, self.policy)

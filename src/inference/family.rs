@@ -18,6 +18,7 @@ use super::verdict::{Incomparable, Looked, Obstacle, Support, Verdict, decide};
 /// The evidence about all arms on one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
+    /// In ascending order of `first` and `second`, `first` below `second`.
     pub pairs: Vec<PairEvidence>,
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +73,12 @@ pub struct Resolution {
 impl Evidence {
     /// Returns the evidence about two arms, in either order.
     pub fn pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
-        self.pairs.iter().find(|pair| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one))
+        self.place_of(one, other).map(|place| &self.pairs[place])
+    }
+
+    /// Returns the index of a pair, in either order.
+    pub(super) fn place_of(&self, one: usize, other: usize) -> Option<usize> {
+        self.pairs.binary_search_by_key(&(one.min(other), one.max(other)), |pair| (pair.first, pair.second)).ok()
     }
 
     /// Returns the distinct numbers of units of the pairs, ascending.

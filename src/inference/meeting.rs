@@ -23,6 +23,12 @@ impl Meeting {
     pub fn of((one, texts): (&Outcomes, &ArmTexts), (other, other_texts): (&Outcomes, &ArmTexts), names: Option<&[u32]>) -> Self {
         // If neither arm has any pass or fail, skipped items count as asked.
         let has_no_rates = one.is_unrated() && other.is_unrated();
+        if let (Some(own), Some(others), false) = (&one.single, &other.single, has_no_rates) {
+            let (shared, of) = own.asked(others);
+            if let Some(unknown) = texts.unknown_among(other_texts, shared) {
+                return Self { items: SharedItems { shared, of, changed: 0, unknown }, changed: Vec::new(), renamed: Vec::new() };
+            }
+        }
         let was = |outcomes: &Outcomes, item| match outcomes.asked(item) {
             Asked::Answered => true,
             Asked::Skipped => has_no_rates,
@@ -119,4 +125,34 @@ fn of_one_name(items: &[usize], others: &[usize], names: &[u32]) -> Vec<(usize, 
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::ItemKind;
+
+    use super::super::sample::Items;
+    use super::*;
+
+    /// An arm that passed, failed, lost, skipped or was never asked each item.
+    fn arm(row: &[u8]) -> Outcomes {
+        Outcomes {
+            cells: row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect(),
+            counted: row.iter().filter(|outcome| **outcome < 2).count() as u64,
+            missing: row.iter().map(|outcome| *outcome == 2).collect(),
+            lost: row.iter().filter(|outcome| **outcome == 2).count() as u64,
+            beside: row.iter().map(|outcome| if *outcome == 3 { Asked::Skipped } else { Asked::Not }).collect(),
+            ..Outcomes::default()
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn planes_share_what_items_share(rows in proptest::collection::vec((0_u8..5, 0_u8..5), 1..100)) {
+            let items = Items::plain(ItemKind::Question, u32::try_from(rows.len()).expect("few"));
+            let (one, other): (Vec<u8>, Vec<u8>) = rows.into_iter().unzip();
+            let of = |one: &Outcomes, other: &Outcomes| Meeting::of((one, &ArmTexts::Unknown), (other, &ArmTexts::Unknown), None).items;
+            proptest::prop_assert_eq!(of(&arm(&one).with_bits(&items), &arm(&other).with_bits(&items)), of(&arm(&one), &arm(&other)));
+        }
+    }
 }

@@ -18,6 +18,7 @@ use super::numbers::{RunSample, number_pair};
 use super::paired::{Measured, Shared};
 use super::policy::{CONFIDENCE, Design, MAX_APART, Policy, natural_design};
 use super::sample::{Items, Rates};
+use super::tables::{Tables, Tested};
 use super::texts::Pairing;
 use super::unpaired::{over_runs, over_totals};
 use super::verdict::{Incomparable, Missing};
@@ -44,13 +45,17 @@ pub(super) fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
 
 /// Compares the arms' pass rates on the items of a suite, each pair on items with the same text for both.
 pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], pairing: &Pairing<'_>, policy: &Policy) -> Unsettled {
+    let tables = Tables::of(rates.iter().map(|rates| match rates {
+        Rates::Outcomes(outcomes) => outcomes.single.as_ref(),
+        Rates::Counts(_) | Rates::Unknown => None,
+    }));
     let findings = pairs_of(rates.len()).into_par_iter().map(|(first, second)| {
         let changed = pairing.changed(first, second);
         let finding = if changed.is_empty() {
-            rate_pair(suite, items, &rates[first], &rates[second], policy)
+            rate_pair(suite, items, &rates[first], &rates[second], tables.get(first, second), policy)
         } else {
             let [one, other] = pairing.rates(first, second, &changed, items);
-            rate_pair(suite, items, &one, &other, policy).of_same_texts(counted(&rates[first]), counted(&rates[second]))
+            rate_pair(suite, items, &one, &other, None, policy).of_same_texts(counted(&rates[first]), counted(&rates[second]))
         };
         (first, second, finding)
     });
@@ -63,16 +68,16 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
 pub(super) fn rate_evidence(metric: &Metric, suite: &str, items: &Items, rates: &[Rates; 2], policy: &Policy) -> Evidence {
     let unit = unit_of(suite, items, policy);
     let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items, unit)).collect();
-    let finding = rate_pair(suite, items, &rates[0], &rates[1], policy);
+    let finding = rate_pair(suite, items, &rates[0], &rates[1], None, policy);
     let finding = Finding { precision: None, parts: None, beyond: None, ..finding };
     settle_primary(Unsettled::new(metric, values, partial(rates), vec![(0, 1, finding)]), policy)
 }
 
-fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: &Policy) -> Finding {
+fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, known: Option<Tested>, policy: &Policy) -> Finding {
     let asked = policy.design(suite);
     match (first, second) {
         (Rates::Outcomes(one), Rates::Outcomes(other)) => {
-            let shared = Shared::of((Measured::Passes(one), Measured::Passes(other)), Scale::Share, true, items, policy);
+            let shared = Shared::of_passes(one, other, known, items, policy);
             if let Some(nothing) = shared.nothing() {
                 return nothing;
             }
@@ -112,7 +117,7 @@ pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, p
             }
         }
     };
-    let findings = pairs_of(scores.arms.len()).into_iter().map(|(first, second)| {
+    let findings = pairs_of(scores.arms.len()).into_par_iter().map(|(first, second)| {
         let (one, other) = (&scores.arms[first], &scores.arms[second]);
         let changed = pairing.changed(first, second);
         let finding = if changed.is_empty() {
@@ -137,12 +142,12 @@ pub(super) fn of_numbers(
     value: &dyn Fn(&RunRow) -> Option<f64>,
     evaluators: &[BTreeSet<&str>],
     apart: &BTreeMap<(usize, usize), Incomparable>,
-    over_items: &dyn Fn(usize, usize) -> Option<Finding>,
+    over_items: &(dyn Fn(usize, usize) -> Option<Finding> + Sync),
     policy: &Policy,
 ) -> Unsettled {
     let samples: Vec<RunSample> = arms.iter().map(|arm| RunSample::of(metric, arm, value)).collect();
     let known = |arm: usize| evaluators.get(arm).filter(|evaluators| !evaluators.is_empty());
-    let findings = pairs_of(arms.len()).into_iter().map(|(first, second)| {
+    let findings = pairs_of(arms.len()).into_par_iter().map(|(first, second)| {
         let mut finding = over_items(first, second).unwrap_or_else(|| number_pair(metric, &samples[first], &samples[second], policy));
         if known(first).zip(known(second)).is_some_and(|(one, other)| one != other) && finding.difference.is_some() {
             finding = Finding::not_comparable(Design::Runs, Incomparable::OtherEvaluator, finding.sizes);

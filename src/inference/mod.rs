@@ -47,6 +47,7 @@ mod scores;
 mod seed;
 mod spending;
 mod stopping;
+mod tables;
 mod texts;
 mod unpaired;
 mod verdict;

@@ -8,7 +8,7 @@ use super::decision::{self, Decision, Known, UnitPrice};
 use super::family::{Unsettled, settle_primary, settle_secondary};
 use super::finding::Finding;
 use super::metrics::{named, pass_rate_metric};
-use super::paired::{Measured, Shared};
+use super::paired::Shared;
 use super::policy::{Design, MIN_ITEMS, Policy};
 use super::sample::{Asked, Items, Outcomes};
 use super::seed::resampling;
@@ -32,8 +32,8 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
     let items = Items::plain(ItemKind::Question, count);
     let metric = pass_rate_metric(policy);
-    let outcomes = [one, other].map(ItemTable::outcomes);
-    let shared = Shared::of((Measured::Passes(&outcomes[0]), Measured::Passes(&outcomes[1])), Scale::Share, true, &items, policy);
+    let [first, second] = [one, other].map(|arm| arm.outcomes().with_bits(&items));
+    let shared = Shared::of_passes(&first, &second, None, &items, policy);
     let finding = shared.nothing().unwrap_or_else(|| shared.weigh(Design::Items, policy));
     let of_pair = |metric: &Metric, finding: Finding| Unsettled::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)]);
     let quality = settle_primary(of_pair(&metric, finding), policy).pairs.remove(0);
@@ -90,6 +90,7 @@ impl ItemTable<'_> {
             runs,
             deterministic: false,
             labels: Vec::new(),
+            single: None,
         }
     }
 }

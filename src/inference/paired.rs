@@ -1,8 +1,8 @@
 //! Two arms on shared items: their differences by item, and the evidence.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t, sign_flip,
-    summary, tango, two_way,
+    self, Interval, ItemsByRuns, McNemar, Pairs, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t,
+    sign_flip, summary, tango, two_way,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -13,6 +13,7 @@ use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
 use super::sample::{Items, Outcomes};
 use super::seed::resampling;
+use super::tables::Tested;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
 /// One arm's data on the items of a suite: shares passed, or values with the range over all arms.
@@ -76,21 +77,53 @@ pub(super) struct Shared<'a> {
     other: Measured<'a>,
     items: &'a Items,
     scale: Scale,
-    /// Indices of the shared items.
+    /// Number of shared items.
+    n: usize,
+    /// Indices of the shared items. Empty if the table says all that is asked.
     units: Vec<u32>,
-    /// By shared item: the first arm's value minus the second's.
-    pub differences: Vec<f64>,
+    /// By shared item: the first arm's value minus the second's. Empty like `units`.
+    differences: Vec<f64>,
     record: Record,
-    /// Whether both arms tried every item exactly once.
-    is_binary: bool,
-    /// Number of these items that both passed.
-    both: u64,
+    /// The table, if both arms tried every item exactly once.
+    pairs: Option<Pairs>,
+    /// Its test, if it is known.
+    test: Option<McNemar>,
     /// The cluster of each shared item, if clusters are used.
     codes: Option<Vec<u32>>,
     clusters: usize,
 }
 
 impl<'a> Shared<'a> {
+    /// Pairs two arms by the outcomes of items. `known` is their table, if it was made with those of other pairs.
+    pub fn of_passes(one: &'a Outcomes, other: &'a Outcomes, known: Option<Tested>, items: &'a Items, policy: &Policy) -> Self {
+        let arms = (Measured::Passes(one), Measured::Passes(other));
+        let of_two = || Some((one.single.as_ref()?.pairs(other.single.as_ref()?), None));
+        let table = known.map(|(pairs, test)| (pairs, Some(test))).or_else(of_two);
+        // Clusters and joint sign flips need the differences of single items.
+        let has_clusters = policy.use_clusters && items.clusters.is_some();
+        match table.filter(|(pairs, _)| !has_clusters && pairs.total() > MAX_JOINT as u64) {
+            Some((pairs, test)) => Self::tabled(arms, pairs, test, items),
+            None => Self::of(arms, Scale::Share, true, items, policy),
+        }
+    }
+
+    fn tabled((one, other): (Measured<'a>, Measured<'a>), pairs: Pairs, test: Option<McNemar>, items: &'a Items) -> Self {
+        Self {
+            one,
+            other,
+            items,
+            scale: Scale::Share,
+            n: usize::try_from(pairs.total()).unwrap_or(usize::MAX),
+            units: Vec::new(),
+            differences: Vec::new(),
+            record: Record { won: pairs.only_a, lost: pairs.only_b, same: pairs.both + pairs.neither },
+            pairs: Some(pairs),
+            test,
+            codes: None,
+            clusters: 0,
+        }
+    }
+
     /// Pairs two arms by item. `more_is_better` decides who wins an item.
     pub fn of((one, other): (Measured<'a>, Measured<'a>), scale: Scale, more_is_better: bool, items: &'a Items, policy: &Policy) -> Self {
         let (mut units, mut differences) = (Vec::new(), Vec::new());
@@ -127,25 +160,28 @@ impl<'a> Shared<'a> {
             }
             seen.into_iter().filter(|seen| *seen).count()
         });
-        Self { one, other, items, scale, units, differences, record, is_binary, both, codes, clusters }
+        let n = differences.len();
+        let pairs = Pairs { both, only_a: record.won, only_b: record.lost, neither: record.same - both };
+        let pairs = is_binary.then_some(pairs);
+        Self { one, other, items, scale, n, units, differences, record, pairs, test: None, codes, clusters }
     }
 
     /// Returns the design that follows from the kind of item.
     pub fn natural_design(&self) -> Design {
         let clusters = self.codes.as_ref().map(|_| self.clusters);
-        natural_design(self.items.kind, clusters, self.differences.len())
+        natural_design(self.items.kind, clusters, self.n)
     }
 
     /// Returns whether there are fewer clusters than items.
     pub fn is_clustered(&self) -> bool {
-        self.codes.is_some() && self.clusters < self.differences.len()
+        self.codes.is_some() && self.clusters < self.n
     }
 
     fn sizes(&self, clusters: Option<usize>) -> Sizes {
         Sizes {
             first: self.one.counts().0,
             second: self.other.counts().0,
-            pairs: Some(self.differences.len() as u64),
+            pairs: Some(self.n as u64),
             of: self.items.word(),
             clusters: clusters.map(|count| count as u64),
         }
@@ -156,7 +192,7 @@ impl<'a> Shared<'a> {
         if self.one.counts().0 == 0 || self.other.counts().0 == 0 {
             return Some(Finding::no_data(Design::Counts, Missing::NotMeasured, self.sizes(None)));
         }
-        if !self.differences.is_empty() {
+        if self.n > 0 {
             return None;
         }
         let has = |arm: Measured<'_>, columns: &[u32]| columns.iter().any(|column| arm.mean(*column as usize).is_some());
@@ -227,8 +263,39 @@ impl<'a> Shared<'a> {
     }
 
     fn over_items(&self, policy: &Policy) -> Finding {
+        let mut finding = match self.pairs {
+            Some(pairs) => self.over_pairs(pairs, policy),
+            None => self.over_values(policy),
+        };
+        if self.n <= MAX_JOINT {
+            finding.sums = self.aligned(self.items.unit_count(), |place| self.units[place]);
+        }
+        finding.bounds = self.bounds();
+        finding
+    }
+
+    /// Compares two arms with one outcome of each item. Only the counts matter.
+    fn over_pairs(&self, pairs: Pairs, policy: &Policy) -> Finding {
+        let sizes = self.sizes(None);
+        let Ok(value) = pairs.difference() else { return Finding::no_data(Design::Items, Missing::NotMeasured, sizes) };
+        let obstacle = (self.n < MIN_ITEMS).then_some(Obstacle::FewItems);
+        let mut finding = Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes);
+        finding.record = Some(self.record);
+        finding.difference = Some(Difference { value, scale: self.scale, interval: tango(pairs, policy.confidence()).ok() });
+        let test = self.test.unwrap_or_else(|| mcnemar(pairs.only_a, pairs.only_b));
+        finding.tested(Test::McnemarExact, test.exact, obstacle);
+        finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
+        if let Some(sd) = pairs.deviation().ok().filter(|sd| *sd > 0.0) {
+            let share = (self.record.won + self.record.lost) as f64 / self.n as f64;
+            finding.precision = Some(Precision::Discordant { share, n: self.n as u64 });
+            finding.needed = needed(sd, value, "items", policy);
+        }
+        finding
+    }
+
+    fn over_values(&self, policy: &Policy) -> Finding {
         let differences = &self.differences;
-        let n = differences.len();
+        let n = self.n;
         let sizes = self.sizes(None);
         let Ok(summary) = summary(differences) else { return Finding::no_data(Design::Items, Missing::NotMeasured, sizes) };
         let obstacle = (n < MIN_ITEMS).then_some(Obstacle::FewItems);
@@ -239,14 +306,7 @@ impl<'a> Shared<'a> {
         let is_spread = summary.max - summary.min > SAME;
         let flips = || sign_flip(differences, resampling(differences.iter().copied())).map_or(1.0, |test| test.p);
         let over_runs = self.two_way(None, policy);
-        if self.is_binary {
-            let Record { won, lost, same } = self.record;
-            let pairs = Pairs { both: self.both, only_a: won, only_b: lost, neither: same - self.both };
-            finding.difference = at(summary.mean, tango(pairs, policy.confidence()).ok());
-            let test = mcnemar(won, lost);
-            finding.tested(Test::McnemarExact, test.exact, obstacle);
-            finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
-        } else if let Some(found) = over_runs {
+        if let Some(found) = over_runs {
             finding.difference = at(found.estimate, Some(possible(found.interval, self.scale)));
             finding.variation = self.variation(&found);
             // With few items the t distribution of the mean is unreliable.
@@ -261,23 +321,17 @@ impl<'a> Shared<'a> {
             finding.difference = at(summary.mean, interval);
             finding.tested(Test::SignFlip, flips(), obstacle);
         }
-        if n <= MAX_JOINT {
-            finding.sums = self.aligned(self.items.unit_count(), |place| self.units[place]);
-        }
         if let Some(sd) = summary.sd.filter(|_| is_spread) {
-            finding.precision = Some(match (self.is_binary, over_runs) {
-                (true, _) => Precision::Discordant { share: (self.record.won + self.record.lost) as f64 / n as f64, n: n as u64 },
-                (false, Some(found)) => Precision::Error { se: found.standard_error, degrees: found.degrees },
-                (false, None) => Precision::Error { se: sd / (n as f64).sqrt(), degrees: n as f64 - 1.0 },
+            finding.precision = Some(match over_runs {
+                Some(found) => Precision::Error { se: found.standard_error, degrees: found.degrees },
+                None => Precision::Error { se: sd / (n as f64).sqrt(), degrees: n as f64 - 1.0 },
             });
             finding.parts = match (self.one, self.other) {
-                (Measured::Passes(one), Measured::Passes(other)) if !self.is_binary && over_runs.is_none() => Parts::of(one, other, sd),
+                (Measured::Passes(one), Measured::Passes(other)) if over_runs.is_none() => Parts::of(one, other, sd),
                 _ => None,
             };
-            let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
-            finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
+            finding.needed = needed(sd, summary.mean, "items", policy);
         }
-        finding.bounds = self.bounds();
         finding
     }
 
@@ -310,8 +364,7 @@ impl<'a> Shared<'a> {
                 // The spread that this number of independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
                 finding.precision = Some(Precision::Flips { se: mean.se_cr1, clusters: clusters as u64 });
-                let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
-                finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
+                finding.needed = needed(sd, mean.mean, "clusters", policy);
             }
             (None, Err(reason)) => {
                 let value = summary(differences).ok().map(|summary| summary.mean);
@@ -385,6 +438,11 @@ impl<'a> Shared<'a> {
         if lost == other_lost && !too_many(lost, counted) && !too_many(other_lost, other_counted) {
             return None;
         }
+        if let (Measured::Passes(Outcomes { single: Some(one), .. }), Measured::Passes(Outcomes { single: Some(other), .. })) =
+            (self.one, self.other)
+        {
+            return one.bounds(other);
+        }
         let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
         self.items.each_unit(|_, columns| {
             let ends = |arm: Measured<'_>| {
@@ -400,6 +458,12 @@ impl<'a> Shared<'a> {
         });
         Interval::new(low / n, high / n)
     }
+}
+
+/// Returns the number of units like these that a difference of this size needs. `None` for no difference.
+fn needed(sd: f64, difference: f64, of: &'static str, policy: &Policy) -> Option<Needed> {
+    let wanted = stats::n_paired(sd, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)?;
+    Some(Needed { n: wanted.max(MIN_ITEMS as u64), of })
 }
 
 /// Values by item and run.
@@ -428,5 +492,68 @@ pub(super) fn possible(interval: Interval, scale: Scale) -> Interval {
     match scale {
         Scale::Share => interval.clipped(-1.0, 1.0),
         Scale::Unit | Scale::Ratio => interval,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::strategy::Strategy;
+
+    use crate::domain::{ItemKind, Metric};
+
+    use super::super::family::{Unsettled, settle_primary};
+    use super::super::sample::Asked;
+    use super::super::tables::Tables;
+    use super::*;
+
+    /// An arm with one outcome of each item: failed, passed, missing, or never asked.
+    fn arm(row: &[u8]) -> Outcomes {
+        let cells: Vec<(u32, u32)> = row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect();
+        let count = |wanted: &dyn Fn(u8) -> bool| row.iter().filter(|outcome| wanted(**outcome)).count() as u64;
+        Outcomes {
+            cells,
+            counted: count(&|outcome| outcome < 2),
+            missing: row.iter().map(|outcome| *outcome == 2).collect(),
+            lost: count(&|outcome| outcome == 2),
+            beside: vec![Asked::Not; row.len()],
+            by_run: vec![(count(&|outcome| outcome == 1), count(&|outcome| outcome < 2))],
+            attempts: 1,
+            ..Outcomes::default()
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn planes_give_the_evidence_that_items_give(
+            rows in (30_usize..120).prop_flat_map(|items| {
+                let outcome = proptest::prop_oneof![8 => 0_u8..1, 10 => 1_u8..2, 1 => 2_u8..3, 1 => 3_u8..4];
+                let full = proptest::collection::vec(0_u8..2, items);
+                let ragged = proptest::collection::vec(outcome, items);
+                proptest::collection::vec(proptest::prop_oneof![full, ragged], 2..6)
+            }),
+        ) {
+            let (policy, metric) = (Policy::default(), Metric::pass_rate());
+            let items = Items::plain(ItemKind::Question, u32::try_from(rows[0].len()).expect("few"));
+            let plain: Vec<Outcomes> = rows.iter().map(|row| arm(row)).collect();
+            let single: Vec<Outcomes> = rows.iter().map(|row| arm(row).with_bits(&items)).collect();
+            let tables = Tables::of(single.iter().map(|arm| arm.single.as_ref()));
+            let settled = |shared: &dyn Fn(usize, usize) -> Finding| {
+                let pairs = (0..rows.len()).flat_map(|first| (first + 1..rows.len()).map(move |second| (first, second)));
+                let findings = pairs.map(|(first, second)| (first, second, shared(first, second))).collect();
+                let values = plain.iter().map(|arm| (arm.counted > 0).then(|| arm.by_run[0].0 as f64 / arm.counted as f64)).collect();
+                settle_primary(Unsettled::new(&metric, values, Vec::new(), findings), &policy)
+            };
+            let weighed = |shared: Shared<'_>| shared.nothing().unwrap_or_else(|| shared.weigh(Design::Items, &policy));
+            let of_items = settled(&|first, second| {
+                let arms = (Measured::Passes(&plain[first]), Measured::Passes(&plain[second]));
+                weighed(Shared::of(arms, Scale::Share, true, &items, &policy))
+            });
+            let of_planes = settled(&|first, second| {
+                weighed(Shared::of_passes(&single[first], &single[second], tables.get(first, second), &items, &policy))
+            });
+            let of_two = settled(&|first, second| weighed(Shared::of_passes(&single[first], &single[second], None, &items, &policy)));
+            proptest::prop_assert_eq!(&of_items, &of_planes);
+            proptest::prop_assert_eq!(&of_items, &of_two);
+        }
     }
 }

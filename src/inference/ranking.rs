@@ -96,12 +96,13 @@ pub(crate) fn standings(
     names: &[&Arm],
     drawn: Option<&Best>,
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
-    let pairs: Vec<_> = evidence.pairs.iter().filter(|pair| ranked.contains(&pair.first) && ranked.contains(&pair.second)).collect();
+    let is_ranked: BTreeSet<usize> = ranked.iter().copied().collect();
+    let pairs: Vec<_> = evidence.pairs.iter().filter(|pair| is_ranked.contains(&pair.first) && is_ranked.contains(&pair.second)).collect();
     let has_led = |arm: usize| evidence.leading.contains(&arm);
     // A published figure cannot be tested, so no arm is known to be better.
-    let is_untested = |arm: usize| {
-        pairs.iter().filter(|pair| pair.first == arm || pair.second == arm).all(|pair| matches!(pair.verdict, Verdict::NoData { .. }))
-    };
+    let tested = pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    let tested: BTreeSet<usize> = tested.flat_map(|pair| [pair.first, pair.second]).collect();
+    let is_untested = |arm: usize| !tested.contains(&arm);
     let standings = ranked
         .iter()
         .enumerate()

@@ -8,6 +8,7 @@ use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
 use super::policy::SAME;
+use super::tables::Single;
 
 /// An arm's outcomes on the items of a suite.
 #[cfg_attr(test, derive(Default))]
@@ -38,6 +39,8 @@ pub(crate) struct Outcomes {
     pub deterministic: bool,
     /// By item: people's labels of it, beside the outcomes of its other evaluators. Empty if there are none.
     pub labels: Vec<Label>,
+    /// The same outcomes as bits, if each item has one column and at most one counted outcome.
+    pub single: Option<Single>,
 }
 
 /// People's labels of an arm's attempts at one item, with the judge's outcomes of the same attempts.
@@ -173,7 +176,7 @@ impl Outcomes {
             counted += u64::from(is_counted);
             lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
         });
-        (!runs.is_empty()).then_some(Self {
+        let found = Self {
             cells,
             counted,
             missing,
@@ -186,7 +189,9 @@ impl Outcomes {
             runs: shares,
             deterministic,
             labels,
-        })
+            single: None,
+        };
+        (!runs.is_empty()).then(|| found.with_bits(items))
     }
 
     /// Creates outcomes from simulated runs: by run and item, whether it passed. Items that were never attempted have none.
@@ -205,6 +210,7 @@ impl Outcomes {
             runs: Vec::new(),
             deterministic: runs.len() >= DETERMINISTIC_RUNS && runs.iter().all(|run| *run == runs[0]),
             labels: Vec::new(),
+            single: None,
         };
         for run in runs {
             let mut shares = vec![f64::NAN; columns];
@@ -224,7 +230,15 @@ impl Outcomes {
                 made.runs.push(shares);
             }
         }
-        made
+        made.with_bits(items)
+    }
+
+    /// Adds the outcomes as bits.
+    #[must_use]
+    pub(super) fn with_bits(self, items: &Items) -> Self {
+        let asked = (0..self.cells.len()).map(|item| self.asked(item) == Asked::Answered);
+        let single = if items.is_judged_by_several() { None } else { Single::of(&self.cells, &self.missing, asked) };
+        Self { single, ..self }
     }
 
     /// Returns whether the arm was asked an item, and whether it answered.

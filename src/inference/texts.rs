@@ -86,17 +86,27 @@ impl ArmTexts {
 
     /// Counts the shared items whose texts may differ. Each is given by its index in this arm and in the other.
     pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
+        match self.laid(other).filter(|_| !self.is_same(other)) {
+            Some((own, others)) => shared.filter(|(item, same)| own[*item] == 0 || others[*same] == 0).count() as u64,
+            None => self.unknown_of(other, shared.count() as u64),
+        }
+    }
+
+    /// The same for a number of shared items, if the texts are not known item by item.
+    fn unknown_of(&self, other: &Self, shared: u64) -> u64 {
         match (self, other) {
             (Self::OfVersion, Self::OfVersion) => 0,
             (Self::Hashed { digests: own, .. }, Self::Hashed { digests: others, .. }) if self.is_same(other) => {
                 let lacking = own.iter().chain(others).map(|digest| digest.items - digest.hashed.min(digest.items)).max().unwrap_or(0);
-                lacking.min(shared.count() as u64)
+                lacking.min(shared)
             }
-            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => {
-                let laid = self.laid(other);
-                shared.filter(|(item, same)| laid.is_none_or(|(own, others)| own[*item] == 0 || others[*same] == 0)).count() as u64
-            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => shared,
         }
+    }
+
+    /// The same for a number of shared items without their indices. `None` if the texts are known item by item.
+    pub fn unknown_among(&self, other: &Self, shared: u64) -> Option<u64> {
+        self.laid(other).is_none().then(|| self.unknown_of(other, shared))
     }
 
     /// Returns whether both arms' runs are our own, of the suite version that they share.

@@ -53,6 +53,8 @@ pub(super) struct FairCoin {
     first: u64,
     /// Weights of the counts from `first` up to half of the tosses.
     weights: Vec<f64>,
+    /// By count: the sum of the weights up to it.
+    sums: Vec<f64>,
     /// The sum over both halves.
     total: f64,
 }
@@ -70,9 +72,14 @@ impl FairCoin {
             first -= 1;
         }
         weights.reverse();
-        let half: f64 = weights.iter().sum();
+        let mut half = 0.0;
+        let summed = weights.iter().map(|weight| {
+            half += weight;
+            half
+        });
+        let sums: Vec<f64> = summed.collect();
         let total = if tosses.is_multiple_of(2) { 2.0 * half - 1.0 } else { 2.0 * half };
-        Self { first, weights, total }
+        Self { first, weights, sums, total }
     }
 
     /// Returns the probability of exactly `count`, which is at most half of the tosses.
@@ -82,7 +89,7 @@ impl FairCoin {
 
     /// Returns the probability of `count` or fewer, where `count` is at most half of the tosses.
     pub(super) fn at_most(&self, count: u64) -> f64 {
-        self.stored(count).map_or(0.0, |place| self.weights.iter().take(place + 1).sum::<f64>() / self.total)
+        self.stored(count).and_then(|place| self.sums.get(place)).map_or(0.0, |sum| sum / self.total)
     }
 
     /// Returns the counts that have a chance, up to half of the tosses.

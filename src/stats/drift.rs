@@ -1,5 +1,7 @@
 //! Whether systems keep their abilities from hard items to easy ones.
 
+use std::collections::BTreeMap;
+
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::bootstrap::below;
@@ -113,6 +115,8 @@ fn abilities(matrix: &ScoreMatrix, approach: Approach) -> Vec<f64> {
     let logit = |mean: f64| (mean / (1.0 - mean)).ln();
     let clipped = |means: Vec<f64>| -> Vec<f64> { means.into_iter().map(|mean| mean.clamp(EDGE, 1.0 - EDGE)).collect() };
     let (rows, columns) = (clipped(matrix.means()), clipped(matrix.item_means()));
+    let items = columns.len();
+    let columns = groups(columns);
     let mut ability: Vec<f64> = rows.iter().copied().map(logit).collect();
     let mut ease = vec![0.0_f64; columns.len()];
     // With odds as products the logistic function needs no exponential per cell.
@@ -120,22 +124,22 @@ fn abilities(matrix: &ScoreMatrix, approach: Approach) -> Vec<f64> {
     let mut chances = vec![(0.0, 0.0); ability.len()];
     for _ in 0..approach.rounds() {
         let mut largest = 0.0_f64;
-        for (ease, mean) in ease.iter_mut().zip(&columns) {
+        for (ease, (mean, _)) in ease.iter_mut().zip(&columns) {
             let change = approach.change(*mean, summed(&odds, ease.exp()), odds.len());
             *ease += change;
             largest = largest.max(change.abs());
         }
         chances.fill((0.0, 0.0));
-        for ease in &ease {
+        for (ease, (_, count)) in ease.iter().zip(&columns) {
             let own = ease.exp();
             for ((sum, squares), odds) in chances.iter_mut().zip(&odds) {
                 let chance = chance(odds * own);
-                *sum += chance;
-                *squares += chance * chance;
+                *sum += count * chance;
+                *squares += count * chance * chance;
             }
         }
         for ((ability, mean), sums) in ability.iter_mut().zip(&rows).zip(&chances) {
-            let change = approach.change(*mean, *sums, ease.len());
+            let change = approach.change(*mean, *sums, items);
             *ability += change;
             largest = largest.max(change.abs());
         }
@@ -149,6 +153,21 @@ fn abilities(matrix: &ScoreMatrix, approach: Approach) -> Vec<f64> {
     }
     let centre = total(ability.iter().copied()) / ability.len() as f64;
     ability.iter().map(|ability| ability - centre).collect()
+}
+
+/// Returns the distinct means in the order of the items, each with its number of items: items with the same mean are equally easy. Of passes
+/// and fails there are few.
+fn groups(means: Vec<f64>) -> Vec<(f64, f64)> {
+    let mut places = BTreeMap::<u64, usize>::new();
+    let mut groups: Vec<(f64, f64)> = Vec::new();
+    for mean in means {
+        let place = *places.entry(mean.to_bits()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((mean, 0.0));
+        }
+        groups[place].1 += 1.0;
+    }
+    groups
 }
 
 fn chance(odds: f64) -> f64 {

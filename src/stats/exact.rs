@@ -2,6 +2,8 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSliceMut;
 
 use super::Undefined;
 use super::distribution::FairCoin;
@@ -47,10 +49,29 @@ pub struct Resampling {
 ///
 /// Without such items both p-values are 1.
 pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
-    let fewer = only_a.min(only_b);
-    let coin = FairCoin::new(only_a.saturating_add(only_b));
-    let (at_most, equal) = (coin.at_most(fewer), coin.chance(fewer));
-    McNemar { exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0), mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0) }
+    McNemar::of(&FairCoin::new(only_a.saturating_add(only_b)), only_a.min(only_b))
+}
+
+/// [`mcnemar`] of many pairs of arms, in their order and on all cores. Pairs with the same number of differing items share its distribution.
+pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
+    let unknown = McNemar { exact: 1.0, mid: 1.0 };
+    let mut sought: Vec<(u64, u64, usize, McNemar)> =
+        counts.enumerate().map(|(place, (only_a, only_b))| (only_a.saturating_add(only_b), only_a.min(only_b), place, unknown)).collect();
+    sought.par_sort_unstable_by_key(|(tosses, fewer, place, _)| (*tosses, *fewer, *place));
+    sought.par_chunk_by_mut(|one, next| one.0 == next.0).for_each(|alike| {
+        let coin = FairCoin::new(alike[0].0);
+        alike.iter_mut().for_each(|(_, fewer, _, found)| *found = McNemar::of(&coin, *fewer));
+    });
+    let mut all = vec![unknown; sought.len()];
+    sought.into_iter().for_each(|(_, _, place, found)| all[place] = found);
+    all
+}
+
+impl McNemar {
+    fn of(coin: &FairCoin, fewer: u64) -> Self {
+        let (at_most, equal) = (coin.at_most(fewer), coin.chance(fewer));
+        Self { exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0), mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0) }
+    }
 }
 
 /// Fisher's test for two independent proportions: the probability of all tables with the same margins that are not more likely than this
@@ -280,6 +301,36 @@ mod tests {
         assert!(close(mcnemar(6, 0).exact, 0.03125) && close(mcnemar(5, 5).mid, 1.0));
         // So far in the tail that no normal number is left.
         assert!(mcnemar(0, 5000).exact > 0.0 && mcnemar(0, 5000).exact < 1e-300);
+    }
+
+    /// p-values of `scipy.stats.binomtest`.
+    #[test]
+    fn many_tables_are_tested_as_each_alone() {
+        let expected = [
+            (0, 0, 1.0),
+            (0, 1, 1.0),
+            (1, 0, 1.0),
+            (3, 3, 1.0),
+            (0, 6, 0.03125),
+            (2, 9, 0.065_429_687_5),
+            (10, 11, 1.0),
+            (5, 30, 2.236_152_067_780_494_7e-5),
+            (40, 60, 0.056_887_933_640_980_89),
+            (99, 101, 0.943_651_520_990_743_5),
+            (100, 160, 0.000_238_941_903_068_139_53),
+            (17, 500, 1.400_470_682_023_523e-124),
+            (1000, 1100, 0.030_720_707_864_242_49),
+            (1200, 900, 6.337_277_315_775_641e-11),
+            (4000, 4200, 0.027_972_423_571_324_654),
+            (20_000, 20_600, 0.002_950_631_079_514_670_5),
+            (75_000, 74_000, 0.009_651_917_310_169_162),
+            (0, 1000, 1.866_527_237_006_437_8e-301),
+        ];
+        let together = mcnemar_each(expected.iter().map(|(only_a, only_b, _)| (*only_a, *only_b)));
+        for ((only_a, only_b, p), got) in expected.into_iter().zip(together) {
+            assert_eq!(got, mcnemar(only_a, only_b), "{only_a} and {only_b}");
+            assert!((got.exact / p - 1.0).abs() < 1e-10, "{only_a} and {only_b}: {got:?}");
+        }
     }
 
     #[test]

@@ -23,60 +23,79 @@ pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefine
         }
     }
     sweep(&mut groups, n);
-    groups.sort_by_key(|group| (0..n).filter(|&entry| group.has(entry)).collect::<Vec<_>>());
+    groups.sort_by_cached_key(|group| (0..n).filter(|&entry| group.has(entry)).collect::<Vec<_>>());
     let of = |entry: usize| (0..groups.len()).filter(|&place| groups[place].has(entry)).map(letter).collect();
     Ok((0..n).map(of).collect())
 }
 
-/// The entries that share one letter.
+const BITS: usize = 64;
+
+/// The entries that share one letter, as bits.
 #[derive(Clone)]
-struct Group(Vec<bool>);
+struct Group(Vec<u64>);
 
 impl Group {
+    fn none(n: usize) -> Self {
+        Self(vec![0; n.div_ceil(BITS)])
+    }
+
     fn all(n: usize) -> Self {
-        Self(vec![true; n])
+        let mut group = Self::none(n);
+        (0..n).for_each(|entry| group.0[entry / BITS] |= 1 << (entry % BITS));
+        group
     }
 
     fn has(&self, entry: usize) -> bool {
-        self.0[entry]
+        self.0[entry / BITS] >> (entry % BITS) & 1 == 1
+    }
+
+    fn remove(&mut self, entry: usize) {
+        self.0[entry / BITS] &= !(1 << (entry % BITS));
     }
 
     fn without(&self, entry: usize) -> Self {
         let mut group = self.clone();
-        group.0[entry] = false;
+        group.remove(entry);
         group
     }
 
     fn within(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(here, there)| !here || *there)
+        self.0.iter().zip(&other.0).all(|(here, there)| here & !there == 0)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(here, there)| *here |= there);
     }
 }
 
-/// Splits every group with both entries of a differing pair, and drops groups contained in another.
+/// Splits every group with both entries of a differing pair, and drops parts contained in another group.
 fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
-    let (split, mut kept): (Vec<Group>, Vec<Group>) = groups.drain(..).partition(|group| group.has(i) && group.has(j));
-    for part in split.iter().flat_map(|group| [group.without(i), group.without(j)]) {
-        if !kept.iter().any(|group| part.within(group)) {
-            kept.retain(|group| !group.within(&part));
-            kept.push(part);
+    let split: Vec<Group> = groups.extract_if(.., |group| group.has(i) && group.has(j)).collect();
+    let mut parts: Vec<Group> = Vec::new();
+    for (group, (without, with)) in split.iter().flat_map(|group| [(group, (i, j)), (group, (j, i))]) {
+        let part = group.without(without);
+        if !groups.iter().chain(&parts).any(|known| known.has(with) && part.within(known)) {
+            // No group from before is contained in a part, because none is in the group that was split.
+            parts.retain(|known| !known.within(&part));
+            parts.push(part);
         }
     }
-    *groups = kept;
+    groups.append(&mut parts);
 }
 
 /// Removes a letter from an entry if another letter joins each pair that it joins.
 fn sweep(groups: &mut Vec<Group>, n: usize) {
     for place in 0..groups.len() {
-        for entry in (0..n).rev() {
-            let group = &groups[place];
-            let elsewhere = |other: usize| (0..groups.len()).any(|at| at != place && groups[at].has(entry) && groups[at].has(other));
+        for entry in (0..n).rev().filter(|entry| groups[place].has(*entry)).collect::<Vec<usize>>() {
+            let mut elsewhere = Group::none(n);
+            groups.iter().enumerate().filter(|(at, group)| *at != place && group.has(entry)).for_each(|(_, group)| elsewhere.add(group));
             // The pair of an entry with itself keeps its last letter.
-            if group.has(entry) && (0..n).filter(|&other| group.has(other)).all(elsewhere) {
-                groups[place].0[entry] = false;
+            if groups[place].within(&elsewhere) {
+                groups[place].remove(entry);
             }
         }
     }
-    groups.retain(|group| group.0.contains(&true));
+    groups.retain(|group| group.0.iter().any(|word| *word != 0));
 }
 
 /// `a` to `z`, `A` to `Z`, then numbers in brackets.

@@ -30,6 +30,7 @@ mod max_t;
 mod mean;
 mod noise;
 mod partial_order;
+mod planes;
 mod posterior;
 mod power;
 mod ppi;
@@ -68,7 +69,7 @@ pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_side
 pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use elo::elo;
-pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
+pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, mcnemar_each, permutation, sign_flip};
 pub use foresight::{DIFFICULTY_GROUPS, Foreseen, Foresight, ItemGroup, block_size, difficulty_group, next_items};
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
@@ -83,6 +84,7 @@ pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
 pub use noise::{Noise, PairNoise, Repeats, noise, pair_noise};
 pub use partial_order::{PartialOrder, order_bits};
+pub use planes::{OutcomePlanes, Plane, all_pairs};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,

@@ -26,6 +26,17 @@ impl Pairs {
             total => Ok((self.only_a as f64 - self.only_b as f64) / total as f64),
         }
     }
+
+    /// Returns the standard deviation of the items' differences, with divisor n − 1: 0 if all are equal. Undefined for fewer than two items.
+    pub fn deviation(self) -> Result<f64, Undefined> {
+        let (n, mean) = (self.total() as f64, self.difference()?);
+        if n < 2.0 {
+            return Err(Undefined::TooFew);
+        }
+        let (only_a, only_b, alike) = (self.only_a as f64, self.only_b as f64, (self.both + self.neither) as f64);
+        let squares = only_a * (1.0 - mean).powi(2) + only_b * (1.0 + mean).powi(2) + alike * mean.powi(2);
+        Ok((squares / (n - 1.0)).sqrt())
+    }
 }
 
 /// The interval for the difference of two independent proportions, from the Wilson intervals of both (Newcombe 1998, Statistics in
@@ -155,6 +166,16 @@ mod tests {
 
     fn near(interval: Result<Interval, Undefined>, low: f64, high: f64) -> bool {
         interval.is_ok_and(|interval| (interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4)
+    }
+
+    #[test]
+    fn deviation_of_the_differences() {
+        // numpy.std(ddof=1) of two 1, one −1 and three 0; of equal differences; of a single item.
+        let spread = Pairs { both: 2, only_a: 2, only_b: 1, neither: 1 }.deviation().expect("items");
+        assert!((spread - 0.752_772_652_709_081).abs() < 1e-15, "{spread}");
+        assert_eq!(Pairs { only_a: 7, ..Pairs::default() }.deviation(), Ok(0.0));
+        assert_eq!(Pairs { both: 3, neither: 4, ..Pairs::default() }.deviation(), Ok(0.0));
+        assert_eq!(Pairs { both: 1, ..Pairs::default() }.deviation(), Err(Undefined::TooFew));
     }
 
     #[test]

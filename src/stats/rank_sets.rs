@@ -96,6 +96,8 @@ impl Family {
         let largest = rows.iter().flatten().fold(0.0_f64, |largest, score| largest.max(score.abs()));
         let units = ScoreMatrix::new(&rows)?;
         let scales: Vec<f64> = pairs(systems)
+            .collect::<Vec<(usize, usize)>>()
+            .into_par_iter()
             .map(|(first, second)| {
                 let squares: f64 = rows[first].iter().zip(&rows[second]).map(|(one, other)| (one - other).powi(2)).sum();
                 let length = squares.sqrt();

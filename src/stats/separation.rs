@@ -1,5 +1,7 @@
 //! What separates two systems, and all systems, item by item.
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
 use super::mean::total;
 use super::{ScoreMatrix, Undefined, quantile};
 
@@ -46,7 +48,8 @@ pub fn separation(matrix: &ScoreMatrix, first: usize, second: usize) -> Result<S
 pub fn median_kappa(matrix: &ScoreMatrix) -> Result<f64, Undefined> {
     let kappas = Kappas::new(matrix);
     let values: Vec<f64> = (0..matrix.systems())
-        .flat_map(|first| (first + 1..matrix.systems()).map(move |second| (first, second)))
+        .into_par_iter()
+        .flat_map_iter(|first| (first + 1..matrix.systems()).map(move |second| (first, second)))
         .filter_map(|(first, second)| kappas.of(first, second))
         .collect();
     quantile(&values, 0.5)
