@@ -137,17 +137,15 @@ def units(*arms):
     of = lambda arm, keys: (statistics.fmean(arm[key][0] / arm[key][1] for key in keys), *(sum(arm[key][n] for key in keys) for n in (0, 1)))
     cluster = lambda keys: next((arm[key][2] for arm in arms for key in keys if arm[key][2]), None)
     return {item: ([of(arm, keys) for arm in arms], cluster(keys) or item) for item, keys in columns.items()}
-def is_person(evaluator):
-    return evaluator == "human" or evaluator.startswith("human:")
-def by_verdict(judged, labels, weigh):
+is_person = lambda evaluator: evaluator.partition(":")[0] == "human"
+def by_verdict(judged, labels):
     """A judge's mean, corrected by people's labels of some items: their means by verdict, weighed as the verdicts are; nothing for verdicts in part."""
-    overall, found = statistics.fmean(weigh(labels[item]) for item in labels), defaultdict(list)
-    if any(said % 1 for said in judged.values()) or any(weigh(label) % 1 for label in labels.values()):
+    if not labels or any(value % 1 for value in (*judged.values(), *labels.values())):
         return None
-    for item, said in judged.items():
-        found[said].append(weigh(labels[item]) if item in labels else None)
-    known = {said: [label for label in all if label is not None] for said, all in found.items()}
-    return math.fsum(len(all) * (statistics.fmean(known[said]) if known[said] else overall) for said, all in found.items()) / len(judged)
+    known = defaultdict(list)
+    for item, label in labels.items():
+        known[judged[item]].append(label)
+    return statistics.fmean(statistics.fmean(known.get(said) or labels.values()) for said in judged.values())
 CORRECTED = ("prediction_powered", "known_errors")
 TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "pooled_totals", "delta_on_logs")
 class Site:
@@ -279,14 +277,9 @@ class Site:
         means = [own[0] for [own], _ in items]
         if method in CORRECTED:
             self.check("rate", f"{place}, by the judge alone", stated["judge"]["value"], statistics.fmean(means) if means else None)
-            labels, found = self.labels[runs[0]] if len(runs) == 1 else {}, None
-            if method == "prediction_powered" and labels and not stated.get("clusters"):
-                found = by_verdict({item: own[0] for item, ([own], _) in by_item.items()}, {item: labels[item] for item in labels if item in by_item}, statistics.fmean)
-            if found is None:
-                self.left_out["rates corrected by a judge's error rates, over clusters, or by people who contradict each other"] += 1
-            else:
-                self.check("rate", place, stated["value"], found)
-            self.left_out["intervals of corrected rates"] += 1
+            is_known = method == "prediction_powered" and not stated.get("clusters")
+            found = by_verdict({item: own[0] for item, ([own], _) in by_item.items()}, self.labelled(by_item, runs)) if is_known else None
+            self.corrected("rate", place, stated["value"], found)
             return
         if method in ("wilson", "wilson_one_run"):
             value, interval = passed / total, wilson(passed, total)
@@ -384,7 +377,11 @@ class Site:
             differences = [first[0] - second[0] for (first, second), _ in items]
             won, lost = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
             if pair.get("judge"):
-                self.corrected_pair(place, pair, by_item, one, other)
+                self.check("difference", f"{place}, by the judge alone", pair["judge"]["value"], statistics.fmean(differences))
+                first, second = (self.labelled(by_item, runs) for runs in (one, other))
+                both = {item: first[item] - second[item] for item in first if item in second}
+                is_known = test == "prediction_powered" and pair["design"] == "items" and len(both) >= MIN_LABELS
+                self.corrected("difference", place, stated["value"], by_verdict(dict(zip(by_item, differences)), both) if is_known else None)
                 return
             self.counts(place, pair["record"], won=won, lost=lost)
             value, interval, p = t_mean(differences, confidence) if len(differences) > 1 else (sum(differences), None, None)
@@ -435,19 +432,14 @@ class Site:
                 self.check("p", f"{place}, {name}", stated_p, found)
         if check.get("interval"):
             self.check_ends("interval of a difference", f"{place}, {check['check']}", check["interval"], ends)
-    def corrected_pair(self, place, pair, by_item, one, other):
-        differences = {item: first[0] - second[0] for item, ((first, second), _) in by_item.items()}
-        self.check("difference", f"{place}, by the judge alone", pair["judge"]["value"], statistics.fmean(differences.values()))
-        labels = [self.labels[runs[0]] if len(runs) == 1 else {} for runs in (one, other)]
-        both = {item: [statistics.fmean(own[item]) for own in labels] for item in differences if all(item in own for own in labels)}
-        found = None
-        if pair.get("test") == "prediction_powered" and pair["design"] == "items" and len(both) >= MIN_LABELS:
-            found = by_verdict(differences, both, lambda label: label[0] - label[1])
-        if found is None:
-            self.left_out["differences corrected by a judge's error rates, over clusters, by people who contradict each other, or of labels of other items"] += 1
-        else:
-            self.check("difference", place, pair["difference"]["value"], found)
-        self.left_out["intervals and p of corrected differences"] += 1
+    def labelled(self, items, runs):
+        """People's mean label of each labelled item of an arm's one run."""
+        labels = self.labels[runs[0]] if len(runs) == 1 else {}
+        return {item: statistics.fmean(labels[item]) for item in labels if item in items}
+    def corrected(self, kind, place, stated, found):
+        self.left_out[f"{kind}s corrected by error rates, over clusters, by people who disagree, or by labels of different items"] += found is None
+        self.left_out[f"intervals and p of corrected {kind}s"] += 1
+        self.check(kind, place, stated if found is not None else None, found)
     def adjusted(self, place, adjustment, tested, pairs):
         pairs = [pair for pair in pairs if pair.get("p_adjusted") is not None]
         if adjustment not in ADJUSTED or len(pairs) != tested:

@@ -84,7 +84,10 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         sentences: sentences.into_iter().map(Text::from).collect(),
         figures: leading::key_figures(suite, &leading),
         leading,
-        judged: (suite.top.as_ref().and_then(comparison::judged))
+        judged: suite
+            .top
+            .as_ref()
+            .and_then(comparison::judged)
             .or_else(|| suite.board.judged_by.as_ref().map(words::judged_by))
             .map(Text::from),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
