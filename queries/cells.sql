@@ -6,7 +6,7 @@
 -- plus 8 if the score repeats the status (1 for pass, else 0), or plus 16 if the score says more and is in scores.sql.
 -- Order: run_id, attempt, item_id. rows.sql has the number of cells of each run and attempt, items.sql the items.
 with current_runs as (
-  select run_id, publish_id
+  select run_id, publish_id, row_number() over (order by run_id) as run_number
   from (
     select
       run_id, publish_id, deleted,
@@ -30,4 +30,4 @@ select
 from outcomes join current_runs
   on outcomes.run_id = current_runs.run_id and outcomes.publish_id = current_runs.publish_id
 where standing
-order by current_runs.run_id, attempt, item_id
+order by run_number, attempt, item_id

@@ -5,7 +5,7 @@
 -- Column: score, 64-bit float.
 -- Order: run_id, attempt, item_id.
 with current_runs as (
-  select run_id, publish_id
+  select run_id, publish_id, row_number() over (order by run_id) as run_number
   from (
     select
       run_id, publish_id, deleted,
@@ -18,4 +18,4 @@ select score
 from outcomes join current_runs
   on outcomes.run_id = current_runs.run_id and outcomes.publish_id = current_runs.publish_id
 where standing and score <> case status when 'pass' then 1.0 else 0.0 end
-order by current_runs.run_id, attempt, item_id
+order by run_number, attempt, item_id

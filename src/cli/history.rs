@@ -7,9 +7,10 @@ use crate::views::{history, retracted};
 use super::arguments::{Format, History};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, policy, selection};
+use super::{engine, exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failure> {
+    let settings = &engine::with_engine(settings, &arguments.engine)?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(arguments.suites.iter().cloned());
     policy::refuse_margins(&arguments.judging)?;

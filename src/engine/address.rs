@@ -43,7 +43,8 @@ impl Address {
         };
         let _ = port;
         let host = host.to_lowercase();
-        let is_here = host == "localhost" || host == "[::1]" || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+        let is_here =
+            host == "localhost" || host == "[::1]" || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
         Ok(Self { text: shown, authority: authority.to_owned(), is_tls, is_here })
     }
 
@@ -71,7 +72,8 @@ mod tests {
         assert_eq!(parsed("grpc://[::1]:1"), Ok(("http://[::1]:1".to_owned(), true)));
         // A name that begins like a loopback address is not one.
         assert_eq!(parsed("grpc://127.0.0.1.example:1"), Ok(("http://127.0.0.1.example:1".to_owned(), false)));
-        for wrong in ["", "grpc://", "grpc://host", "grpc://:1", "grpc://host:99999", "http://host:1", "grpc://host:1/db", "grpc://h ost:1"] {
+        for wrong in ["", "grpc://", "grpc://host", "grpc://:1", "grpc://host:99999", "http://host:1", "grpc://host:1/db", "grpc://h ost:1"]
+        {
             assert!(Address::parse(wrong).is_err(), "{wrong}");
         }
         let secret = Address::parse("grpc://me:hunter2@host:1").expect_err("no password");

@@ -53,7 +53,8 @@ impl Client {
             return Err(EngineError::new(format!("the token is not sent to {address}: the connection would not be encrypted"))
                 .with_hint("use grpc+tls://"));
         }
-        let no_connection = |why: &dyn std::fmt::Display| EngineError::new(format!("no connection to {address}: {}", shortened(&why.to_string())));
+        let no_connection =
+            |why: &dyn std::fmt::Display| EngineError::new(format!("no connection to {address}: {}", shortened(&why.to_string())));
         let mut endpoint = Endpoint::from_shared(address.uri())
             .and_then(|endpoint| endpoint.user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION"))))
             .map_err(|error| no_connection(&error))?
@@ -154,9 +155,15 @@ fn refused(address: &Address, name: &str, error: &FlightError) -> EngineError {
         return EngineError::new(format!("{name}: the answer of {address} cannot be read: {}", shortened(&error.to_string())));
     };
     let said = shortened(status.message());
+    // An engine's own answer has no cause on this side.
+    let broke = std::error::Error::source(status.as_ref()).is_some();
     match status.code() {
-        Code::Unauthenticated | Code::PermissionDenied => EngineError::new(format!("{name}: {address} refuses: {said}"))
-            .with_hint("EVALREPORT_ENGINE_TOKEN holds the token that is sent"),
+        _ if broke => {
+            EngineError::new(format!("{name}: the connection to {address} broke: {said}")).with_hint("try again when the engine is up")
+        }
+        Code::Unauthenticated | Code::PermissionDenied => {
+            EngineError::new(format!("{name}: {address} refuses: {said}")).with_hint("EVALREPORT_ENGINE_TOKEN holds the token that is sent")
+        }
         Code::Unavailable | Code::Cancelled | Code::Aborted => {
             EngineError::new(format!("{name}: the connection to {address} broke: {said}")).with_hint("try again when the engine is up")
         }

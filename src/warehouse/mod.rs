@@ -9,6 +9,8 @@
 
 mod amounts;
 mod conflicts;
+mod counted_answer;
+mod engine_answer;
 mod export;
 mod facts;
 mod hidden;
@@ -36,6 +38,7 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
+pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
 pub use export::ExportFormat;
 pub use hidden::{Hidden, HiddenBy};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};

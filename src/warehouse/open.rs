@@ -18,6 +18,7 @@ use crate::domain::{
 use crate::files::HeldFolder;
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json, unfinished_runs};
 
+use super::engine_answer::EngineAnswer;
 use super::facts::{Facts, Voices};
 use super::hidden::{Hidden, HiddenBy};
 use super::ingest::{self, Ingested};
@@ -39,6 +40,8 @@ pub struct Options {
     /// Folder for derived files. With `None`, nothing is cached.
     pub cache: Option<PathBuf>,
     pub aliases: Aliases,
+    /// Runs and outcomes that engines answered.
+    pub answers: Vec<Arc<EngineAnswer>>,
 }
 
 /// A run and the totals of its items.
@@ -188,8 +191,14 @@ impl Warehouse {
     }
 
     /// Joins what stands outside of the stores.
-    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, _: &Options, _: &Progress) -> Result<Joined, Problems> {
-        Ok(Joining::over(snapshot, files).finish())
+    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, _: &Progress) -> Result<Joined, Problems> {
+        let mut joining = Joining::over(snapshot, files);
+        for answer in &options.answers {
+            let twice =
+                |run| Problems(vec![Problem::in_file(visible(&answer.name), format!("the outcomes of run `{run}` are not together"))]);
+            answer.join(&mut joining).map_err(twice)?;
+        }
+        Ok(joining.finish())
     }
 
     /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
