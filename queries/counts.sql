@@ -5,8 +5,7 @@
 -- Runs that were cancelled, hit by an outage or done in part do not count.
 -- Columns: run_id, suite, suite_version (null if unknown), approach, model, kind, evaluator, item, cluster (null if none is stated) text;
 -- then 64-bit integers: passed; counted, with passes, failures, errors and limits; missing, lost to outages or not evaluated; skipped.
--- Order: run_id, kind, evaluator, item. Without run_id in `select`, `group by` and
--- `order by` there is one row per arm and item.
+-- Order: run_id, kind, evaluator, item.
 with current_runs as (
   select run_id, publish_id, suite, suite_version, approach, model
   from (

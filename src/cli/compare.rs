@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::{baseline, engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
-    let settings = &engine::with_engine(settings, &arguments.engine)?;
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.what, &arguments.selection.suite])?;
     let (what, paths) = foreign::split(settings, &arguments.what)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
@@ -94,6 +94,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     let tables =
         if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
+    engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse)?;

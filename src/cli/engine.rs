@@ -10,7 +10,7 @@ use tracing::info;
 use crate::domain::{Problem, Problems};
 use crate::engine::{Access, Address, EngineError, read};
 use crate::import::read_item_counts;
-use crate::warehouse::EngineAnswer;
+use crate::warehouse::{EngineAnswer, Warehouse};
 
 use super::arguments::Engine;
 use super::failure::Failure;
@@ -21,8 +21,8 @@ use super::shown::shown;
 const TOKEN: &str = "EVALREPORT_ENGINE_TOKEN";
 const LONGEST_WAIT_SECONDS: f64 = 86_400.0;
 
-/// Returns settings that read what the engine holds, if one is named.
-pub(super) fn with_engine(settings: &Settings, asked: &Engine) -> Result<Settings, Failure> {
+/// Returns settings that read what the engine holds, if one is named. `names` are those that may be suites: only their outcomes are read.
+pub(super) fn with_engine(settings: &Settings, asked: &Engine, names: &[&[String]]) -> Result<Settings, Failure> {
     if !asked.from_counts.is_empty() {
         let answers = asked.from_counts.iter().map(|path| counted(path)).collect::<Result<_, Failure>>()?;
         return Ok(Settings { answers, ..settings.clone() });
@@ -42,7 +42,7 @@ pub(super) fn with_engine(settings: &Settings, asked: &Engine) -> Result<Setting
     };
     let access = Access { address, token, wait: Duration::from_secs_f64(asked.engine_timeout) };
     let start = Instant::now();
-    let answer = read(&access)?;
+    let answer = read(&access, &names.concat(), &settings.config.aliases)?;
     info!(
         engine = %access.address,
         runs = answer.runs.len(),
@@ -52,6 +52,14 @@ pub(super) fn with_engine(settings: &Settings, asked: &Engine) -> Result<Setting
         "engine read"
     );
     Ok(Settings { answers: vec![Arc::new(answer)], ..settings.clone() })
+}
+
+/// Fails if an engine became silent while the answer was made: an answer without its figures would look whole.
+pub(super) fn refuse_incomplete(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
+    match warehouse.late_problems().into_iter().next() {
+        Some(problem) if !settings.answers.is_empty() => Err(problem.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a table of counts.

@@ -28,7 +28,7 @@ use super::{engine, exit_code, foreign, output, policy, selection};
 const ANSWER: &str = "the gate's answer";
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
-    let settings = &engine::with_engine(settings, &arguments.engine)?;
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(suites);

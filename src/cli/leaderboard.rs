@@ -23,7 +23,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     if let Some(path) = &arguments.matrix {
         return of_table(settings, path, arguments, &weights);
     }
-    let settings = &engine::with_engine(settings, &arguments.engine)?;
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let settings = &foreign::with_paths(settings, &paths)?;
@@ -48,6 +48,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         Some(overall) => tables::scoped(vec![overall::table(overall)], board.retracted, board.aliased),
         None => tables::boards(&board),
     };
+    engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)

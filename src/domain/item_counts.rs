@@ -2,10 +2,10 @@
 
 use super::ItemKey;
 
-/// How often an arm, or one run of it, passed an item.
+/// How often a run passed an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemCounts {
-    /// The run, if the counts are of one.
+    /// `None` if no item of the arm has more than one outcome, which makes them one run.
     pub run: Option<String>,
     pub suite: String,
     pub suite_version: Option<String>,

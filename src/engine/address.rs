@@ -38,10 +38,9 @@ impl Address {
         if authority.contains(['/', '?', '#']) || !authority.bytes().all(|byte| byte.is_ascii_graphic()) {
             return wrong("only a host and a port belong there");
         }
-        let Some((host, port)) = authority.rsplit_once(':').filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) else {
+        let Some((host, _)) = authority.rsplit_once(':').filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) else {
             return wrong("the port is missing");
         };
-        let _ = port;
         let host = host.to_lowercase();
         let is_here =
             host == "localhost" || host == "[::1]" || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());

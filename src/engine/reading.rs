@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 
-use crate::domain::{ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, visible};
+use crate::domain::{Aliases, ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, visible};
 use crate::results::parse_header;
 use crate::warehouse::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy};
 
@@ -19,28 +19,31 @@ use super::sums::{SetSums, item_id, item_number};
 
 /// How often everything is read again if somebody published in between.
 const TRIES: usize = 3;
+/// Number of runs that a query names at most; above that it is asked about all.
+const MOST_NAMED_RUNS: usize = 5_000;
 
-/// Reads all runs and outcomes of the lake that an engine has.
+/// Reads all runs of the lake that an engine has, and the outcomes of those in the named suites; if a name is no run's suite, all outcomes.
 ///
 /// # Errors
 ///
 /// Says why there is no whole answer: no connection, no message in time, a refusal, an answer of another form, or answers that contradict
 /// each other.
-pub fn read(access: &Access) -> Result<EngineAnswer, EngineError> {
+pub fn read(access: &Access, suites: &[String], aliases: &Aliases) -> Result<EngineAnswer, EngineError> {
     let mut client = Client::connect(access)?;
     let mut tried = 1;
     loop {
-        match read_once(&mut client, access) {
+        match read_once(&mut client, access, suites, aliases) {
             Err(error) if error.is_contradiction && tried < TRIES => tried += 1,
             read => return read,
         }
     }
 }
 
-fn read_once(client: &mut Client, access: &Access) -> Result<EngineAnswer, EngineError> {
+fn read_once(client: &mut Client, access: &Access, suites: &[String], aliases: &Aliases) -> Result<EngineAnswer, EngineError> {
     let before = runs(client)?;
-    let places = rows(client)?;
-    let sets = sets(client)?;
+    let wanted = &wanted(before.iter().map(|(_, run)| run), suites, aliases);
+    let places = rows(client, wanted)?;
+    let sets = sets(client, wanted)?;
     let mut rows = Vec::with_capacity(places.len());
     for place in &places {
         let set = sets.number(place)?;
@@ -49,27 +52,45 @@ fn read_once(client: &mut Client, access: &Access) -> Result<EngineAnswer, Engin
         }
         rows.push(EngineRow { run: place.run.clone(), attempt: place.attempt, set, cells: Vec::new(), scores: Vec::new() });
     }
-    cells(client, &places, &sets, &mut rows)?;
-    scores(client, &mut rows)?;
+    cells(client, wanted, &places, &sets, &mut rows)?;
+    scores(client, wanted, &mut rows)?;
     // Files of a lake are never rewritten: if the revisions that count are the same as before, so is what they hold.
     let after = runs(client)?;
     if !before.iter().map(|(revision, _)| revision).eq(after.iter().map(|(revision, _)| revision)) {
         return Err(EngineError::contradiction("the runs changed while they were read"));
     }
-    // Engines sort texts as bytes or by a language's rules; what follows goes by bytes.
-    rows.sort_by(|left, right| (&left.run, left.attempt).cmp(&(&right.run, right.attempt)));
     Ok(EngineAnswer {
         name: access.address.to_string(),
         runs: before.into_iter().map(|(_, run)| run).collect(),
         sets: sets.all.into_iter().map(|set| set.into_iter().map(|item| item.item).collect()).collect(),
         rows,
-        lines: Arc::new(Lines { access: access.clone(), client: Mutex::default() }),
+        lines: Some(Arc::new(Lines { access: access.clone(), client: Mutex::default() })),
     })
 }
 
-/// Asks a query about everything, and hands on its batches.
-fn ask(client: &mut Client, query: Query, mut each: impl FnMut(&Batch<'_>) -> Result<(), EngineError>) -> Result<(), EngineError> {
-    client.ask(query.name, query.of_all(), &mut |batch: &RecordBatch| each(&Batch { batch, query: query.name }))
+/// The runs whose outcomes are read. `None` means all.
+type Wanted = Option<Vec<RunId>>;
+
+/// Returns the runs of the named suites, under their stored or their shown names.
+fn wanted<'a>(runs: impl Iterator<Item = &'a EngineRun> + Clone, suites: &[String], aliases: &Aliases) -> Wanted {
+    let is_of = |of: &EngineRun, suite: &String| of.run.suite == *suite || aliases.suite.get(&of.run.suite) == Some(suite);
+    if suites.is_empty() || !suites.iter().all(|suite| runs.clone().any(|of| is_of(of, suite))) {
+        return None;
+    }
+    let ids: Vec<RunId> = runs.filter(|of| suites.iter().any(|suite| is_of(of, suite))).map(|of| of.run.id.clone()).collect();
+    // Engines take long texts, but not any.
+    Some(ids).filter(|ids| ids.len() <= MOST_NAMED_RUNS)
+}
+
+/// Asks a query about all runs or the wanted ones, and hands on its batches.
+fn ask(
+    client: &mut Client,
+    query: Query,
+    wanted: Option<&[RunId]>,
+    mut each: impl FnMut(&Batch<'_>) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let sql = wanted.map_or_else(|| query.of_all(), |runs| query.of_runs(runs));
+    client.ask(query.name, sql, &mut |batch: &RecordBatch| each(&Batch { batch, query: query.name }))
 }
 
 /// The revision of a run that counts.
@@ -83,7 +104,7 @@ struct Revision {
 /// Returns the last revision of every run, by id.
 fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> {
     let mut runs: BTreeMap<RunId, (Revision, EngineRun)> = BTreeMap::new();
-    ask(client, RUNS, |batch| {
+    ask(client, RUNS, None, |batch| {
         let (ids, publishes, sequences) = (batch.texts("run_id")?, batch.texts("publish_id")?, batch.integers("sequence")?);
         let (records, totals) = (batch.texts("record")?, batch.texts("totals")?);
         let (by, reasons) = (batch.texts("deleted_by")?, batch.texts("deleted_reason")?);
@@ -137,9 +158,9 @@ struct Place {
 }
 
 /// Returns the rows in the engine's order, which is also that of the cells.
-fn rows(client: &mut Client) -> Result<Vec<Place>, EngineError> {
+fn rows(client: &mut Client, wanted: &Wanted) -> Result<Vec<Place>, EngineError> {
     let mut places = Vec::new();
-    ask(client, ROWS, |batch| {
+    ask(client, ROWS, wanted.as_deref(), |batch| {
         let (ids, attempts) = (batch.texts("run_id")?, batch.integers("attempt")?);
         let sums = ["cells", "items_sum", "items_squares", "clusters_sum", "cells_sum"];
         let [cells, items, squares, clusters, of_cells] = sums.map(|name| batch.integers(name));
@@ -192,11 +213,11 @@ impl Sets {
 }
 
 /// Reads the sets of items.
-fn sets(client: &mut Client) -> Result<Sets, EngineError> {
+fn sets(client: &mut Client, wanted: &Wanted) -> Result<Sets, EngineError> {
     let mut sets = Sets::default();
     let mut current: Option<(RunId, u32)> = None;
     let (mut sums, mut items, mut last) = (SetSums::default(), Vec::new(), i64::MIN);
-    ask(client, ITEMS, |batch| {
+    ask(client, ITEMS, wanted.as_deref(), |batch| {
         let (ids, attempts, item_ids) = (batch.texts("run_id")?, batch.integers("attempt")?, batch.integers("item_id")?);
         let (names, clusters) = (Names::of(batch)?, batch.texts("cluster")?);
         for row in 0..batch.len() {
@@ -229,10 +250,10 @@ fn sets(client: &mut Client) -> Result<Sets, EngineError> {
 }
 
 /// Fills in the cells of the rows, and checks that each row has as many as the engine counted, with the same weighed sum.
-fn cells(client: &mut Client, places: &[Place], sets: &Sets, rows: &mut [EngineRow]) -> Result<(), EngineError> {
+fn cells(client: &mut Client, wanted: &Wanted, places: &[Place], sets: &Sets, rows: &mut [EngineRow]) -> Result<(), EngineError> {
     let mut current = 0;
     let mut sum: i64 = 0;
-    ask(client, CELLS, |batch| {
+    ask(client, CELLS, wanted.as_deref(), |batch| {
         let column = batch.integers("cell")?;
         let Some(codes) = column.bytes() else {
             return Err(EngineError::new(format!("{}: column `cell` is not of bytes without nulls", CELLS.name)));
@@ -277,21 +298,21 @@ fn cells(client: &mut Client, places: &[Place], sets: &Sets, rows: &mut [EngineR
 }
 
 /// Fills in the scores of the cells that have one of their own.
-fn scores(client: &mut Client, rows: &mut [EngineRow]) -> Result<(), EngineError> {
-    let wanted: Vec<usize> = rows.iter().map(|row| row.cells.iter().filter(|cell| cell.has_own_score()).count()).collect();
-    if wanted.iter().all(|wanted| *wanted == 0) {
+fn scores(client: &mut Client, wanted: &Wanted, rows: &mut [EngineRow]) -> Result<(), EngineError> {
+    let counts: Vec<usize> = rows.iter().map(|row| row.cells.iter().filter(|cell| cell.has_own_score()).count()).collect();
+    if counts.iter().all(|count| *count == 0) {
         return Ok(());
     }
     let differs =
         || EngineError::contradiction(format!("{}: there are not as many scores as {} has cells with one", SCORES.name, CELLS.name));
-    let mut left = rows.iter_mut().zip(&wanted).filter(|(_, wanted)| **wanted > 0).peekable();
-    ask(client, SCORES, |batch| {
+    let mut left = rows.iter_mut().zip(&counts).filter(|(_, count)| **count > 0).peekable();
+    ask(client, SCORES, wanted.as_deref(), |batch| {
         let scores = batch.floats("score")?;
         for place in 0..batch.len() {
             let score = batch.known("score", scores.at(place))?;
-            let Some((row, wanted)) = left.peek_mut() else { return Err(differs()) };
+            let Some((row, count)) = left.peek_mut() else { return Err(differs()) };
             row.scores.push(score);
-            if row.scores.len() == **wanted {
+            if row.scores.len() == **count {
                 left.next();
             }
         }

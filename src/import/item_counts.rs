@@ -1,4 +1,4 @@
-//! A table of counts per item, as `queries/counts.sql` gives it: one row for each run, or each arm, and item.
+//! A table of counts per item, as `queries/counts.sql` gives it: one row for each run and item.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -99,6 +99,10 @@ fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
         return Err(Refused::because(format!("passed is {passed}, but counted is {counted}")));
     }
     let (missing, skipped) = (count("missing", optional("missing"))?, count("skipped", optional("skipped"))?);
+    // Intervals would be too narrow: how much runs of an arm differ is then unknown.
+    if optional("run_id").is_none() && counted + missing + skipped > 1 {
+        return Err(Refused::because("run_id is empty, but the item has more than one outcome"));
+    }
     Ok(ItemCounts {
         run: optional("run_id"),
         suite: needed(0)?,
@@ -141,7 +145,7 @@ mod tests {
     #[test]
     fn all_problems_at_once() {
         let problems = read(
-            "suite,approach,model,item,passed,counted,kind\ns,a,m,x,2,1,\ns,a,m,y,-1,1,\ns,a,m,,1,1,\ns,a,m,z,1,1,wish\ns,a,m,w,1,1,\ns,a,m,w,0,1,\ns,a,m,v,1,99999,\n",
+            "suite,approach,model,item,passed,counted,kind\ns,a,m,x,2,1,\ns,a,m,y,-1,1,\ns,a,m,,1,1,\ns,a,m,z,1,1,wish\ns,a,m,w,1,1,\ns,a,m,w,0,1,\ns,a,m,v,1,99999,\ns,a,m,u,1,2,\n",
         );
         let problems = problems.expect_err("problems");
         let said = [
@@ -151,6 +155,7 @@ mod tests {
             "5: kind is not",
             "7: a second row",
             "8: counted is above",
+            "9: run_id is empty",
         ];
         assert_eq!(problems.len(), said.len(), "{problems:?}");
         for (problem, said) in problems.iter().zip(said) {

@@ -1,18 +1,15 @@
 //! Counts per item as the runs and outcomes that have these counts.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemCounts, ItemOutcome, ItemStatus, Run, RunId, hex, visible};
+use crate::domain::{ItemCounts, ItemStatus, Run, RunId, hex, visible};
 
-use super::engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
+use super::engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineRow, EngineRun};
 
 impl EngineAnswer {
-    /// Makes runs that have these counts: one for each run of the table, or for each arm if it names no runs. Which attempt passed is not
-    /// known; the first ones did. `name` is shown in messages.
+    /// Makes runs that have these counts. Which attempt of a run passed is not known; the first ones did. `name` is shown in messages.
     ///
     /// # Errors
     ///
@@ -46,7 +43,7 @@ impl EngineAnswer {
         let mut sets: Vec<(usize, Vec<EngineItem>)> = sets.into_iter().map(|(items, number)| (number, items)).collect();
         sets.sort_by_key(|(number, _)| *number);
         let sets = sets.into_iter().map(|(_, items)| items).collect();
-        Ok(Self { name: name.to_owned(), runs, sets, rows, lines: Arc::new(NoLines) })
+        Ok(Self { name: name.to_owned(), runs, sets, rows, lines: None })
     }
 }
 
@@ -78,16 +75,6 @@ fn status(row: &ItemCounts, attempt: u32) -> ItemStatus {
         ItemStatus::Infra
     } else {
         ItemStatus::Skipped
-    }
-}
-
-/// Counts have no lines with time and money.
-#[derive(Debug)]
-struct NoLines;
-
-impl EngineLines for NoLines {
-    fn each(&self, _: &[RunId], _: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an engine answered: the runs of a lake and their outcomes, to be joined to a snapshot.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::totals::ItemTotals;
 /// Outcomes that are joined at once; a part ends with a whole run.
 const PART_CELLS: usize = 4 << 20;
 
-/// What an engine answered. Runs and rows are sorted by run, rows of a run by attempt.
+/// What an engine answered.
 #[derive(Debug)]
 pub struct EngineAnswer {
     /// The engine, for messages.
@@ -25,8 +26,8 @@ pub struct EngineAnswer {
     /// Items that rows share, each set in the order of its cells.
     pub sets: Vec<Vec<EngineItem>>,
     pub rows: Vec<EngineRow>,
-    /// Reads outcomes again, with time and money.
-    pub lines: Arc<dyn EngineLines>,
+    /// Reads outcomes again, with time and money. `None` if the source has neither.
+    pub lines: Option<Arc<dyn EngineLines>>,
 }
 
 /// The last revision of a run.
@@ -108,28 +109,36 @@ impl EngineAnswer {
     pub(super) fn join(&self, joining: &mut Joining) -> Result<(), String> {
         let standing = |of: &EngineRun| StandingRun { run: of.run.clone(), totals: of.totals, hidden: of.hidden.clone() };
         joining.begin(&self.name, self.runs.iter().map(standing).collect());
-        let mut rest = self.rows.as_slice();
+        // A question is mostly about one suite, so the lines of other suites are not in its parts.
+        let suites: BTreeMap<&RunId, (&str, Option<&str>)> =
+            self.runs.iter().map(|of| (&of.run.id, (of.run.suite.as_str(), of.run.suite_version.as_deref()))).collect();
+        let suite_of = |row: &EngineRow| suites.get(&row.run).copied();
+        let mut rows: Vec<&EngineRow> = self.rows.iter().collect();
+        rows.sort_by(|left, right| (suite_of(left), &left.run, left.attempt).cmp(&(suite_of(right), &right.run, right.attempt)));
         let mut number = 0;
-        while !rest.is_empty() {
-            let mut cells = 0;
-            let runs = rest.chunk_by(|left, right| left.run == right.run).take_while(|rows| {
-                let is_room = cells < PART_CELLS;
-                cells += rows.iter().map(|row| row.cells.len()).sum::<usize>();
-                is_room
-            });
-            let length = runs.map(<[EngineRow]>::len).sum();
-            let (rows, later) = rest.split_at(length);
-            rest = later;
+        for suite in rows.chunk_by(|left, right| suite_of(left) == suite_of(right)) {
+            let mut taken: Vec<&EngineRow> = Vec::new();
+            for run in suite.chunk_by(|left, right| left.run == right.run) {
+                if count(&taken) >= PART_CELLS {
+                    number += 1;
+                    self.join_part(joining, number, &std::mem::take(&mut taken))?;
+                }
+                taken.extend(run);
+            }
             number += 1;
-            let mut runs: Vec<RunId> = rows.iter().map(|row| row.run.clone()).collect();
-            runs.dedup();
-            let lines = Lines { place: format!("{} part {number}", self.name), runs, lines: Arc::clone(&self.lines) };
-            joining.part(self.part(rows), Arc::new(lines))?;
+            self.join_part(joining, number, &taken)?;
         }
         Ok(())
     }
 
-    fn part(&self, rows: &[EngineRow]) -> StandingPart {
+    fn join_part(&self, joining: &mut Joining, number: usize, rows: &[&EngineRow]) -> Result<(), String> {
+        let mut runs: Vec<RunId> = rows.iter().map(|row| row.run.clone()).collect();
+        runs.dedup();
+        let lines = Lines { place: format!("{} part {number}", self.name), runs, count: count(rows), lines: self.lines.clone() };
+        joining.part(self.part(rows), Arc::new(lines))
+    }
+
+    fn part(&self, rows: &[&EngineRow]) -> StandingPart {
         let mut part = StandingPart::default();
         // By set: the part's numbers of its items.
         let mut numbered: Vec<Option<Vec<u32>>> = vec![None; self.sets.len()];
@@ -154,12 +163,19 @@ impl EngineAnswer {
     }
 }
 
+/// Returns the number of outcomes of some rows.
+fn count(rows: &[&EngineRow]) -> usize {
+    rows.iter().map(|row| row.cells.len()).sum()
+}
+
 /// The outcomes of some runs.
 #[derive(Debug)]
 struct Lines {
     place: String,
     runs: Vec<RunId>,
-    lines: Arc<dyn EngineLines>,
+    /// Number of their outcomes.
+    count: usize,
+    lines: Option<Arc<dyn EngineLines>>,
 }
 
 impl StandingLines for Lines {
@@ -173,8 +189,11 @@ impl StandingLines for Lines {
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let Some(lines) = &self.lines else { return Ok(()) };
         let mut line = String::new();
-        self.lines.each(&self.runs, &mut |outcome| {
+        let mut count = 0;
+        lines.each(&self.runs, &mut |outcome| {
+            count += 1;
             line.clear();
             line.push_str("{\"run\":\"");
             line.push_str(outcome.run.as_str());
@@ -183,7 +202,8 @@ impl StandingLines for Lines {
             write_line(outcome, &mut line);
             line.remove(start);
             each(line.trim_end().as_bytes());
-        })
+        })?;
+        if count == self.count { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {}", self.count))) }
     }
 }
 
@@ -194,9 +214,8 @@ mod tests {
 
     #[test]
     fn every_status_has_three_codes_and_other_codes_are_nothing() {
-        let codes: Vec<i8> = (i8::MIN..=i8::MAX).filter(|code| EngineCell::parse(*code).is_some()).collect();
-        let mut known: Vec<i8> =
-            ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_byte(*status) as i8)).collect();
+        let codes: Vec<u8> = (i8::MIN..=i8::MAX).filter_map(EngineCell::parse).map(EngineCell::code).collect();
+        let mut known: Vec<u8> = ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_byte(*status))).collect();
         known.sort_unstable();
         assert_eq!(codes, known);
         let pass = EngineCell::parse(17).expect("a pass with a score of its own");
@@ -219,10 +238,11 @@ mod tests {
         let key = |item: &str| ItemKey { kind: crate::domain::ItemKind::Question, evaluator: "e".to_owned(), item: item.to_owned() };
         let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
         let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
-        let one: Arc<dyn EngineLines> = Arc::new(One(outcome));
-        let lines = Lines { place: "p".to_owned(), runs: Vec::new(), lines: Arc::clone(&one) };
+        let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
+        let lines = |count| Lines { place: "p".to_owned(), runs: Vec::new(), count, lines: one.clone() };
+        assert!(lines(2).each(&mut |_| {}).is_err(), "half an answer");
         let mut read = Vec::new();
-        lines
+        lines(1)
             .each(&mut |line| read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id")))
             .expect("memory");
         assert_eq!((read[0].run.as_str(), read[0].item.as_str(), read[0].cost_usd), ("r1", "q \"1\"", Some(0.25)));
