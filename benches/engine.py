@@ -212,7 +212,7 @@ def same(lake, store):
     failed = []
     for question in QUESTIONS:
         runs = {name: asked(question, *source) for name, source in sources.items()}
-        cells = [f"{ran.digest()} {ran.seconds:.1f} s, {ran.peak:.0f} MB" for ran in runs.values()]
+        cells = [f"{ran.digest()} {ran.seconds:.1f} s" for ran in runs.values()]
         print(f"| {question[0]} | " + " | ".join(cells) + " |", flush=True)
         expected = runs["store"]
         for name, ran in runs.items():
