@@ -6,7 +6,7 @@
 //! ```text
 //! suites/, question files --suite--> run (agent, process, evaluate) --+
 //!                                                                     v
-//! other tools' files --import--> results/ (append-only JSON) --ingest--> warehouse (polars, outcome matrices)
+//! other tools' files --import--> results/ (append-only JSON) --ingest--> warehouse (polars, outcome matrices) <--engine-- Arrow Flight SQL
 //!                                                                               |
 //!               site, terminal, JSON, Markdown, CSV <--render-- views <-- inference (stats: pure)
 //! ```
@@ -34,6 +34,7 @@
 //! | 2b | [`evaluate`] | evaluators of answers and finished workspaces, one per file | domain, files, document, junit, config, suite, process, agent |
 //! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | tables, cache, outcome matrices and typed queries; the only module that uses polars | domain, files, results |
+//! | 3b | [`engine`] | asks an engine that others run, by Arrow Flight SQL, and holds its answers against each other | domain, results, warehouse |
 //! | 4 | [`inference`] | which runs count, the figures of each arm, the verdict on each pair, and what to do | domain, stats, warehouse |
 //! | 4b | [`views`] | the content of pages and tables, as plain structs | domain, stats, warehouse, inference |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
@@ -49,8 +50,8 @@
 //! - Printing, exit codes, environment and the wall clock belong to `cli`; other layers receive values. Only code that runs programs or
 //!   serves measures time, and `run` records when a run ended. `import`, `warehouse` and `publish` report progress as `tracing` events,
 //!   which have no effect unless `cli` listens.
-//! - Only `process` starts programs. Only `agent` uses the network; `process` checks whether a local server is up, and `serve` answers
-//!   local browsers.
+//! - Only `process` starts programs. Only `agent` and `engine` use the network; `process` checks whether a local server is up, and `serve`
+//!   answers local browsers.
 //! - A plan is stored before its first run, an outcome when it is decided, and a header last, so a killed batch can be resumed.
 //! - A failure is a recorded status that says whose fault it was. The measurements up to then are kept with it.
 //! - The same inputs give the same bytes: maps are ordered, and output has no time of day. Seeds are recorded, and all random choices
@@ -67,6 +68,7 @@ pub mod cli;
 pub mod config;
 pub mod document;
 pub mod domain;
+pub mod engine;
 pub mod evaluate;
 pub mod files;
 pub mod import;

@@ -490,6 +490,8 @@ pub(super) struct Compare {
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -537,7 +539,23 @@ pub(super) struct Gate {
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
     pub selection: Selection,
+}
+
+/// Results that an engine holds, or that it exported.
+#[derive(Args, Default)]
+pub(super) struct Engine {
+    /// Read the runs of a lake through an Arrow Flight SQL server: grpc://HOST:PORT or grpc+tls://HOST:PORT; EVALREPORT_ENGINE_TOKEN holds its token
+    #[arg(long, value_name = "URL", help_heading = "Engine")]
+    pub engine: Option<String>,
+    /// Longest wait for the engine's next message, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0, requires = "engine", help_heading = "Engine")]
+    pub engine_timeout: f64,
+    /// A table of counts that an engine exported with queries/counts.sql: CSV, Parquet and others; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with = "engine", help_heading = "Engine")]
+    pub from_counts: Vec<PathBuf>,
 }
 
 /// Modes of `gate` without rules.
@@ -579,6 +597,8 @@ pub(super) struct Leaderboard {
     pub resample: bool,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -684,6 +704,8 @@ pub(super) struct History {
     pub nights: usize,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -69,7 +69,7 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
         found => Some(found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?),
     };
     if found.as_ref().is_some_and(Metadata::is_dir) {
-        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), ..head.clone() };
+        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), answers: Vec::new(), ..head.clone() };
         if let Some(own) = foreign(settings, path, &own)? {
             return beside(settings, what, (head, named), own, grouping, true);
         }
@@ -79,7 +79,7 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
-            let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
+            let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, answers: Vec::new(), ..head.clone() };
             if let Some(own) = foreign(settings, path, &own)? {
                 return beside(settings, what, (head, named), own, grouping, true);
             }
@@ -90,7 +90,7 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
         // Until the command ends: some outcomes are read only when an answer lists its items.
         let folder = settings.temporary_folder()?.join("baseline");
         unpack(path, &Store::at(&folder)).map_err(|problem| Failure::from(Problems(vec![problem])))?;
-        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, ..head.clone() };
+        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, answers: Vec::new(), ..head.clone() };
         return beside(settings, what, (Options { cache: None, ..head }, named), own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;

@@ -15,9 +15,10 @@ use crate::warehouse::{Options, Warehouse};
 use super::arguments::{Compare, Format};
 use super::failure::{self, Failure};
 use super::settings::Settings;
-use super::{baseline, exit_code, foreign, output, policy, selection};
+use super::{baseline, engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.what, &arguments.selection.suite])?;
     let (what, paths) = foreign::split(settings, &arguments.what)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
@@ -93,6 +94,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     let tables =
         if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
+    engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse)?;
@@ -119,7 +121,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     let options = if arguments.files.is_empty() {
         settings.options()
     } else {
-        Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() }
+        Options { files: arguments.files.clone(), aliases: settings.config.aliases.clone(), ..Options::default() }
     };
     if !arguments.files.is_empty() {
         let warehouse = settings.open_with(&options)?;

@@ -22,12 +22,13 @@ use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::shown::shown;
-use super::{exit_code, foreign, output, policy, selection};
+use super::{engine, exit_code, foreign, output, policy, selection};
 
 /// Names the answer that unreadable results would make wrong.
 const ANSWER: &str = "the gate's answer";
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(suites);
@@ -45,7 +46,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
         // The named results are the new runs, whatever else the stores hold.
-        let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() })?;
+        let named = settings.open_with(&Options { stores: stores.clone(), cache: None, answers: Vec::new(), ..settings.options() })?;
         filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
     }
     let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules, &filter.ids)?;

@@ -7,9 +7,10 @@ use crate::views::{history, retracted};
 use super::arguments::{Format, History};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, policy, selection};
+use super::{engine, exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failure> {
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(arguments.suites.iter().cloned());
     policy::refuse_margins(&arguments.judging)?;
@@ -25,6 +26,7 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
         if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
     };
     let tables = tables::scoped(histories.iter().flat_map(of_suite).collect(), retracted, !warehouse.aliases().is_empty());
+    engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)

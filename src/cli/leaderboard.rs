@@ -12,7 +12,7 @@ use crate::views::{Board, Overall, Pooling, SortKey, leaderboard, overall as ove
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
 use super::settings::Settings;
-use super::{exit_code, foreign, output, policy, selection};
+use super::{engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
     let weights: BTreeMap<String, f64> = arguments.weight.iter().cloned().collect();
@@ -23,6 +23,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     if let Some(path) = &arguments.matrix {
         return of_table(settings, path, arguments, &weights);
     }
+    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let settings = &foreign::with_paths(settings, &paths)?;
@@ -47,6 +48,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         Some(overall) => tables::scoped(vec![overall::table(overall)], board.retracted, board.aliased),
         None => tables::boards(&board),
     };
+    engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)

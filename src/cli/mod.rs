@@ -13,6 +13,7 @@ mod clock;
 mod compare;
 mod completions;
 mod doctor;
+mod engine;
 mod eval;
 mod examples;
 pub mod exit_code;

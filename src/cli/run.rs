@@ -2,7 +2,7 @@
 
 use crate::results::Batch;
 
-use super::arguments::{Build, Gate, Instead, Judging, Publishing, Run, Selection};
+use super::arguments::{Build, Engine, Gate, Instead, Judging, Publishing, Run, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
@@ -93,6 +93,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             markdown: None,
             newest_batch: true,
             judging: Judging::default(),
+            engine: Engine::default(),
             selection: Selection { batch: Some(carried.batch.id.clone()), ..Selection::default() },
         };
         let gated = gate::run(settings, &asked)?;

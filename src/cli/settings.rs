@@ -15,7 +15,7 @@ use crate::files::HeldFolder;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
-use crate::warehouse::{Options, ShownNames};
+use crate::warehouse::{EngineAnswer, Options, ShownNames};
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
@@ -36,6 +36,10 @@ pub(super) struct Settings {
     /// The results folders; only the first is written to.
     pub results: Vec<PathBuf>,
     pub cache: PathBuf,
+    /// What engines answered.
+    pub answers: Vec<Arc<EngineAnswer>>,
+    /// The results folder that is read unless the user names another or an engine.
+    pub usual_results: Option<PathBuf>,
     pub format: Format,
     pub style: Style,
     pub quiet: bool,
@@ -94,8 +98,10 @@ impl Settings {
             names: ShownNames::of(&config.aliases),
             config,
             config_path: global.config.clone(),
+            usual_results: results.first().filter(|_| global.results.is_empty()).cloned(),
             results,
             cache,
+            answers: Vec::new(),
             format: global.format,
             style: style(global),
             quiet: global.quiet,
@@ -169,7 +175,14 @@ impl Settings {
 
     /// Returns the sources that [`Settings::open`] reads.
     pub fn options(&self) -> Options {
-        Options { stores: self.results.clone(), files: Vec::new(), cache: Some(self.cache.clone()), aliases: self.config.aliases.clone() }
+        let is_read = |folder: &&PathBuf| self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder);
+        Options {
+            stores: self.results.iter().filter(is_read).cloned().collect(),
+            files: Vec::new(),
+            cache: Some(self.cache.clone()),
+            aliases: self.config.aliases.clone(),
+            answers: self.answers.clone(),
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::thread;
 
 use rayon::ThreadPoolBuilder;
 
-use crate::import::is_decoding;
 use crate::warehouse::threads_are_given;
+use crate::{engine, import};
 
 use super::failure::Failure;
 
@@ -37,7 +37,7 @@ pub(super) fn start() -> Result<(), Failure> {
 pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |information| {
-        if !is_refusal(information.payload()) && !is_decoding() {
+        if !is_refusal(information.payload()) && !import::is_decoding() && !engine::is_decoding() {
             usual(information);
         }
     }));

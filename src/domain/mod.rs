@@ -9,6 +9,7 @@ mod exclusion;
 mod filter;
 mod hex;
 mod item;
+mod item_counts;
 mod item_kind;
 mod message_keys;
 mod metric;
@@ -40,6 +41,7 @@ pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemOutcome};
+pub use item_counts::ItemCounts;
 pub use item_kind::ItemKind;
 pub use message_keys::MessageKeys;
 pub use metric::{

@@ -232,7 +232,7 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
             let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
                 let (path, standing) = (items.clone(), standing_revisions(run));
-                files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: false, standing });
+                files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: false, standing, elsewhere: None });
             }
         }
         files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile {
@@ -240,6 +240,7 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
             journal_of: None,
             is_of_judges: false,
             standing: Vec::new(),
+            elsewhere: None,
         }));
     }
     // A run in several pairs is judged once.
@@ -248,7 +249,7 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
         let run = unit.runs.iter().find(|run| run.id.as_str() == judged.run);
         if let Some((run, items)) = run.zip(judged.items.as_ref()).filter(|(_, items)| known.insert(items.as_str())) {
             let (path, standing) = (PathBuf::from(items), standing_revisions(run));
-            files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: true, standing });
+            files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: true, standing, elsewhere: None });
         }
     }
     files
@@ -266,9 +267,9 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
 
 /// One file's blocks in order, each with the number of its dictionary, and the reason if reading ended early.
 #[derive(Default)]
-struct Parsed {
-    blocks: Vec<(usize, Block)>,
-    failure: Option<Problem>,
+pub(super) struct Parsed {
+    pub blocks: Vec<(usize, Block)>,
+    pub failure: Option<Problem>,
 }
 
 /// A range of a file. The lines that begin in it are read together.
@@ -429,7 +430,7 @@ fn path_shown(path: &Path) -> String {
 }
 
 /// The numbers in a [`Merge`] of a dictionary's entries.
-struct Numbers {
+pub(super) struct Numbers {
     runs: Vec<u32>,
     keys: Vec<u32>,
     /// Pairs of item and facts.
@@ -477,7 +478,7 @@ impl Lists {
 }
 
 /// The dictionaries that all units share.
-struct Merge {
+pub(super) struct Merge {
     runs: Texts,
     keys: Keys,
     facts: FactNumbers,
@@ -487,7 +488,8 @@ struct Merge {
 }
 
 impl Merge {
-    fn over(old: Snapshot) -> Self {
+    /// Begins with the dictionaries of a snapshot.
+    pub fn over(old: Snapshot) -> Self {
         let (mut runs, mut keys, mut facts) = (Texts::default(), Keys::default(), FactNumbers::default());
         for run in &old.run_ids {
             runs.intern(run);
@@ -505,8 +507,13 @@ impl Merge {
         Self { runs, keys, facts, item_sets: Lists::of(old.item_sets), fact_columns }
     }
 
+    /// Returns the number of a run.
+    pub fn run(&mut self, id: &str) -> u32 {
+        self.runs.intern(id)
+    }
+
     /// Returns this merge's numbers of a dictionary's entries.
-    fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
+    pub fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
         let runs = dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect();
         let keys: Vec<u32> = dictionary.keys.entries.iter().map(|key| self.keys.intern(key.kind, &key.evaluator, &key.item)).collect();
         let facts: Vec<u32> = dictionary.told.facts.known.iter().map(|facts| self.facts.of(facts)).collect();
@@ -514,7 +521,8 @@ impl Merge {
         Numbers { runs, keys, told }
     }
 
-    fn unit(&mut self, file: &ItemFile, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
+    /// Makes the unit of one file.
+    pub fn unit(&mut self, file: &ItemFile, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
         let path = path_text(&file.path);
         let mut problems = Vec::new();
         let shown = visible(&path);
@@ -591,7 +599,8 @@ impl Merge {
         rows
     }
 
-    fn finish(self) -> Snapshot {
+    /// Returns the dictionaries as a snapshot without units.
+    pub fn finish(self) -> Snapshot {
         Snapshot {
             headers: Vec::new(),
             items: Vec::new(),
@@ -635,6 +644,9 @@ pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Re
             each(line);
         }
     };
+    if let Some(lines) = &file.elsewhere {
+        return lines.each(&mut each);
+    }
     let read = match file.journal_of {
         Some(_) => for_each_line(BufReader::with_capacity(1 << 20, files::open(&file.path)?), &mut good),
         None => for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?), &mut good),

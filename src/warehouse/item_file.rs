@@ -1,6 +1,9 @@
 //! A file of item lines.
 
+use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::domain::{RunId, is_asked_again};
 use crate::results::ItemLine;
@@ -18,18 +21,36 @@ pub(super) struct ItemFile {
     pub is_of_judges: bool,
     /// Current revision per re-run evaluator. Absent if it is revision 0.
     pub standing: Vec<(String, u32)>,
+    /// Where the lines are if no store has them. Only lines that count are there.
+    pub elsewhere: Option<Arc<dyn StandingLines>>,
+}
+
+/// The lines of outcomes that count, outside of stores.
+pub(super) trait StandingLines: Debug + Send + Sync {
+    /// Returns the name of the place for messages. Two places have two names.
+    fn place(&self) -> &str;
+
+    /// Returns a text that changes if the lines may have changed.
+    fn state(&self) -> String;
+
+    /// Calls `each` with every line, in the form of an import's lines, which name their run. A run's lines are in the order of its source.
+    fn each(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()>;
 }
 
 impl ItemFile {
+    /// Returns a file in name only.
+    pub fn elsewhere(lines: Arc<dyn StandingLines>) -> Self {
+        let path = PathBuf::from(lines.place());
+        Self { path, journal_of: None, is_of_judges: false, standing: Vec::new(), elsewhere: Some(lines) }
+    }
+
     /// Returns whether outcomes of a revision may count. For a judge in a run's own journal, one whole revision counts; for all other
     /// evaluators, and for imported runs, the highest revision of each outcome.
     pub fn may_stand(&self, evaluator: &str, revision: u32) -> bool {
         let standing = || self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision);
         self.journal_of.is_none() || !is_asked_again(evaluator) || revision == standing()
     }
-}
 
-impl ItemFile {
     /// Returns whether a line of this file can count at all. Beside a sealed pair only later judgements count.
     pub fn takes(&self, line: &[u8]) -> bool {
         !self.is_of_judges || ItemLine::parse(line).is_ok_and(|item| item.revision > 0 && is_asked_again(&item.evaluator))

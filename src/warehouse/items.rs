@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::{ItemStatus, RunId};
+use crate::domain::{ItemKind, ItemStatus, RunId};
 use crate::results::{ItemLine, MAX_LINE_BYTES};
 
 use super::facts::{Facts, Told};
@@ -124,19 +124,36 @@ impl Dictionary {
                     continue;
                 }
             };
-            let key = self.keys.intern(item.kind, &item.evaluator, &item.item);
-            let told = self.told.number(key, Facts { cluster: item.cluster.as_deref() });
+            let told = self.told(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
             if item.revision == 0 {
                 block.totals_of(run).add(&item);
             }
-            let score = Mark::of(item.score, item.status);
-            if let (Mark::Own, Some(value)) = (score, item.score) {
-                block.scores.push(Score { run, key, attempt: item.attempt, revision: item.revision, value });
-            }
-            let (attempt, revision, status) = (item.attempt, item.revision, item.status);
-            block.cells.push(Cell { run, told, attempt, revision, status, score });
+            self.push(&mut block, (run, told), (item.attempt, item.revision), item.status, item.score);
         }
         block
+    }
+
+    /// Numbers an item together with what a line states about it.
+    pub fn told(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
+        let key = self.keys.intern(kind, evaluator, item);
+        self.told.number(key, Facts { cluster })
+    }
+
+    /// Adds one outcome to a block, by the numbers of its run and its item.
+    pub fn push(
+        &self,
+        block: &mut Block,
+        (run, told): (u32, u32),
+        (attempt, revision): (u32, u32),
+        status: ItemStatus,
+        score: Option<f64>,
+    ) {
+        let mark = Mark::of(score, status);
+        if let (Mark::Own, Some(value)) = (mark, score) {
+            let (key, _) = self.told.pairs[told as usize];
+            block.scores.push(Score { run, key, attempt, revision, value });
+        }
+        block.cells.push(Cell { run, told, attempt, revision, status, score: mark });
     }
 }
 

@@ -9,8 +9,11 @@
 
 mod amounts;
 mod conflicts;
+mod counted_answer;
+mod engine_answer;
 mod export;
 mod facts;
+mod hidden;
 mod ingest;
 mod intern;
 mod item_file;
@@ -27,6 +30,7 @@ mod snapshot;
 mod spool;
 mod sql;
 mod sql_error;
+mod standing_rows;
 mod stored_run;
 mod tables;
 mod threads;
@@ -34,10 +38,12 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
+pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
 pub use export::ExportFormat;
+pub use hidden::{Hidden, HiddenBy};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 pub use names::{NameKind, ShownNames};
-pub use open::{Hidden, HiddenBy, LookedThrough, Options, RunRow, Warehouse};
+pub use open::{LookedThrough, Options, RunRow, Warehouse};
 pub use packing::{Packed, pack};
 pub use progress::Progress;
 pub use records::StoredAt;

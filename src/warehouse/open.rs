@@ -18,13 +18,16 @@ use crate::domain::{
 use crate::files::HeldFolder;
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json, unfinished_runs};
 
+use super::engine_answer::EngineAnswer;
 use super::facts::{Facts, Voices};
+use super::hidden::{Hidden, HiddenBy};
 use super::ingest::{self, Ingested};
 use super::item_file::{ItemFile, Judges, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::names::{NameKind, ShownNames};
 use super::progress::Progress;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
+use super::standing_rows::{Joined, Joining, Standing};
 use super::totals::ItemTotals;
 
 /// The stores and files to open.
@@ -37,6 +40,8 @@ pub struct Options {
     /// Folder for derived files. With `None`, nothing is cached.
     pub cache: Option<PathBuf>,
     pub aliases: Aliases,
+    /// Runs and outcomes that engines answered.
+    pub answers: Vec<Arc<EngineAnswer>>,
 }
 
 /// A run and the totals of its items.
@@ -55,25 +60,6 @@ pub(super) struct Judged {
     pub unit: Option<u32>,
 }
 
-/// A run that does not count.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hidden {
-    pub run: Arc<Run>,
-    pub reason: String,
-    pub by: HiddenBy,
-}
-
-/// What hides a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HiddenBy {
-    /// A tombstone that names it.
-    Tombstone,
-    /// A tombstone of a suite, an arm or another selection.
-    Selection,
-    /// A run that counts and replaces it: its source was imported again.
-    Replacement,
-}
-
 /// The content of the stores, in memory.
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
@@ -90,8 +76,8 @@ pub struct Warehouse {
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
     pub(super) snapshot: Snapshot,
-    /// The path of the snapshot, if it is new.
-    unsaved: Option<PathBuf>,
+    /// The path of the snapshot, if it is new, and the numbers of its units of headers and of items from files of stores.
+    unsaved: Option<(PathBuf, usize, usize)>,
     /// Folder of the segments if there is no cache.
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
     /// By run: the item unit of its outcomes.
@@ -157,6 +143,8 @@ impl Warehouse {
             "cache read"
         );
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
+        let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, snapshot.headers.len(), snapshot.items.len()));
+        let Joined { snapshot, files, standing } = Self::joined(snapshot, files, options, progress)?;
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
 
@@ -182,7 +170,7 @@ impl Warehouse {
             names: ShownNames::of(&options.aliases),
             files,
             cache: options.cache.clone(),
-            unsaved: snapshot_path.filter(|_| changed),
+            unsaved,
             temporary: std::sync::OnceLock::new(),
             unit_of: HashMap::new(),
             judged: HashMap::new(),
@@ -198,12 +186,23 @@ impl Warehouse {
         };
         let unfinished = stores.iter().zip(&contents).flat_map(folders_of).collect();
         warehouse.unfinished = unfinished;
-        warehouse.merge_runs(&contents, &retractions);
+        warehouse.merge_runs(&contents, &retractions, standing);
         Ok(warehouse)
     }
 
+    /// Joins what stands outside of the stores.
+    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, _: &Progress) -> Result<Joined, Problems> {
+        let mut joining = Joining::over(snapshot, files);
+        for answer in &options.answers {
+            let twice =
+                |run| Problems(vec![Problem::in_file(visible(&answer.name), format!("the outcomes of run `{run}` are not together"))]);
+            answer.join(&mut joining).map_err(twice)?;
+        }
+        Ok(joining.finish())
+    }
+
     /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
-    fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions) {
+    fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions, mut elsewhere: HashMap<String, Standing>) {
         let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
         let mut items_of_header: HashMap<String, String> = HashMap::new();
         for contents in contents {
@@ -229,7 +228,7 @@ impl Warehouse {
             let path = &headers[unit].path;
             if let Some(first) = first_of.get(&run.id) {
                 let first = &headers[*first].path;
-                if store_of.get(path) == store_of.get(first) {
+                if store_of.get(path).is_some_and(|store| store_of.get(first) == Some(store)) {
                     self.problems.push(
                         Problem::in_file(visible(path), format!("duplicate id `{}`, also in {}", run.id, visible(first)))
                             .with_hint("the first one is used"),
@@ -241,7 +240,11 @@ impl Warehouse {
             // A tombstone may use a run's stored names or its display names.
             let hiding_before = retractions.hiding(run);
             let run = self.aliases.applied(run);
-            let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
+            let standing = elsewhere.get_mut(path);
+            let unit = match &standing {
+                Some(standing) => standing.unit_of.get(run.id.as_str()).copied(),
+                None => items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied(),
+            };
             let number = run_numbers.get(run.id.as_str()).copied();
             let totals = unit.zip(number).and_then(|(unit, number)| {
                 let totals = &self.snapshot.items[unit as usize].totals;
@@ -258,11 +261,12 @@ impl Warehouse {
                 }
                 self.judged.insert(run.id.clone(), Judged { folder: PathBuf::from(&judged.folder), unit });
             }
-            match hiding_before.or_else(|| retractions.hiding(&run)) {
-                Some(tombstone) => {
-                    let by = if tombstone.names_runs() { HiddenBy::Tombstone } else { HiddenBy::Selection };
-                    self.hidden.push(Hidden { run, reason: tombstone.reason.clone(), by });
-                }
+            let tombstone = hiding_before.or_else(|| retractions.hiding(&run)).map(|tombstone| {
+                let by = if tombstone.names_runs() { HiddenBy::Tombstone } else { HiddenBy::Selection };
+                (by, tombstone.reason.clone())
+            });
+            match tombstone.or_else(|| standing?.hidden.remove(run.id.as_str())) {
+                Some((by, reason)) => self.hidden.push(Hidden { run, reason, by }),
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
@@ -598,8 +602,13 @@ impl Warehouse {
     /// Writes the cache for the next command. A cache that cannot be written only costs time. Fails with the reason of this or an earlier
     /// failed write.
     pub fn save_cache(&mut self) -> Result<(), String> {
-        if let Some(path) = self.unsaved.take() {
-            match self.snapshot.save(&path) {
+        if let Some((path, headers, items)) = self.unsaved.take() {
+            // What was joined is not in files of the stores.
+            let (joined_headers, joined_items) = (self.snapshot.headers.split_off(headers), self.snapshot.items.split_off(items));
+            let saved = self.snapshot.save(&path);
+            self.snapshot.headers.extend(joined_headers);
+            self.snapshot.items.extend(joined_items);
+            match saved {
                 Ok(()) => info!(file = %path.display(), "cache written"),
                 Err(error) => self.note_cache_trouble(error.to_string()),
             }

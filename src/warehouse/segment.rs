@@ -35,7 +35,10 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>
     let mut group = Vec::new();
     let mut group_bytes = 0;
     for file in files {
-        let stamp = Stamp::of(&file.path).map_err(|error| SqlError::unread(&file.path, &error))?;
+        let stamp = match file.elsewhere {
+            Some(_) => Stamp::default(),
+            None => Stamp::of(&file.path).map_err(|error| SqlError::unread(&file.path, &error))?,
+        };
         group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
         group.push((file, stamp));
         if group_bytes >= GROUP_BYTES {
@@ -53,7 +56,8 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>
 fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlError> {
     let mut name = String::from(VERSION);
     for (file, stamp) in group {
-        name.push_str(&format!("\n{}\t{stamp:?}", path_text(&file.path)));
+        let state = file.elsewhere.as_ref().map_or_else(|| format!("{stamp:?}"), |lines| lines.state());
+        name.push_str(&format!("\n{}\t{state}", path_text(&file.path)));
     }
     let path = folder.join(format!("{}.parquet", &hex(&Sha256::digest(name.as_bytes()))[..32]));
     let sum_path = path.with_extension("sha256");

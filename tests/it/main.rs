@@ -25,6 +25,7 @@ mod completions;
 mod configuration_schema;
 mod doctor;
 mod documented;
+mod engine;
 mod eval;
 mod evidence;
 mod export;

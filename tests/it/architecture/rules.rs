@@ -69,8 +69,8 @@ pub struct Rule {
 const PROGRAMS: &[&str] = &["process"];
 /// Modules that listen: `process` finds a free port for a server among the programs, `serve` shows a site on this machine.
 const LISTENERS: &[&str] = &["process", "serve"];
-/// Modules that open sockets: to services, to the server that a suite's tests talk to, and for a site shown on this machine.
-const SOCKETS: &[&str] = &["agent", "process", "serve"];
+/// Modules that open sockets: to services, to an engine, to the server that a suite's tests talk to, and for a site shown on this machine.
+const SOCKETS: &[&str] = &["agent", "engine", "process", "serve"];
 /// Modules that measure how long something takes, or wait. A module is listed before it exists; the layer table says which do.
 const STOPWATCH: &[&str] = &["cli", "process", "agent", "run", "serve"];
 /// Modules that work on values alone.
@@ -354,7 +354,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "10: sockets",
-        why: "only `agent` talks to the network, `process` looks whether somebody answers on this machine, and `serve` talks to its browsers",
+        why: "only `agent` and `engine` talk to the network, `process` looks whether somebody answers on this machine, and `serve` talks to its browsers",
         place: Place::OutsideOf(SOCKETS),
         in_tests: false,
         subjects: &[
@@ -366,6 +366,8 @@ pub const RULES: &[Rule] = &[
             Under("tokio"),
             Under("tiny_http"),
             Under("axum"),
+            Under("tonic"),
+            Under("arrow_flight"),
             Under("socket2"),
             Under("rustix::net"),
         ],

@@ -1,0 +1,76 @@
+//! `--engine` and `--from-counts`: reads what an engine holds, or what it exported.
+
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tracing::info;
+
+use crate::domain::{Problem, Problems};
+use crate::engine::{Access, Address, EngineError, read};
+use crate::import::read_item_counts;
+use crate::warehouse::{EngineAnswer, Warehouse};
+
+use super::arguments::Engine;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::shown::shown;
+
+/// The variable with the engine's token.
+const TOKEN: &str = "EVALREPORT_ENGINE_TOKEN";
+const LONGEST_WAIT_SECONDS: f64 = 86_400.0;
+
+/// Returns settings that read what the engine holds, if one is named. `names` are those that may be suites: only their outcomes are read.
+pub(super) fn with_engine(settings: &Settings, asked: &Engine, names: &[&[String]]) -> Result<Settings, Failure> {
+    if !asked.from_counts.is_empty() {
+        let answers = asked.from_counts.iter().map(|path| counted(path)).collect::<Result<_, Failure>>()?;
+        return Ok(Settings { answers, ..settings.clone() });
+    }
+    let Some(url) = &asked.engine else { return Ok(settings.clone()) };
+    let address = Address::parse(url).map_err(|why| Failure::new(format!("--engine: {why}")))?;
+    if !(asked.engine_timeout > 0.0 && asked.engine_timeout <= LONGEST_WAIT_SECONDS) {
+        return Err(Failure::new(format!(
+            "--engine-timeout `{}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds",
+            asked.engine_timeout
+        )));
+    }
+    let token = match env::var(TOKEN) {
+        Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
+        Err(env::VarError::NotPresent) => None,
+        Err(env::VarError::NotUnicode(_)) => return Err(Failure::new(format!("{TOKEN} is no text"))),
+    };
+    let access = Access { address, token, wait: Duration::from_secs_f64(asked.engine_timeout) };
+    let start = Instant::now();
+    let answer = read(&access, &names.concat(), &settings.config.aliases)?;
+    info!(
+        engine = %access.address,
+        runs = answer.runs.len(),
+        rows = answer.rows.len(),
+        outcomes = answer.rows.iter().map(|row| row.cells.len()).sum::<usize>(),
+        seconds = start.elapsed().as_secs_f64(),
+        "engine read"
+    );
+    Ok(Settings { answers: vec![Arc::new(answer)], ..settings.clone() })
+}
+
+/// Fails if an engine became silent while the answer was made: an answer without its figures would look whole.
+pub(super) fn refuse_incomplete(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
+    match warehouse.late_problems().into_iter().next() {
+        Some(problem) if !settings.answers.is_empty() => Err(problem.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a table of counts.
+fn counted(path: &Path) -> Result<Arc<EngineAnswer>, Failure> {
+    let counts = read_item_counts(path).map_err(|problems| Failure::from(Problems(problems)))?;
+    let answer = EngineAnswer::of_counts(&shown(path), &counts);
+    answer.map(Arc::new).map_err(|why| Problem::in_file(shown(path), why).into())
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self { hint: error.hint.map(str::to_owned), ..Self::new(error.message) }
+    }
+}

@@ -1,0 +1,39 @@
+//! Why an engine gave no answer.
+
+use thiserror::Error;
+
+use crate::domain::visible;
+
+/// Longest part of a foreign message that is shown, in characters.
+const MOST_CHARACTERS: usize = 400;
+
+/// Why there is no answer, in lower case and without a final full stop. Texts of the engine are made visible.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct EngineError {
+    pub message: String,
+    pub hint: Option<&'static str>,
+    /// Whether the answers of several queries contradict each other, so that another try may help.
+    pub is_contradiction: bool,
+}
+
+impl EngineError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, is_contradiction: false }
+    }
+
+    pub(super) fn contradiction(message: impl Into<String>) -> Self {
+        let hint = Some("somebody may have published in between: try again; if it stays, the engine does not order or sum as asked");
+        Self { message: message.into(), hint, is_contradiction: true }
+    }
+
+    pub(super) fn with_hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+}
+
+/// Returns the beginning of a foreign message, on one line.
+pub(super) fn shortened(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    crate::domain::beginning(&visible(&line.join(" ")), MOST_CHARACTERS)
+}

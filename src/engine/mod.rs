@@ -1,0 +1,21 @@
+//! Reads results through an engine that others run, by Arrow Flight SQL.
+//!
+//! The engine does the large part: it scans a lake, picks the revision of each run that counts, and gives the outcome matrix at one byte per
+//! outcome (`queries/*.sql`). Everything that needs care about numbers is done by the same code as for files, behind
+//! [`EngineAnswer`](crate::warehouse::EngineAnswer).
+//!
+//! Nothing that an engine says is trusted: columns and types are checked, items must have the ids that their names give, each row must have
+//! as many cells as the engine counted, with the same weighed sum, and the runs must be the same before and after.
+
+mod address;
+mod client;
+mod columns;
+mod engine_error;
+mod queries;
+mod reading;
+mod sums;
+
+pub use address::Address;
+pub use client::{Access, is_decoding};
+pub use engine_error::EngineError;
+pub use reading::read;

@@ -1,0 +1,82 @@
+//! The SQL that is shipped in `queries/` and asked of an engine.
+
+use crate::domain::RunId;
+
+/// One file of `queries/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Query {
+    /// The file, for messages.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+/// Where each file can be restricted to some runs: a comment that says so to people.
+const RESTRICTION: &str = " -- and run_id in ('…')";
+
+macro_rules! query {
+    ($name:literal) => {
+        Query { name: concat!("queries/", $name, ".sql"), text: include_str!(concat!("../../queries/", $name, ".sql")) }
+    };
+}
+
+pub(super) const RUNS: Query = query!("runs");
+pub(super) const ROWS: Query = query!("rows");
+pub(super) const ITEMS: Query = query!("items");
+pub(super) const CELLS: Query = query!("cells");
+pub(super) const SCORES: Query = query!("scores");
+pub(super) const LINES: Query = query!("lines");
+
+impl Query {
+    /// Returns the whole file.
+    pub fn of_all(self) -> String {
+        self.text.to_owned()
+    }
+
+    /// Returns the query for some runs. Ids of runs have no character that SQL knows.
+    pub fn of_runs(self, runs: &[RunId]) -> String {
+        let ids: Vec<String> = runs.iter().map(|run| format!("'{run}'")).collect();
+        self.text.replace(RESTRICTION, &format!(" and run_id in ({})", ids.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Query; 6] = [RUNS, ROWS, ITEMS, CELLS, SCORES, LINES];
+
+    #[test]
+    fn every_file_says_what_comes_out_and_can_be_restricted_at_one_place() {
+        for query in ALL {
+            let comment: String = query.text.lines().take_while(|line| line.starts_with("--")).collect();
+            for said in ["Tables:", "Column", "Order:"] {
+                assert!(comment.contains(said), "{}: {said}", query.name);
+            }
+            assert_eq!(query.text.matches(RESTRICTION).count(), 1, "{}", query.name);
+            let run = RunId::parse("r-1").expect("an id");
+            assert!(query.of_runs(&[run.clone(), run]).contains(" and run_id in ('r-1', 'r-1')\n"), "{}", query.name);
+            assert!(!query.text.contains(';'), "{}: some drivers take one statement only", query.name);
+        }
+    }
+
+    #[test]
+    fn all_files_decide_alike_which_runs_and_outcomes_count() {
+        let part = |text: &'static str, from: &str, to: &str| {
+            let start = text.find(from)?;
+            Some(text[start..start + text[start..].find(to)?].to_owned())
+        };
+        let revisions = part(ROWS.text, "  from (\n", "\n)").expect("the rule of revisions");
+        let cell = part(ROWS.text, "case status", " as cell").expect("the code of a cell");
+        for query in [ITEMS, CELLS, SCORES, LINES] {
+            assert!(query.text.contains(&revisions), "{}", query.name);
+        }
+        let of_cells = part(CELLS.text, "case status", " as tinyint").expect("the code of a cell");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&of_cells), words(&cell));
+        for query in [ROWS, ITEMS, CELLS, SCORES, LINES] {
+            let text = query.text;
+            let joins = text.matches("outcomes.publish_id = ").count();
+            assert_eq!(joins, text.matches("where standing").count(), "{}", query.name);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What an engine answered: the runs of a lake and their outcomes, to be joined to a snapshot.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::domain::{ItemKey, ItemOutcome, ItemStatus, Run, RunId};
+use crate::results::write_line;
+
+use super::hidden::HiddenBy;
+use super::item_file::StandingLines;
+use super::snapshot::{byte_status, status_byte};
+use super::standing_rows::{Joining, StandingPart, StandingRun};
+use super::totals::ItemTotals;
+
+/// Outcomes that are joined at once; a part ends with a whole run.
+const PART_CELLS: usize = 4 << 20;
+
+/// What an engine answered.
+#[derive(Debug)]
+pub struct EngineAnswer {
+    /// The engine, for messages.
+    pub name: String,
+    pub runs: Vec<EngineRun>,
+    /// Items that rows share, each set in the order of its cells.
+    pub sets: Vec<Vec<EngineItem>>,
+    pub rows: Vec<EngineRow>,
+    /// Reads outcomes again, with time and money. `None` if the source has neither.
+    pub lines: Option<Arc<dyn EngineLines>>,
+}
+
+/// The last revision of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineRun {
+    pub run: Run,
+    pub totals: Option<ItemTotals>,
+    /// What hides the run, and why.
+    pub hidden: Option<(HiddenBy, String)>,
+}
+
+/// An item with its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EngineItem {
+    pub key: ItemKey,
+    pub cluster: Option<String>,
+}
+
+/// One attempt of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineRow {
+    pub run: RunId,
+    /// Counts from 1.
+    pub attempt: u32,
+    /// Index into [`EngineAnswer::sets`].
+    pub set: usize,
+    /// One per item of the set.
+    pub cells: Vec<EngineCell>,
+    /// The scores of the cells that have one of their own, in order.
+    pub scores: Vec<f64>,
+}
+
+/// The outcome of one attempt at one item, in a byte: see `queries/cells.sql`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineCell(u8);
+
+/// Reads outcomes of an engine again.
+pub trait EngineLines: fmt::Debug + Send + Sync {
+    /// Calls `each` with every outcome of the runs.
+    fn each(&self, runs: &[RunId], each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()>;
+}
+
+impl EngineCell {
+    const IMAGE: u8 = 8;
+    const OWN: u8 = 16;
+
+    /// Returns `None` if no outcome has this code.
+    pub fn parse(code: i8) -> Option<Self> {
+        let code = u8::try_from(code).ok().filter(|code| *code < Self::OWN + Self::IMAGE)?;
+        byte_status(code % Self::IMAGE).map(|_| Self(code))
+    }
+
+    /// Returns the code of an outcome without a score.
+    pub(super) fn of(status: ItemStatus) -> Self {
+        Self(status_byte(status))
+    }
+
+    #[cfg(test)]
+    pub(super) fn code(self) -> u8 {
+        self.0
+    }
+
+    fn status(self) -> ItemStatus {
+        byte_status(self.0 % Self::IMAGE).unwrap_or(ItemStatus::NotEvaluated)
+    }
+
+    /// Returns whether the outcome has a score that is not just its status as a number.
+    pub fn has_own_score(self) -> bool {
+        self.0 >= Self::OWN
+    }
+
+    fn repeats_status(self) -> bool {
+        (Self::IMAGE..Self::OWN).contains(&self.0)
+    }
+}
+
+impl EngineAnswer {
+    /// Joins everything. Fails with the id of a run whose rows are not together.
+    pub(super) fn join(&self, joining: &mut Joining) -> Result<(), String> {
+        let standing = |of: &EngineRun| StandingRun { run: of.run.clone(), totals: of.totals, hidden: of.hidden.clone() };
+        joining.begin(&self.name, self.runs.iter().map(standing).collect());
+        // A question is mostly about one suite, so the lines of other suites are not in its parts.
+        let suites: BTreeMap<&RunId, (&str, Option<&str>)> =
+            self.runs.iter().map(|of| (&of.run.id, (of.run.suite.as_str(), of.run.suite_version.as_deref()))).collect();
+        let suite_of = |row: &EngineRow| suites.get(&row.run).copied();
+        let mut rows: Vec<&EngineRow> = self.rows.iter().collect();
+        rows.sort_by(|left, right| (suite_of(left), &left.run, left.attempt).cmp(&(suite_of(right), &right.run, right.attempt)));
+        let mut number = 0;
+        for suite in rows.chunk_by(|left, right| suite_of(left) == suite_of(right)) {
+            let mut taken: Vec<&EngineRow> = Vec::new();
+            for run in suite.chunk_by(|left, right| left.run == right.run) {
+                if count(&taken) >= PART_CELLS {
+                    number += 1;
+                    self.join_part(joining, number, &std::mem::take(&mut taken))?;
+                }
+                taken.extend(run);
+            }
+            number += 1;
+            self.join_part(joining, number, &taken)?;
+        }
+        Ok(())
+    }
+
+    fn join_part(&self, joining: &mut Joining, number: usize, rows: &[&EngineRow]) -> Result<(), String> {
+        let mut runs: Vec<RunId> = rows.iter().map(|row| row.run.clone()).collect();
+        runs.dedup();
+        let lines = Lines { place: format!("{} part {number}", self.name), runs, count: count(rows), lines: self.lines.clone() };
+        joining.part(self.part(rows), Arc::new(lines))
+    }
+
+    fn part(&self, rows: &[&EngineRow]) -> StandingPart {
+        let mut part = StandingPart::default();
+        // By set: the part's numbers of its items.
+        let mut numbered: Vec<Option<Vec<u32>>> = vec![None; self.sets.len()];
+        for row in rows {
+            let run = part.run(row.run.as_str());
+            let items = numbered[row.set].get_or_insert_with(|| {
+                let item = |of: &EngineItem| part.item(of.key.kind, &of.key.evaluator, &of.key.item, of.cluster.as_deref());
+                self.sets[row.set].iter().map(item).collect()
+            });
+            let mut scores = row.scores.iter().copied();
+            for (item, cell) in items.iter().zip(&row.cells) {
+                let status = cell.status();
+                let score = if cell.has_own_score() {
+                    scores.next()
+                } else {
+                    cell.repeats_status().then(|| f64::from(u8::from(status == ItemStatus::Pass)))
+                };
+                part.push(run, *item, row.attempt, status, score);
+            }
+        }
+        part
+    }
+}
+
+/// Returns the number of outcomes of some rows.
+fn count(rows: &[&EngineRow]) -> usize {
+    rows.iter().map(|row| row.cells.len()).sum()
+}
+
+/// The outcomes of some runs.
+#[derive(Debug)]
+struct Lines {
+    place: String,
+    runs: Vec<RunId>,
+    /// Number of their outcomes.
+    count: usize,
+    lines: Option<Arc<dyn EngineLines>>,
+}
+
+impl StandingLines for Lines {
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn state(&self) -> String {
+        // Nothing of an engine is kept for a later command.
+        String::new()
+    }
+
+    fn each(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let Some(lines) = &self.lines else { return Ok(()) };
+        let mut line = String::new();
+        let mut count = 0;
+        lines.each(&self.runs, &mut |outcome| {
+            count += 1;
+            line.clear();
+            line.push_str("{\"run\":\"");
+            line.push_str(outcome.run.as_str());
+            line.push_str("\",");
+            let start = line.len();
+            write_line(outcome, &mut line);
+            line.remove(start);
+            each(line.trim_end().as_bytes());
+        })?;
+        if count == self.count { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {}", self.count))) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snapshot::Snapshot;
+    use super::*;
+
+    #[test]
+    fn every_status_has_three_codes_and_other_codes_are_nothing() {
+        let codes: Vec<u8> = (i8::MIN..=i8::MAX).filter_map(EngineCell::parse).map(EngineCell::code).collect();
+        let mut known: Vec<u8> = ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_byte(*status))).collect();
+        known.sort_unstable();
+        assert_eq!(codes, known);
+        let pass = EngineCell::parse(17).expect("a pass with a score of its own");
+        assert_eq!((pass.status(), pass.has_own_score(), pass.repeats_status()), (ItemStatus::Pass, true, false));
+    }
+
+    #[derive(Debug)]
+    struct One(ItemOutcome);
+
+    impl EngineLines for One {
+        fn each(&self, _: &[RunId], each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
+            each(&self.0);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_name_their_run_and_rows_become_the_outcomes_that_they_say() {
+        let id = |text: &str| RunId::parse(text).expect("an id");
+        let key = |item: &str| ItemKey { kind: crate::domain::ItemKind::Question, evaluator: "e".to_owned(), item: item.to_owned() };
+        let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
+        let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
+        let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
+        let lines = |count| Lines { place: "p".to_owned(), runs: Vec::new(), count, lines: one.clone() };
+        assert!(lines(2).each(&mut |_| {}).is_err(), "half an answer");
+        let mut read = Vec::new();
+        lines(1)
+            .each(&mut |line| read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id")))
+            .expect("memory");
+        assert_eq!((read[0].run.as_str(), read[0].item.as_str(), read[0].cost_usd), ("r1", "q \"1\"", Some(0.25)));
+
+        let cells = |codes: &[i8]| codes.iter().map(|code| EngineCell::parse(*code).expect("a code")).collect();
+        let row = |run: &str, attempt, codes: &[i8], scores: &[f64]| EngineRow {
+            run: id(run),
+            attempt,
+            set: 0,
+            cells: cells(codes),
+            scores: scores.to_vec(),
+        };
+        let item = |item: &str| EngineItem { key: key(item), cluster: (item == "a").then(|| "c".to_owned()) };
+        let answer = EngineAnswer {
+            name: "engine".to_owned(),
+            runs: ["r1", "r2"].map(|run| EngineRun { run: Run::new(id(run), "s", "a", "m"), totals: None, hidden: None }).into(),
+            sets: vec![vec![item("b"), item("a")]],
+            rows: vec![row("r1", 1, &[9, 18], &[0.5]), row("r1", 2, &[2, 3], &[]), row("r2", 1, &[17, 1], &[0.75])],
+            lines: one,
+        };
+        let mut joining = Joining::over(Snapshot::default(), Vec::new());
+        answer.join(&mut joining).expect("whole runs");
+        let snapshot = joining.finish().snapshot;
+        let rows: Vec<String> =
+            snapshot.items[0].rows.iter().map(|row| format!("{} {} {:?} {:?}", row.run, row.attempt, row.statuses.0, row.scores)).collect();
+        assert_eq!(rows, ["0 1 [1, 2] Own([Some(1.0), Some(0.5)])", "0 2 [2, 3] Absent", "1 1 [1, 1] Own([Some(0.75), None])"]);
+    }
+}

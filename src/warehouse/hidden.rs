@@ -1,0 +1,24 @@
+//! Runs that do not count.
+
+use std::sync::Arc;
+
+use crate::domain::Run;
+
+/// A run that does not count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hidden {
+    pub run: Arc<Run>,
+    pub reason: String,
+    pub by: HiddenBy,
+}
+
+/// What hides a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenBy {
+    /// A tombstone that names it.
+    Tombstone,
+    /// A tombstone of a suite, an arm or another selection.
+    Selection,
+    /// A run that counts and replaces it: its source was imported again.
+    Replacement,
+}
