@@ -18,7 +18,6 @@ use super::verdict::{Incomparable, Looked, Obstacle, Support, Verdict, decide};
 /// The evidence about all arms on one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// In ascending order of `first` and `second`, `first` below `second`.
     pub pairs: Vec<PairEvidence>,
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +75,7 @@ impl Evidence {
         self.place_of(one, other).map(|place| &self.pairs[place])
     }
 
-    /// Returns the index of a pair, in either order.
+    /// Returns the index of a pair, in either order. Every table lists its pairs ascending, the first arm below the second.
     pub(super) fn place_of(&self, one: usize, other: usize) -> Option<usize> {
         self.pairs.binary_search_by_key(&(one.min(other), one.max(other)), |pair| (pair.first, pair.second)).ok()
     }

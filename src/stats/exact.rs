@@ -60,10 +60,14 @@ pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
     sought.par_sort_unstable_by_key(|(tosses, fewer, place, _)| (*tosses, *fewer, *place));
     sought.par_chunk_by_mut(|one, next| one.0 == next.0).for_each(|alike| {
         let coin = FairCoin::new(alike[0].0);
-        alike.iter_mut().for_each(|(_, fewer, _, found)| *found = McNemar::of(&coin, *fewer));
+        for (_, fewer, _, found) in alike {
+            *found = McNemar::of(&coin, *fewer);
+        }
     });
     let mut all = vec![unknown; sought.len()];
-    sought.into_iter().for_each(|(_, _, place, found)| all[place] = found);
+    for (_, _, place, found) in sought {
+        all[place] = found;
+    }
     all
 }
 

@@ -138,7 +138,9 @@ pub fn all_pairs<T: Send>(arms: &[impl AsRef<OutcomePlanes> + Sync], of_pair: im
             .collect()
     });
     let mut all = Vec::with_capacity(arms.len() * arms.len().saturating_sub(1) / 2);
-    stripes.collect::<Vec<Vec<T>>>().into_iter().for_each(|stripe| all.extend(stripe));
+    for stripe in stripes.collect::<Vec<Vec<T>>>() {
+        all.extend(stripe);
+    }
     all
 }
 
