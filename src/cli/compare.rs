@@ -119,7 +119,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     let options = if arguments.files.is_empty() {
         settings.options()
     } else {
-        Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() }
+        Options { files: arguments.files.clone(), aliases: settings.config.aliases.clone(), ..Options::default() }
     };
     if !arguments.files.is_empty() {
         let warehouse = settings.open_with(&options)?;
@@ -133,7 +133,8 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
         }
     }
     let Some(what) = &arguments.baseline else {
-        return Ok((settings.open()?, Against { baseline: None, lasts: true }));
+        let suites: &[String] = if arguments.what.is_empty() { &arguments.selection.suite } else { &[] };
+        return Ok((settings.open_of(suites)?, Against { baseline: None, lasts: true }));
     };
     let opened = baseline::open(settings, what, options, !arguments.newest_batch, &[])?;
     if let Some(tried) = opened.missing {

@@ -153,7 +153,7 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
 }
 
 fn open(folder: PathBuf) -> Warehouse {
-    let options = Options { stores: vec![folder], files: Vec::new(), cache: None, aliases: Aliases::default() };
+    let options = Options { stores: vec![folder], aliases: Aliases::default(), ..Options::default() };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 
