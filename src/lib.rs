@@ -33,7 +33,7 @@
 //! | 2 | [`import`] | foreign formats, one per file, into the same records in the same store | domain, stats, files, document, transcript, junit, results |
 //! | 2b | [`evaluate`] | evaluators of answers and finished workspaces, one per file | domain, files, document, junit, config, suite, process, agent |
 //! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
-//! | 3 | [`warehouse`] | tables, cache, outcome matrices and typed queries; the only module that uses polars | domain, files, results |
+//! | 3 | [`warehouse`] | tables, cache, lakes, outcome matrices and typed queries; the only module that uses polars | domain, files, results |
 //! | 3b | [`engine`] | asks an engine that others run, by Arrow Flight SQL, and holds its answers against each other | domain, results, warehouse |
 //! | 4 | [`inference`] | which runs count, the figures of each arm, the verdict on each pair, and what to do | domain, stats, warehouse |
 //! | 4b | [`views`] | the content of pages and tables, as plain structs | domain, stats, warehouse, inference |

@@ -31,7 +31,7 @@ pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]
     #[arg(long, alias = "spec", global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Results folder; repeatable: all are read, only the first is written to [default: results beside the configuration]
+    /// Results folder, or a lake as lake:DIR; repeatable: all are read, only the first folder is written to [default: results beside the configuration]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub results: Vec<PathBuf>,
     /// Cache folder; may be deleted at any time [default: .evalreport/cache beside the results]
@@ -174,6 +174,30 @@ impl Command {
             Self::Doctor(_) => "doctor",
             Self::Completions(_) => "completions",
             Self::Help(_) => "help",
+        }
+    }
+
+    /// Returns whether the command works on a results folder itself, not on the runs that it holds.
+    pub fn writes_results(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Eval(_) | Self::Judge(_) | Self::Import(_) | Self::Record(_) | Self::Retract(_) | Self::Doctor(_) => true,
+            Self::Init(_)
+            | Self::Verify(_)
+            | Self::List(_)
+            | Self::Show(_)
+            | Self::Compare(_)
+            | Self::Leaderboard(_)
+            | Self::Audit(_)
+            | Self::Noise(_)
+            | Self::Fit(_)
+            | Self::History(_)
+            | Self::Gate(_)
+            | Self::Build(_)
+            | Self::Serve(_)
+            | Self::Sql(_)
+            | Self::Export(_)
+            | Self::Completions(_)
+            | Self::Help(_) => false,
         }
     }
 }
@@ -960,7 +984,7 @@ pub(super) struct Export {
     // The id differs from `format`, which is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// File to write for junit, json and bundle; a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
+    /// File to write for junit, json and bundle; a folder for parquet, csv, lake and eee; for ctrf a folder, or a .json file for one run
     #[arg(value_name = "DIR|FILE")]
     pub path: PathBuf,
     /// Bundle without messages and generated files, enough for figures and baselines
@@ -979,6 +1003,8 @@ pub(super) enum ExportAs {
     Parquet,
     /// The four tables as CSV
     Csv,
+    /// A lake that grows: Delta Lake tables in a folder, to which each export adds what is new; read with --results lake:DIR
+    Lake,
     /// Runs and their outcomes in one JSON document
     Json,
     /// JUnit XML: a test suite per run, a test case per outcome

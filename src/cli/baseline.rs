@@ -14,7 +14,7 @@ use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, RunRow, Warehouse};
 
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::shown::shown;
 use super::{foreign, output, selection};
 
@@ -60,6 +60,11 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool,
 fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[String]) -> Result<Opened, Failure> {
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
+    if let Some(lake) = settings::lake(path) {
+        info!(folder = %lake.display(), "baseline is a lake");
+        let own = Options { stores: Vec::new(), lakes: vec![lake], files: Vec::new(), cache: None, ..head.clone() };
+        return beside(settings, what, (head, named), own, grouping, true);
+    }
     // A path that exists but cannot be inspected is not taken for another kind of name.
     let is_name = |error: &io::Error| {
         files::is_absence(error) || matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename)
@@ -69,7 +74,7 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
         found => Some(found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?),
     };
     if found.as_ref().is_some_and(Metadata::is_dir) {
-        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), answers: Vec::new(), ..head.clone() };
+        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), answers: Vec::new(), lakes: Vec::new(), ..head.clone() };
         if let Some(own) = foreign(settings, path, &own)? {
             return beside(settings, what, (head, named), own, grouping, true);
         }
@@ -79,7 +84,14 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
-            let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, answers: Vec::new(), ..head.clone() };
+            let own = Options {
+                stores: Vec::new(),
+                files: vec![path.to_owned()],
+                cache: None,
+                answers: Vec::new(),
+                lakes: Vec::new(),
+                ..head.clone()
+            };
             if let Some(own) = foreign(settings, path, &own)? {
                 return beside(settings, what, (head, named), own, grouping, true);
             }
@@ -90,7 +102,7 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
         // Until the command ends: some outcomes are read only when an answer lists its items.
         let folder = settings.temporary_folder()?.join("baseline");
         unpack(path, &Store::at(&folder)).map_err(|problem| Failure::from(Problems(vec![problem])))?;
-        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, answers: Vec::new(), ..head.clone() };
+        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, answers: Vec::new(), lakes: Vec::new(), ..head.clone() };
         return beside(settings, what, (Options { cache: None, ..head }, named), own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;
@@ -108,7 +120,7 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
         return Ok(None);
     }
     info!(path = %path.display(), files = stores.len(), "baseline is of another tool");
-    Ok(Some(Options { stores, files: Vec::new(), cache: settings.options().cache, ..own.clone() }))
+    Ok(Some(Options { stores, lakes: Vec::new(), files: Vec::new(), cache: settings.options().cache, ..own.clone() }))
 }
 
 /// Opens the head's stores and files together with the baseline's.
@@ -137,7 +149,12 @@ fn beside(
         let new: Vec<PathBuf> = second.into_iter().filter(|path| !first.contains(path)).collect();
         first.into_iter().chain(new).collect()
     };
-    let both = Options { stores: joined(head.stores, own.stores), files: joined(head.files, own.files), ..head };
+    let both = Options {
+        stores: joined(head.stores, own.stores),
+        lakes: joined(head.lakes, own.lakes),
+        files: joined(head.files, own.files),
+        ..head
+    };
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };

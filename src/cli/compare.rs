@@ -135,7 +135,8 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
         }
     }
     let Some(what) = &arguments.baseline else {
-        return Ok((settings.open()?, Against { baseline: None, lasts: true }));
+        let suites: &[String] = if arguments.what.is_empty() { &arguments.selection.suite } else { &[] };
+        return Ok((settings.open_of(suites)?, Against { baseline: None, lasts: true }));
     };
     let opened = baseline::open(settings, what, options, !arguments.newest_batch, &[])?;
     if let Some(tried) = opened.missing {

@@ -46,7 +46,13 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
         // The named results are the new runs, whatever else the stores hold.
-        let named = settings.open_with(&Options { stores: stores.clone(), cache: None, answers: Vec::new(), ..settings.options() })?;
+        let named = settings.open_with(&Options {
+            stores: stores.clone(),
+            lakes: Vec::new(),
+            answers: Vec::new(),
+            cache: None,
+            ..settings.options()
+        })?;
         filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
     }
     let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules, &filter.ids)?;

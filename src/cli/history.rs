@@ -15,7 +15,7 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     filter.suites.extend(arguments.suites.iter().cloned());
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy(settings, &arguments.judging)?;
-    let mut warehouse = settings.open()?;
+    let mut warehouse = settings.open_of(&filter.suites)?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     let histories = history(&warehouse, &filter, &policy);

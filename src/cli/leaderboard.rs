@@ -30,7 +30,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;
-    let mut warehouse = settings.open()?;
+    let mut warehouse = settings.open_of(&filter.suites)?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;

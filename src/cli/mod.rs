@@ -130,6 +130,9 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     }
     threads::start()?;
     let settings = Settings::new(&arguments.global)?;
+    if arguments.command.writes_results() {
+        settings.check_writes(arguments.command.name())?;
+    }
     match arguments.command {
         Command::Init(init) => init::run(settings.quiet, &init),
         Command::Run(run) => run::run(&settings, &run),

@@ -16,8 +16,15 @@ use super::{output, progress};
 impl Settings {
     /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
     pub fn open(&self) -> Result<Warehouse, Failure> {
+        self.open_of(&[])
+    }
+
+    /// Opens the stores for an answer about runs of these suites, or of all if none is named. Lakes are read only as far as it takes: the
+    /// runs of other suites have no outcomes then.
+    pub fn open_of(&self, suites: &[String]) -> Result<Warehouse, Failure> {
         self.check_folders()?;
-        let warehouse = self.open_with(&self.options())?;
+        let suites = (!suites.is_empty()).then(|| self.config.aliases.stored_suites(suites));
+        let warehouse = self.open_with(&Options { suites, ..self.options() })?;
         output::warnings(self, warehouse.problems())?;
         output::conflicts(self, &warehouse.conflicts())?;
         Ok(warehouse)
@@ -25,6 +32,9 @@ impl Settings {
 
     /// Fails if the path of a store is not a folder.
     pub fn check_folders(&self) -> Result<(), Failure> {
+        if let Some(folder) = self.lakes.iter().find(|folder| folder.as_os_str().is_empty()) {
+            return Err(Failure::new(format!("`lake:{}` names no folder", shown(folder))).with_hint("as in --results lake:evaluations"));
+        }
         for folder in &self.results {
             if folder.exists() && !folder.is_dir() {
                 return Err(Failure::new(format!("{} is not a folder", shown(folder)))

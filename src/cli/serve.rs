@@ -81,7 +81,7 @@ fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
 
 /// Returns size and time of every file that the site is made from. `paths` are other tools' results.
 fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
-    let mut places: Vec<PathBuf> = settings.results.clone();
+    let mut places: Vec<PathBuf> = settings.results.iter().chain(&settings.lakes).cloned().collect();
     places.push(settings.config.folder.join("suites"));
     places.push(settings.config.folder.join(config::EXCLUSIONS_FILE));
     places.extend(settings.config_path.clone());

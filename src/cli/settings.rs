@@ -33,8 +33,10 @@ pub(super) struct Settings {
     pub names: ShownNames,
     /// The configuration file given by `--config`.
     pub config_path: Option<PathBuf>,
-    /// The results folders; only the first is written to.
+    /// The results folders; only the first is written to. Empty if there are only lakes, see [`Settings::check_writes`].
     pub results: Vec<PathBuf>,
+    /// Lakes beside the folders. They are only read.
+    pub lakes: Vec<PathBuf>,
     pub cache: PathBuf,
     /// What engines answered.
     pub answers: Vec<Arc<EngineAnswer>>,
@@ -57,7 +59,11 @@ pub(super) struct Places {
     pub config: Option<PathBuf>,
     /// The results folders; only the first is written to.
     pub results: Vec<PathBuf>,
+    pub lakes: Vec<PathBuf>,
 }
+
+/// What names a lake instead of a folder.
+const LAKE: &str = "lake:";
 
 impl Places {
     pub fn of(global: &Global) -> Result<Self, Failure> {
@@ -67,15 +73,15 @@ impl Places {
         let results = if global.results.is_empty() {
             vec![relative_to(&here, base.unwrap_or(Path::new("")).join("results"))]
         } else {
-            global.results.clone()
+            global.results.iter().filter(|path| lake(path).is_none()).cloned().collect()
         };
-        Ok(Self { config, results })
+        Ok(Self { config, results, lakes: global.results.iter().filter_map(|path| lake(path)).collect() })
     }
 }
 
 impl Settings {
     pub fn new(global: &Global) -> Result<Self, Failure> {
-        let Places { config: config_path, results } = Places::of(global)?;
+        let Places { config: config_path, results, lakes } = Places::of(global)?;
         let config = match &config_path {
             Some(path) => {
                 info!(file = %path.display(), "configuration");
@@ -86,12 +92,17 @@ impl Settings {
                 Config::default()
             }
         };
-        let cache = global.cache.clone().unwrap_or_else(|| match results[0].parent() {
+        // The cache is beside the results; a lake may be for others to write.
+        let beside = results.first().or(config_path.as_ref()).and_then(|path| path.parent());
+        let cache = global.cache.clone().unwrap_or_else(|| match beside {
             Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),
             _ => PathBuf::from(".evalreport/cache"),
         });
         for folder in &results {
             info!(folder = %folder.display(), exists = folder.is_dir(), "store");
+        }
+        for lake in &lakes {
+            info!(folder = %lake.display(), exists = lake.is_dir(), "lake");
         }
         info!(folder = %cache.display(), exists = cache.is_dir(), "cache");
         Ok(Self {
@@ -100,6 +111,7 @@ impl Settings {
             config_path: global.config.clone(),
             usual_results: results.first().filter(|_| global.results.is_empty()).cloned(),
             results,
+            lakes,
             cache,
             answers: Vec::new(),
             format: global.format,
@@ -115,7 +127,7 @@ impl Settings {
 
     /// Returns these settings with another results folder and its own cache.
     pub fn with_results(&self, results: PathBuf) -> Self {
-        Self { cache: results.join("../.evalreport/cache"), results: vec![results], ..self.clone() }
+        Self { cache: results.join("../.evalreport/cache"), results: vec![results], lakes: Vec::new(), ..self.clone() }
     }
 
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
@@ -141,9 +153,11 @@ impl Settings {
     pub fn place_words(&self) -> Vec<String> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let usual = absolute(&self.config.folder.join("results"));
-        let results = self.results.iter().filter(|_| !matches!(self.results.as_slice(), [only] if absolute(only) == usual));
-        let places = self.config_path.iter().map(|path| ("--config", path)).chain(results.map(|path| ("--results", path)));
-        places.flat_map(|(option, path)| [option.to_owned(), shell_word(&shown(path))]).collect()
+        let is_usual = self.lakes.is_empty() && matches!(self.results.as_slice(), [only] if absolute(only) == usual);
+        let results = self.results.iter().filter(|_| !is_usual).map(|path| ("--results", shown(path)));
+        let lakes = self.lakes.iter().map(|path| ("--results", format!("{LAKE}{}", shown(path))));
+        let places = self.config_path.iter().map(|path| ("--config", shown(path))).chain(results).chain(lakes);
+        places.flat_map(|(option, path)| [option.to_owned(), shell_word(&path)]).collect()
     }
 
     /// Returns the secrets that must not be written or published, in every form. They are computed once.
@@ -178,12 +192,28 @@ impl Settings {
         let is_read = |folder: &&PathBuf| self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder);
         Options {
             stores: self.results.iter().filter(is_read).cloned().collect(),
+            lakes: self.lakes.clone(),
+            suites: None,
             files: Vec::new(),
             cache: Some(self.cache.clone()),
             aliases: self.config.aliases.clone(),
             answers: self.answers.clone(),
         }
     }
+
+    /// Fails if there is no folder for a command that writes results: a lake is only read.
+    pub fn check_writes(&self, command: &str) -> Result<(), Failure> {
+        if self.results.is_empty() {
+            return Err(Failure::new(format!("`{command}` needs a results folder, and a lake is only read"))
+                .with_hint("give the folder too, as in --results results; `evalreport export lake DIR` then publishes what it holds"));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the folder of a lake that is named by `lake:DIR`.
+pub(super) fn lake(path: &Path) -> Option<PathBuf> {
+    path.to_str()?.strip_prefix(LAKE).map(PathBuf::from)
 }
 
 /// Shortens paths below the current folder to relative ones, for display and storage.

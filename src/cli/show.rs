@@ -87,7 +87,9 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     };
     let items = match journalled {
         Some(items) => items,
-        None if has_details(row) && choice != ItemChoice::First(0) => stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?,
+        None if has_details(warehouse, row) && choice != ItemChoice::First(0) => {
+            stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?
+        }
         // Outcomes of imported tables are stored among those of other runs, without details.
         None if row.items.is_some() && choice != ItemChoice::First(0) => stores.outcomes_of_imports(warehouse, &[id])?,
         None => stores.judgements_of_import(warehouse, id)?,
@@ -96,7 +98,7 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     let transcript = place(store.as_ref().map(|store| store.transcript_path(id)).transpose()?.flatten());
     let output = place(store.as_ref().map(|store| store.output_path(id)).transpose()?.flatten());
     let mut page = run_page(warehouse, row);
-    page.add_judgements(store.as_ref().map(|store| evaluators(store, id)).unwrap_or_default(), criteria_of(&items));
+    page.add_judgements(evaluators(store.as_ref(), warehouse, id), criteria_of(&items));
     Ok(shown_run(page, &items, choice, transcript, output))
 }
 

@@ -15,7 +15,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     if paths.is_empty() {
         return Ok(());
     }
-    let Places { config, results } = Places::of(&arguments.global)?;
+    let Places { config, results, lakes: _ } = Places::of(&arguments.global)?;
     let guarded = Guarded { stores: results, configuration: config };
     for path in paths {
         if let Some(why) = guarded.refusal(&path) {

@@ -55,6 +55,12 @@ impl Aliases {
         self.suite.is_empty() && self.approach.is_empty() && self.model.is_empty() && self.item.is_empty()
     }
 
+    /// Returns the stored names of suites that are shown under one of these names.
+    pub fn stored_suites(&self, shown: &[String]) -> Vec<String> {
+        let renamed = self.suite.iter().filter(|(_, name)| shown.contains(name)).map(|(stored, _)| stored.clone());
+        shown.iter().cloned().chain(renamed).collect()
+    }
+
     /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none.
     pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
         let (suite, approach, model) = (self.suite.get(&run.suite), self.approach.get(&run.approach), self.model.get(&run.model));

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use tracing::info;
 
-use crate::domain::{Filter, OwnPattern, Secrets};
+use crate::domain::{Filter, OwnPattern, Secrets, count};
 use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
 use crate::render::json;
 use crate::results::IN_SITE;
@@ -83,7 +83,8 @@ struct Rules<'a, T: Serialize> {
 /// Builds a site of the warehouse's runs. Afterwards the warehouse shows the same names and texts as the site.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
     // Selects runs by their own names: the filter knows those until they are redacted.
-    let places = order.options.has_results.then(|| warehouse.stored_at(&order.filter));
+    let without_records = warehouse.without_records(&order.filter);
+    let places = (order.options.has_results && without_records == 0).then(|| warehouse.stored_at(&order.filter));
     let Order { stores, mut filter, mut policy, mut options, patterns, secrets, found, transcripts: choice, program, version } = order;
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
@@ -93,6 +94,10 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let (results, unpacked) = match places.map(|places| results::packed(&places, &texts, &secrets)).transpose()? {
         Some(Ok(packed)) => (Some(packed), None),
         Some(Err(why)) => (None, Some(why)),
+        None if options.has_results => {
+            let runs = count(without_records as u64, "run");
+            (None, Some(format!("note: the site does not hold the results: a lake has no records to copy, and it has {runs} of the site")))
+        }
         None => (None, None),
     };
     options.has_results = results.is_some();

@@ -248,7 +248,8 @@ impl Site<'_> {
             }
             None => RunTranscripts::default(),
         };
-        let scores = self.stores.beside(self.warehouse, id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
+        let store = self.stores.beside(self.warehouse, id)?;
+        let scores = stored::evaluators(store.as_ref(), self.warehouse, id);
         let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
         // The rest of the page comes from the warehouse, which was searched as a whole.
         let page = scores.and(criteria).and(reasons).map(|((scores, criteria), reasons)| {
@@ -271,7 +272,7 @@ impl Site<'_> {
         let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, PublishError>>()?;
         let imported = |keep_texts: bool| {
             let unread = rows.iter().zip(&read).filter(|(row, lines)| lines.is_none() && row.items.is_some());
-            unread.map(|(row, _)| *row).filter(move |row| stored::has_details(row) == keep_texts)
+            unread.map(|(row, _)| *row).filter(move |row| stored::has_details(self.warehouse, row) == keep_texts)
         };
         let with_texts: Vec<Arc<Run>> = imported(true).map(|row| Arc::clone(&row.run)).collect();
         let without: Vec<&RunId> = imported(false).map(|row| &row.run.id).collect();

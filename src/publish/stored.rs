@@ -97,16 +97,25 @@ pub(super) fn shown(path: &Path) -> String {
 /// Maximum lines of a run whose texts are held in memory for one page.
 const MOST_DETAILED: u64 = 20_000;
 
-/// Says whether an imported run's lines are worth reading for their texts: only importers of known formats keep texts.
-pub fn has_details(row: &RunRow) -> bool {
+/// Says whether the lines of a run that no store has as a file of its own are worth reading for their texts: only importers of known formats
+/// keep texts. A run of our own that is in a lake has them too.
+pub fn has_details(warehouse: &Warehouse, row: &RunRow) -> bool {
     let importer = row.run.provenance.as_ref().map(|provenance| provenance.importer.as_str());
+    if importer.is_none() && warehouse.is_elsewhere(&row.run.id) {
+        return true;
+    }
     let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
     keeps_texts && row.items.is_some_and(|items| items.lines <= MOST_DETAILED)
 }
 
-/// Reads evaluators' scores of a run. Unreadable lines were already reported when the store was opened.
-pub fn evaluators(store: &Store, id: &RunId) -> Vec<EvaluatorScore> {
-    newest_scores(ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()).into_iter().map(evaluator_score).collect())
+/// Reads evaluators' scores of a run; `store` is the one with its folder, if there is one. Unreadable lines were already reported when the
+/// store was opened.
+pub fn evaluators(store: Option<&Store>, warehouse: &Warehouse, id: &RunId) -> Vec<EvaluatorScore> {
+    let lines = match store {
+        Some(store) => ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()),
+        None => warehouse.score_lines(id).to_vec(),
+    };
+    newest_scores(lines.into_iter().map(evaluator_score).collect())
 }
 
 fn evaluator_score(line: ScoreLine) -> EvaluatorScore {

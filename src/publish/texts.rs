@@ -180,19 +180,25 @@ impl Texts {
         for row in warehouse.select(filter) {
             each_name(&row.run, &mut |_, name| self.redactor.learn(name, &mut users));
             Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
-            let Some(store) = stores.beside(warehouse, &row.run.id)? else { continue };
+            let store = stores.beside(warehouse, &row.run.id)?;
+            for score in stored::evaluators(store.as_ref(), warehouse, &row.run.id) {
+                for text in score.not_evaluated.iter().chain(&score.reasoning) {
+                    self.redactor.learn(text, &mut users);
+                }
+                score.details.iter().for_each(|details| each_string(details, &mut |text| self.redactor.learn(text, &mut users)));
+            }
+            if warehouse.is_elsewhere(&row.run.id) && stored::has_details(warehouse, row) {
+                for (_, mut details) in stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))? {
+                    details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
+                }
+            }
+            let Some(store) = store else { continue };
             let judged = stores.judgements_of_import(warehouse, &row.run.id)?;
             for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default().into_iter().chain(judged) {
                 details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             }
             for line in store.transcript(&row.run.id)? {
                 each_string(&line.entry, &mut |text| self.redactor.learn(text, &mut users));
-            }
-            for score in stored::evaluators(&store, &row.run.id) {
-                for text in score.not_evaluated.iter().chain(&score.reasoning) {
-                    self.redactor.learn(text, &mut users);
-                }
-                score.details.iter().for_each(|details| each_string(details, &mut |text| self.redactor.learn(text, &mut users)));
             }
         }
         warehouse.each_name(&mut |_, name, _| self.redactor.learn(name, &mut users));

@@ -120,6 +120,11 @@ pub(super) fn write_line_with(outcome: &ItemOutcome, details: &ItemDetails, line
     write_detailed_line(outcome, details, false, line);
 }
 
+/// Appends the outcome's line, which names its run, with its details, as in the files of imports.
+pub fn write_import_line(outcome: &ItemOutcome, details: &ItemDetails, line: &mut String) {
+    write_detailed_line(outcome, details, true, line);
+}
+
 /// Appends the outcome's line with its details. `with_run` is for files of several runs.
 pub(super) fn write_detailed_line(outcome: &ItemOutcome, details: &ItemDetails, with_run: bool, line: &mut String) {
     write_item_line(outcome, with_run, line);

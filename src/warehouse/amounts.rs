@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use crate::domain::{ItemKind, RunId, takes_over};
 use crate::results::ItemLine;
 
-use super::ingest::each_item_line;
+use super::ingest::each_item_line_of;
 use super::item_file::ItemFile;
 use super::matrix::OutcomeMatrix;
-use super::open::{RunRow, Warehouse};
+use super::open::Warehouse;
+use super::run_row::RunRow;
 
 /// Cost, tokens and time of one attempt at one item, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -127,7 +128,7 @@ impl Warehouse {
         let mut found: HashMap<usize, Vec<Standing>> = HashMap::new();
         // By row and index: the stored name of the shown item, if names are mapped.
         let mut own_names: HashMap<(usize, usize), String> = HashMap::new();
-        each_item_line(file, |line| {
+        each_item_line_of(file, &|run| wanted.contains_key(run), |line| {
             // Unreadable lines were reported when the store was opened.
             let Ok(item) = ItemLine::parse(line) else { return };
             let Some(first) = own_run.or(item.run.as_deref()).and_then(|run| wanted.get(run)) else { return };

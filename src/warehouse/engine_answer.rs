@@ -105,10 +105,16 @@ impl EngineCell {
 }
 
 impl EngineAnswer {
-    /// Joins everything. Fails with the id of a run whose rows are not together.
+    /// Joins everything. Fails with the reason.
     pub(super) fn join(&self, joining: &mut Joining) -> Result<(), String> {
-        let standing = |of: &EngineRun| StandingRun { run: of.run.clone(), totals: of.totals, hidden: of.hidden.clone() };
-        joining.begin(&self.name, self.runs.iter().map(standing).collect());
+        let standing = |of: &EngineRun| StandingRun {
+            run: of.run.clone(),
+            totals: of.totals,
+            hidden: of.hidden.clone(),
+            seal: None,
+            score_lines: Vec::new(),
+        };
+        joining.begin(&self.name, self.runs.iter().map(standing).collect())?;
         // A question is mostly about one suite, so the lines of other suites are not in its parts.
         let suites: BTreeMap<&RunId, (&str, Option<&str>)> =
             self.runs.iter().map(|of| (&of.run.id, (of.run.suite.as_str(), of.run.suite_version.as_deref()))).collect();
@@ -132,9 +138,8 @@ impl EngineAnswer {
     }
 
     fn join_part(&self, joining: &mut Joining, number: usize, rows: &[&EngineRow]) -> Result<(), String> {
-        let mut runs: Vec<RunId> = rows.iter().map(|row| row.run.clone()).collect();
-        runs.dedup();
-        let lines = Lines { place: format!("{} part {number}", self.name), runs, count: count(rows), lines: self.lines.clone() };
+        let runs = rows.chunk_by(|left, right| left.run == right.run).map(|rows| (rows[0].run.clone(), count(rows))).collect();
+        let lines = Lines { place: format!("{} part {number}", self.name), runs, lines: self.lines.clone() };
         joining.part(self.part(rows), Arc::new(lines))
     }
 
@@ -172,9 +177,8 @@ fn count(rows: &[&EngineRow]) -> usize {
 #[derive(Debug)]
 struct Lines {
     place: String,
-    runs: Vec<RunId>,
-    /// Number of their outcomes.
-    count: usize,
+    /// Each with the number of its outcomes.
+    runs: Vec<(RunId, usize)>,
     lines: Option<Arc<dyn EngineLines>>,
 }
 
@@ -188,11 +192,14 @@ impl StandingLines for Lines {
         String::new()
     }
 
-    fn each(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         let Some(lines) = &self.lines else { return Ok(()) };
-        let mut line = String::new();
-        let mut count = 0;
-        lines.each(&self.runs, &mut |outcome| {
+        let (runs, counts): (Vec<RunId>, Vec<usize>) = self.runs.iter().filter(|(run, _)| is_wanted(run.as_str())).cloned().unzip();
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let (mut line, mut count, expected) = (String::new(), 0, counts.iter().sum::<usize>());
+        lines.each(&runs, &mut |outcome| {
             count += 1;
             line.clear();
             line.push_str("{\"run\":\"");
@@ -203,7 +210,7 @@ impl StandingLines for Lines {
             line.remove(start);
             each(line.trim_end().as_bytes());
         })?;
-        if count == self.count { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {}", self.count))) }
+        if count == expected { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {expected}"))) }
     }
 }
 
@@ -239,11 +246,13 @@ mod tests {
         let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
         let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
         let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
-        let lines = |count| Lines { place: "p".to_owned(), runs: Vec::new(), count, lines: one.clone() };
-        assert!(lines(2).each(&mut |_| {}).is_err(), "half an answer");
+        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count)], lines: one.clone() };
+        assert!(lines(2).each(&|_| true, &mut |_| {}).is_err(), "half an answer");
         let mut read = Vec::new();
         lines(1)
-            .each(&mut |line| read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id")))
+            .each(&|_| true, &mut |line| {
+                read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id"))
+            })
             .expect("memory");
         assert_eq!((read[0].run.as_str(), read[0].item.as_str(), read[0].cost_usd), ("r1", "q \"1\"", Some(0.25)));
 
@@ -265,7 +274,7 @@ mod tests {
         };
         let mut joining = Joining::over(Snapshot::default(), Vec::new());
         answer.join(&mut joining).expect("whole runs");
-        let snapshot = joining.finish().snapshot;
+        let snapshot = joining.finish().expect("whole runs").snapshot;
         let rows: Vec<String> =
             snapshot.items[0].rows.iter().map(|row| format!("{} {} {:?} {:?}", row.run, row.attempt, row.statuses.0, row.scores)).collect();
         assert_eq!(rows, ["0 1 [1, 2] Own([Some(1.0), Some(0.5)])", "0 2 [2, 3] Absent", "1 1 [1, 1] Own([Some(0.75), None])"]);

@@ -57,12 +57,12 @@ impl Warehouse {
 }
 
 /// Casts whole numbers to signed ones, which every Parquet reader supports.
-fn plain_numbers() -> Expr {
+pub(super) fn plain_numbers() -> Expr {
     dtype_cols([DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64]).as_selector().as_expr().cast(DataType::Int64)
 }
 
 /// Marks times as UTC.
-fn plain_times() -> Expr {
+pub(super) fn plain_times() -> Expr {
     let (unit, zone) = (TimeUnit::Microseconds, Some(TimeZone::UTC));
     dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)]).as_selector().as_expr().cast(DataType::Datetime(unit, zone))
 }

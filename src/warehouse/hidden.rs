@@ -22,3 +22,20 @@ pub enum HiddenBy {
     /// A run that counts and replaces it: its source was imported again.
     Replacement,
 }
+
+impl HiddenBy {
+    const ALL: [Self; 3] = [Self::Tombstone, Self::Selection, Self::Replacement];
+
+    /// Returns the name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Tombstone => "tombstone",
+            Self::Selection => "selection",
+            Self::Replacement => "replacement",
+        }
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|by| by.name() == name)
+    }
+}

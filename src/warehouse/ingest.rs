@@ -638,6 +638,11 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
 /// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Fails if the system
 /// cannot read the file.
 pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
+    each_item_line_of(file, &|_| true, each)
+}
+
+/// Like [`each_item_line`], but lines of other runs than the wanted may be left out.
+pub(super) fn each_item_line_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {
         if let Some(line) = line.ok().filter(|line| file.takes(line)) {
@@ -645,7 +650,7 @@ pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Re
         }
     };
     if let Some(lines) = &file.elsewhere {
-        return lines.each(&mut each);
+        return lines.each(is_wanted, &mut each);
     }
     let read = match file.journal_of {
         Some(_) => for_each_line(BufReader::with_capacity(1 << 20, files::open(&file.path)?), &mut good),

@@ -33,8 +33,9 @@ pub(super) trait StandingLines: Debug + Send + Sync {
     /// Returns a text that changes if the lines may have changed.
     fn state(&self) -> String;
 
-    /// Calls `each` with every line, in the form of an import's lines, which name their run. A run's lines are in the order of its source.
-    fn each(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()>;
+    /// Calls `each` with every line of the wanted runs, in the form of an import's lines, which name their run. A run's lines are in the order
+    /// of its source.
+    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()>;
 }
 
 impl ItemFile {

@@ -16,16 +16,18 @@ use crate::domain::{
     Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
 };
 use crate::files::HeldFolder;
-use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json, unfinished_runs};
+use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, scan, to_json, unfinished_runs};
 
 use super::engine_answer::EngineAnswer;
 use super::facts::{Facts, Voices};
 use super::hidden::{Hidden, HiddenBy};
 use super::ingest::{self, Ingested};
 use super::item_file::{ItemFile, Judges, path_text};
+use super::lake;
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::names::{NameKind, ShownNames};
 use super::progress::Progress;
+use super::run_row::RunRow;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
 use super::standing_rows::{Joined, Joining, Standing};
 use super::totals::ItemTotals;
@@ -35,6 +37,10 @@ use super::totals::ItemTotals;
 pub struct Options {
     /// The first store is the main one; others are only read. Of runs with the same id, the first store's counts.
     pub stores: Vec<PathBuf>,
+    /// Lakes, which are only read, after the stores: of a run that a store has too, the store's counts.
+    pub lakes: Vec<PathBuf>,
+    /// The suites whose outcomes are read from lakes, by stored name; `None` for all. Runs of others have no outcomes then.
+    pub suites: Option<Vec<String>>,
     /// Single result files beside the stores.
     pub files: Vec<PathBuf>,
     /// Folder for derived files. With `None`, nothing is cached.
@@ -42,15 +48,6 @@ pub struct Options {
     pub aliases: Aliases,
     /// Runs and outcomes that engines answered.
     pub answers: Vec<Arc<EngineAnswer>>,
-}
-
-/// A run and the totals of its items.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunRow {
-    /// The run, with suite, approach and model under their aliases.
-    pub run: Arc<Run>,
-    /// `None` if the run has no item lines.
-    pub items: Option<ItemTotals>,
 }
 
 /// Judgements of an imported run, stored beside its sealed pair.
@@ -80,6 +77,12 @@ pub struct Warehouse {
     unsaved: Option<(PathBuf, usize, usize)>,
     /// Folder of the segments if there is no cache.
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
+    /// Number of item units from files of stores; those that were joined come after them.
+    stored_units: usize,
+    /// Names of what was joined to the stores.
+    pub(super) elsewhere: BTreeSet<String>,
+    /// By run that is not in a store: what evaluators said of it.
+    score_lines: HashMap<RunId, Vec<ScoreLine>>,
     /// By run: the item unit of its outcomes.
     pub(super) unit_of: HashMap<RunId, u32>,
     /// By imported run: its judgements.
@@ -143,6 +146,7 @@ impl Warehouse {
             "cache read"
         );
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
+        let stored_units = snapshot.items.len();
         let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, snapshot.headers.len(), snapshot.items.len()));
         let Joined { snapshot, files, standing } = Self::joined(snapshot, files, options, progress)?;
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
@@ -172,6 +176,9 @@ impl Warehouse {
             cache: options.cache.clone(),
             unsaved,
             temporary: std::sync::OnceLock::new(),
+            stored_units,
+            elsewhere: standing.keys().cloned().collect(),
+            score_lines: HashMap::new(),
             unit_of: HashMap::new(),
             judged: HashMap::new(),
             run_numbers: HashMap::new(),
@@ -191,14 +198,22 @@ impl Warehouse {
     }
 
     /// Joins what stands outside of the stores.
-    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, _: &Progress) -> Result<Joined, Problems> {
-        let mut joining = Joining::over(snapshot, files);
-        for answer in &options.answers {
-            let twice =
-                |run| Problems(vec![Problem::in_file(visible(&answer.name), format!("the outcomes of run `{run}` are not together"))]);
-            answer.join(&mut joining).map_err(twice)?;
+    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, progress: &Progress) -> Result<Joined, Problems> {
+        if options.lakes.is_empty() && options.answers.is_empty() {
+            return Ok(Joined { snapshot, files, standing: HashMap::new() });
         }
-        Ok(joining.finish())
+        let mut joining = Joining::over(snapshot, files);
+        let mut last = String::new();
+        for lake in &options.lakes {
+            lake::join(&mut joining, lake, options.suites.as_deref(), progress).map_err(|problem| Problems(vec![problem]))?;
+            last = visible(&path_text(lake));
+        }
+        let problem = |place: String, message: String| Problems(vec![Problem::in_file(place, message)]);
+        for answer in &options.answers {
+            answer.join(&mut joining).map_err(|message| problem(visible(&answer.name), message))?;
+            last = visible(&answer.name);
+        }
+        joining.finish().map_err(|message| problem(last, message))
     }
 
     /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
@@ -240,16 +255,15 @@ impl Warehouse {
             // A tombstone may use a run's stored names or its display names.
             let hiding_before = retractions.hiding(run);
             let run = self.aliases.applied(run);
-            let standing = elsewhere.get_mut(path);
+            let mut standing = elsewhere.get_mut(path);
+            if let Some(lines) = standing.as_mut().and_then(|standing| standing.score_lines.remove(run.id.as_str())) {
+                self.score_lines.insert(run.id.clone(), lines);
+            }
             let unit = match &standing {
                 Some(standing) => standing.unit_of.get(run.id.as_str()).copied(),
                 None => items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied(),
             };
             let number = run_numbers.get(run.id.as_str()).copied();
-            let totals = unit.zip(number).and_then(|(unit, number)| {
-                let totals = &self.snapshot.items[unit as usize].totals;
-                totals.binary_search_by_key(&number, |(run, _)| *run).ok().map(|place| totals[place].1)
-            });
             if let (Some(unit), Some(number)) = (unit, number) {
                 self.unit_of.insert(run.id.clone(), unit);
                 self.run_numbers.insert(run.id.clone(), number);
@@ -267,7 +281,10 @@ impl Warehouse {
             });
             match tombstone.or_else(|| standing?.hidden.remove(run.id.as_str())) {
                 Some((by, reason)) => self.hidden.push(Hidden { run, reason, by }),
-                None => self.runs.push(RunRow { run, items: totals }),
+                None => {
+                    let items = self.totals_of(&run.id);
+                    self.runs.push(RunRow { run, items });
+                }
             }
         }
         self.hide_replaced();
@@ -420,10 +437,27 @@ impl Warehouse {
         Some((*self.unit_of.get(run)?, *self.run_numbers.get(run)?))
     }
 
+    /// Returns the totals of a run, also of one that does not count.
+    pub(super) fn totals_of(&self, run: &RunId) -> Option<ItemTotals> {
+        let (unit, number) = self.place_of(run)?;
+        let totals = &self.snapshot.items.get(unit as usize)?.totals;
+        totals.binary_search_by_key(&number, |(run, _)| *run).ok().map(|place| totals[place].1)
+    }
+
     /// Returns the place of a run's outcomes, then that of an imported run's judgements.
-    fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
+    pub(super) fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
         let judged = self.judged.get(run).and_then(|judged| judged.unit).zip(self.run_numbers.get(run).copied());
         self.place_of(run).into_iter().chain(judged)
+    }
+
+    /// Returns whether a run's outcomes are outside of stores, with their texts.
+    pub fn is_elsewhere(&self, run: &RunId) -> bool {
+        self.unit_of.get(run).is_some_and(|unit| *unit as usize >= self.stored_units)
+    }
+
+    /// Returns what evaluators said of a run that is not in a store, in every revision. Empty for runs in stores, which have it in a file.
+    pub fn score_lines(&self, run: &RunId) -> &[ScoreLine] {
+        self.score_lines.get(run).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the folder with an imported run's judgements, or `None` if it has none. Runs with a file of their own have none.

@@ -10,10 +10,11 @@ use tracing::debug;
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
 use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of};
 
-use super::ingest::each_item_line;
+use super::ingest::each_item_line_of;
 use super::item_file::{ItemFile, path_text};
 use super::matrix::MatrixItem;
-use super::open::{RunRow, Warehouse};
+use super::open::Warehouse;
+use super::run_row::RunRow;
 use super::spool::{RunLines, RunOutcomes, Spool};
 use super::unit::Stamp as FileStamp;
 
@@ -50,7 +51,13 @@ impl Warehouse {
         found.into_values().map(Arc::clone).collect()
     }
 
-    /// Returns the places of the selected runs: runs with a file of their own by id, then sealed pairs by their first id, each with the ids
+    /// Returns the number of selected runs that are outside of stores, so that they have no records to copy.
+    pub fn without_records(&self, filter: &Filter) -> usize {
+        let stored: usize = self.stored_at(filter).iter().map(StoredAt::runs).sum();
+        self.select(filter).count() - stored
+    }
+
+    /// Returns the places of the selected runs that stores have: runs with a file of their own by id, then sealed pairs by their first id, each with the ids
     /// of its selected runs.
     pub fn stored_at(&self, filter: &Filter) -> Vec<StoredAt> {
         let mut selected: BTreeSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
@@ -58,7 +65,7 @@ impl Warehouse {
         for header in &self.snapshot.headers {
             // Of two runs with one id the first counts.
             let ids: BTreeSet<RunId> = header.runs.iter().map(|run| &run.id).filter(|id| selected.remove(id)).cloned().collect();
-            let Some(first) = ids.first().cloned() else { continue };
+            let Some(first) = ids.first().cloned().filter(|_| !self.elsewhere.contains(&header.path)) else { continue };
             let path = PathBuf::from(&header.path);
             match header.path.strip_suffix(".runs.jsonl").map(|stem| PathBuf::from(format!("{stem}.items.jsonl.zst"))) {
                 Some(items) => {
@@ -216,7 +223,8 @@ impl Warehouse {
         for place in order {
             let (file, held) = (&self.files[place], &wanted[&place]);
             let mut stopped = Ok(());
-            let read = each_item_line(file, |line| {
+            let named: HashSet<&str> = held.iter().map(|run| run.as_str()).collect();
+            let read = each_item_line_of(file, &|run| named.contains(run), |line| {
                 if stopped.is_err() {
                     return;
                 }

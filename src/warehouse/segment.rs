@@ -74,7 +74,7 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
     Ok(path)
 }
 
-fn file_digest(path: &Path) -> io::Result<String> {
+pub(super) fn file_digest(path: &Path) -> io::Result<String> {
     let mut reader = BufReader::with_capacity(1 << 20, files::open(path)?);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, takes_over};
 use crate::results::{ItemLine, details_of};
 
-use super::ingest::each_item_line;
+use super::ingest::each_item_line_of;
 use super::item_file::ItemFile;
 use super::names::ShownNames;
 
@@ -26,7 +26,8 @@ impl Spool {
         let mut places: HashMap<RunId, Vec<Place>> = runs.map(|run| (run.clone(), Vec::new())).collect();
         let mut writer = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
         let (mut at, mut written) = (0_u64, Ok(()));
-        each_item_line(file, |line| {
+        let wanted: HashSet<String> = places.keys().map(ToString::to_string).collect();
+        each_item_line_of(file, &|run| wanted.contains(run), |line| {
             // Unreadable lines were reported when the store was opened.
             let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else { return };
             let named = item.run.as_deref().and_then(|run| RunId::parse(run).ok());
@@ -54,7 +55,8 @@ pub(super) struct RunLines {
 }
 
 impl RunLines {
-    fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    /// Calls `each` with every line.
+    pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         let (mut line, mut at) = (Vec::new(), None);
         for (place, length) in &self.places {

@@ -6,13 +6,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::domain::{ItemKind, ItemStatus, Run};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemKind, ItemStatus, Run, visible};
+use crate::results::ScoreLine;
 
 use super::hidden::HiddenBy;
 use super::ingest::{Merge, Parsed};
 use super::item_file::{ItemFile, StandingLines};
 use super::items::{Block, Dictionary};
-use super::snapshot::{HeaderUnit, ItemUnit, Snapshot};
+use super::snapshot::{HeaderUnit, ItemUnit, Snapshot, status_byte};
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
@@ -24,6 +27,39 @@ pub(super) struct StandingRun {
     pub totals: Option<ItemTotals>,
     /// Why the run does not count, if it does not.
     pub hidden: Option<(HiddenBy, String)>,
+    /// What the outcomes must be, if the source says so and they are to be read.
+    pub seal: Option<Seal>,
+    /// What evaluators said of the run beside its scores.
+    pub score_lines: Vec<ScoreLine>,
+}
+
+/// The number of a run's standing outcomes, and a sum over them in any order, so that no part of them can be lost or changed unseen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seal {
+    pub outcomes: u64,
+    pub check: u64,
+}
+
+impl Seal {
+    /// Returns the number of an item and its cluster for [`Seal::add`].
+    pub fn item(kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u64 {
+        let digest = Sha256::digest(format!("{}\n{evaluator}\n{item}\n{}", kind.name(), cluster.unwrap_or_default()));
+        digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    pub fn add(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {
+        let score = score.filter(|score| score.is_finite()).map_or(0, |score| mixed(score.to_bits() ^ 1));
+        self.outcomes += 1;
+        self.check = self.check.wrapping_add(mixed(item ^ mixed(u64::from(attempt) << 8 | u64::from(status_byte(status))) ^ score));
+    }
+}
+
+/// The output function of SplitMix64.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
 }
 
 /// Standing outcomes of whole runs, in compact form: names are numbered once, and an outcome is a few numbers. Parts are filled in parallel.
@@ -31,22 +67,35 @@ pub(super) struct StandingRun {
 pub(super) struct StandingPart {
     dictionary: Dictionary,
     block: Block,
+    /// By run.
+    seals: Vec<Seal>,
+    /// By item with its cluster: its number for [`Seal::add`].
+    items: Vec<u64>,
 }
 
 impl StandingPart {
     /// Numbers a run of this part.
     pub fn run(&mut self, id: &str) -> u32 {
-        self.dictionary.runs.intern(id)
+        let run = self.dictionary.runs.intern(id);
+        if self.seals.len() <= run as usize {
+            self.seals.push(Seal::default());
+        }
+        run
     }
 
     /// Numbers an item of this part together with its cluster. If a later revision states no cluster, give the one in force.
     pub fn item(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
-        self.dictionary.told(kind, evaluator, item, cluster)
+        let told = self.dictionary.told(kind, evaluator, item, cluster);
+        if self.items.len() <= told as usize {
+            self.items.push(Seal::item(kind, evaluator, item, cluster));
+        }
+        told
     }
 
     /// Adds the standing outcome of one attempt of a run at an item. Attempts count from 1.
     pub fn push(&mut self, run: u32, item: u32, attempt: u32, status: ItemStatus, score: Option<f64>) {
         self.dictionary.push(&mut self.block, (run, item), (attempt, 0), status, score);
+        self.seals[run as usize].add(self.items[item as usize], attempt, status, score);
     }
 
     /// Returns the number of outcomes.
@@ -62,6 +111,8 @@ pub(super) struct Standing {
     pub unit_of: HashMap<String, u32>,
     /// By run that does not count: what hides it, and why.
     pub hidden: HashMap<String, (HiddenBy, String)>,
+    /// By run: what evaluators said of it.
+    pub score_lines: HashMap<String, Vec<ScoreLine>>,
 }
 
 /// A snapshot to which further sources are joined, part by part.
@@ -74,6 +125,8 @@ pub(super) struct Joining {
     source: String,
     standing: Standing,
     totals: HashMap<String, ItemTotals>,
+    /// By run whose outcomes are still to come.
+    seals: HashMap<String, Seal>,
     finished: HashMap<String, Standing>,
 }
 
@@ -98,19 +151,26 @@ impl Joining {
             source: String::new(),
             standing: Standing::default(),
             totals: HashMap::new(),
+            seals: HashMap::new(),
             finished: HashMap::new(),
         }
     }
 
-    /// Begins a source with its runs, each of which is given once. `name` is shown in messages.
-    pub fn begin(&mut self, name: &str, runs: Vec<StandingRun>) {
-        self.end_source();
+    /// Begins a source with its runs, each of which is given once. `name` is shown in messages. Fails if the source before is not whole.
+    pub fn begin(&mut self, name: &str, runs: Vec<StandingRun>) -> Result<(), String> {
+        self.end_source()?;
         name.clone_into(&mut self.source);
         let mut stored = Vec::with_capacity(runs.len());
-        for StandingRun { run, totals, hidden } in runs {
+        for StandingRun { run, totals, hidden, seal, score_lines } in runs {
             let id = run.id.as_str().to_owned();
             if let Some(totals) = totals {
                 self.totals.insert(id.clone(), totals);
+            }
+            if let Some(seal) = seal.filter(|seal| seal.outcomes > 0) {
+                self.seals.insert(id.clone(), seal);
+            }
+            if !score_lines.is_empty() {
+                self.standing.score_lines.insert(id.clone(), score_lines);
             }
             if let Some(hidden) = hidden {
                 self.standing.hidden.insert(id, hidden);
@@ -125,19 +185,27 @@ impl Joining {
             runs: stored,
             problems: Vec::new(),
         });
+        Ok(())
     }
 
     /// Adds outcomes of the current source. `lines` reads the same outcomes again with money, time and texts, and names where they are.
     ///
-    /// Fails with the id of a run that an earlier part of this source has outcomes of: half a run would be shown.
+    /// Fails if an earlier part has outcomes of the same run, or if they are not those that the run's seal is of: a wrong run would be shown.
     pub fn part(&mut self, part: StandingPart, lines: Arc<dyn StandingLines>) -> Result<(), String> {
         if part.len() == 0 {
             return Ok(());
         }
         let unit = super::intern::number(self.items.len());
-        for run in &part.dictionary.runs.names {
+        for (run, found) in part.dictionary.runs.names.iter().zip(&part.seals) {
             if self.standing.unit_of.insert(run.clone(), unit).is_some() {
-                return Err(run.clone());
+                return Err(format!("the outcomes of run `{}` are in two places", visible(run)));
+            }
+            match self.seals.remove(run) {
+                Some(seal) if seal.outcomes != found.outcomes => return Err(too_few(run, seal.outcomes, found.outcomes)),
+                Some(seal) if seal != *found => {
+                    return Err(format!("the outcomes of run `{}` are not those that were published", visible(run)));
+                }
+                Some(_) | None => {}
             }
         }
         let state = lines.state();
@@ -154,9 +222,12 @@ impl Joining {
     }
 
     /// Ends the current source. Runs whose lines were not given, or of which no line counts, keep their totals.
-    fn end_source(&mut self) {
+    fn end_source(&mut self) -> Result<(), String> {
         if self.source.is_empty() {
-            return;
+            return Ok(());
+        }
+        if let Some((run, seal)) = self.seals.iter().min_by_key(|(run, _)| run.as_str()) {
+            return Err(too_few(run, seal.outcomes, 0));
         }
         let unit = super::intern::number(self.items.len());
         let mut totals: Vec<(u32, ItemTotals)> = Vec::with_capacity(self.totals.len());
@@ -172,13 +243,19 @@ impl Joining {
         }
         let (source, standing) = (std::mem::take(&mut self.source), std::mem::take(&mut self.standing));
         self.finished.insert(source, standing);
+        Ok(())
     }
 
-    pub fn finish(mut self) -> Joined {
-        self.end_source();
+    /// Fails if the last source is not whole.
+    pub fn finish(mut self) -> Result<Joined, String> {
+        self.end_source()?;
         let snapshot = Snapshot { headers: self.headers, items: self.items, ..self.merge.finish() };
-        Joined { snapshot, files: self.files, standing: self.finished }
+        Ok(Joined { snapshot, files: self.files, standing: self.finished })
     }
+}
+
+fn too_few(run: &str, wanted: u64, found: u64) -> String {
+    format!("run `{}` has {wanted} outcomes, and {found} were found", visible(run))
 }
 
 /// The lines of runs that have none that count.
@@ -194,7 +271,7 @@ impl StandingLines for NoLines {
         String::new()
     }
 
-    fn each(&self, _: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
+    fn each(&self, _: &dyn Fn(&str) -> bool, _: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
         Ok(())
     }
 }
@@ -223,9 +300,15 @@ mod tests {
             run: Run::new(crate::domain::RunId::parse(id).expect("a valid id"), "s", "a", "m"),
             totals: Some(ItemTotals { lines: 3, ..ItemTotals::default() }),
             hidden: (id == "r2").then(|| (HiddenBy::Tombstone, "why".to_owned())),
+            seal: (id == "r2").then(|| {
+                let mut seal = Seal::default();
+                seal.add(Seal::item(ItemKind::Question, "e", "b", None), 1, ItemStatus::Pass, None);
+                seal
+            }),
+            score_lines: Vec::new(),
         });
         let mut joining = Joining::over(Snapshot::default(), Vec::new());
-        joining.begin("lake", runs.into());
+        joining.begin("lake", runs.into()).expect("the first source");
         // Another order than that of the lines.
         let mut part = StandingPart::default();
         let (r2, r1) = (part.run("r2"), part.run("r1"));
@@ -243,13 +326,39 @@ mod tests {
         let run = again.run("r1");
         let item = again.item(ItemKind::Question, "e", "a", None);
         again.push(run, item, 1, ItemStatus::Fail, None);
-        assert_eq!(joining.part(again, Arc::new(NoLines("other".to_owned()))), Err("r1".to_owned()));
+        assert!(joining.part(again, Arc::new(NoLines("other".to_owned()))).expect_err("twice").contains("two places"));
 
-        let Joined { snapshot, files, standing } = joining.finish();
+        let Joined { snapshot, files, standing } = joining.finish().expect("whole");
         assert_eq!((snapshot.headers[0].path.as_str(), snapshot.headers[0].runs.len(), files.len()), ("lake", 2, 1));
         assert_eq!(snapshot.items[0].totals.iter().map(|(_, totals)| totals.lines).collect::<Vec<_>>(), [3, 3]);
         assert_eq!(standing["lake"].hidden["r2"].1, "why");
         assert_eq!(told_of(&snapshot), told_of(&of_lines));
+    }
+
+    #[test]
+    fn a_source_with_other_outcomes_than_its_runs_say_is_refused() {
+        let item = Seal::item(ItemKind::Question, "e", "a", None);
+        let joined = |outcomes: &[(u32, ItemStatus, Option<f64>)]| {
+            let mut seal = Seal::default();
+            seal.add(item, 1, ItemStatus::Pass, Some(0.5));
+            seal.add(item, 2, ItemStatus::Fail, None);
+            let run = Run::new(crate::domain::RunId::parse("r").expect("a valid id"), "s", "a", "m");
+            let mut joining = Joining::over(Snapshot::default(), Vec::new());
+            joining.begin("lake", vec![StandingRun { run, totals: None, hidden: None, seal: Some(seal), score_lines: Vec::new() }])?;
+            let mut part = StandingPart::default();
+            for (attempt, status, score) in outcomes {
+                let (run, item) = (part.run("r"), part.item(ItemKind::Question, "e", "a", None));
+                part.push(run, item, *attempt, *status, *score);
+            }
+            joining.part(part, Arc::new(NoLines("part".to_owned())))?;
+            joining.finish().map(|_| ())
+        };
+        let (pass, fail) = ((1, ItemStatus::Pass, Some(0.5)), (2, ItemStatus::Fail, None));
+        assert_eq!(joined(&[pass, fail]), Ok(()));
+        assert_eq!(joined(&[fail, pass]), Ok(()));
+        for other in [&[pass][..], &[], &[pass, fail, fail], &[pass, (2, ItemStatus::Pass, None)], &[(1, ItemStatus::Pass, None), fail]] {
+            assert!(joined(other).is_err(), "{other:?}");
+        }
     }
 
     /// All outcomes by name, because numbers depend on the order of reading.

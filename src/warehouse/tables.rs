@@ -9,7 +9,8 @@ use crate::domain::{ItemKind, ScoreRecord, standing_of_each};
 
 use super::item_file::ItemFile;
 use super::names::ShownNames;
-use super::open::{RunRow, Warehouse};
+use super::open::Warehouse;
+use super::run_row::RunRow;
 use super::segment;
 use super::sql_error::SqlError;
 use super::threads;
@@ -133,7 +134,7 @@ where
     Series::new(name.into(), rows.iter().map(value).collect::<Vec<T>>()).into()
 }
 
-fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
+pub(super) fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let milliseconds = |row: &RunRow| row.run.timestamp.map(|time| time.timestamp_millis());
     let timestamp = column("timestamp", rows, milliseconds).cast(&DataType::Datetime(TimeUnit::Milliseconds, None))?;
     Ok(DataFrame::new(
@@ -166,7 +167,7 @@ fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     )?)
 }
 
-fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
+pub(super) fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     Ok(DataFrame::new(
         rows.len(),
         vec![

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalreport::domain::{Aliases, Filter};
+use evalreport::domain::Filter;
 use evalreport::warehouse::{Options, OutcomeMatrix, Progress, Warehouse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn another_suites_clusters_are_not_ours() {
 }
 
 fn open(project: &Project) -> Warehouse {
-    let options = Options { stores: vec![project.path("results")], files: Vec::new(), cache: None, aliases: Aliases::default() };
+    let options = Options { stores: vec![project.path("results")], ..Options::default() };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 

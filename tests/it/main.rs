@@ -50,6 +50,7 @@ mod judge;
 mod judge_replies;
 mod judged;
 mod kept;
+mod lake;
 mod leaderboard;
 mod leftovers;
 mod list;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use evalreport::domain::{Aliases, Filter, Published, Redactor};
+use evalreport::domain::{Filter, Published, Redactor};
 use evalreport::render::cell::Cell;
 use evalreport::render::comparison::table as laid_out;
 use evalreport::render::html::{Plan, published_files, single_file, site_files};
@@ -153,7 +153,7 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
 }
 
 fn open(folder: PathBuf) -> Warehouse {
-    let options = Options { stores: vec![folder], files: Vec::new(), cache: None, aliases: Aliases::default() };
+    let options = Options { stores: vec![folder], ..Options::default() };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 

@@ -14,6 +14,14 @@ use super::super::shown::shown;
 
 pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     let path = &arguments.path;
+    let without_records = warehouse.without_records(filter);
+    if without_records > 0 {
+        return Err(Failure::new(format!(
+            "a lake has no records to copy: it has {} of the selected runs",
+            output::count(without_records, "run")
+        ))
+        .with_hint("export from the results folder; `export json` writes what a lake has"));
+    }
     let is_other = match path.metadata() {
         // A path that is neither a file nor a folder has no content to lose, like an empty file.
         Ok(metadata) => metadata.is_dir() || metadata.is_file() && metadata.len() > 0 && !is_bundle(path).unwrap_or(false),

@@ -1,6 +1,7 @@
 //! `export`: writes the selected runs as files for other programs, or as one bundle for another store.
 
 mod bundle;
+mod lake;
 mod reports;
 mod written;
 
@@ -36,13 +37,14 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         Ok::<(), Failure>(())
     };
     // An empty store has empty tables, but a filter that selects nothing is a mistake.
-    let is_table = matches!(arguments.format, ExportAs::Parquet | ExportAs::Csv);
+    let is_table = matches!(arguments.format, ExportAs::Parquet | ExportAs::Csv | ExportAs::Lake);
     if !is_table || !filter.is_empty() {
         selection::check(&warehouse, &filter)?;
     }
     match arguments.format {
         ExportAs::Parquet => tables(ExportFormat::Parquet)?,
         ExportAs::Csv => tables(ExportFormat::Csv)?,
+        ExportAs::Lake => lake::publish(settings, &arguments.path, &warehouse, &filter)?,
         ExportAs::Json => reports::json(settings, &arguments.path, &warehouse, &filter)?,
         ExportAs::Junit => reports::junit(settings, &arguments.path, &warehouse, &filter)?,
         ExportAs::Ctrf => reports::ctrf(settings, &arguments.path, &warehouse, &filter)?,

@@ -1,0 +1,367 @@
+//! The log of a Delta Lake table, as plain JSON: which files belong to the table.
+//!
+//! See the Delta transaction log protocol, reader version 1 and writer version 2. A commit is one file `NNNNNNNNNNNNNNNNNNNN.json` with one
+//! action a line. It gets its name whole, and only if nobody has it: so of two publishers one has to try again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use polars::prelude::{DataType, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::domain::{Problem, visible};
+use crate::files;
+
+use super::board_bytes::BoardBytes;
+
+/// Names of columns by which a table's files are partitioned, with each file's values.
+pub(super) type Partition = Vec<(&'static str, String)>;
+
+/// A file of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DataFile {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub rows: Option<u64>,
+    /// The only value of a column, as far as the statistics tell.
+    pub publish_id: Option<String>,
+    /// SHA-256 of the file, if evalreport wrote it.
+    pub sha256: Option<String>,
+    /// What a board reads of it.
+    pub board: Option<BoardBytes>,
+    /// Values of the partition columns.
+    pub partition: BTreeMap<String, String>,
+}
+
+/// A file to be added.
+pub(super) struct NewFile {
+    /// Relative to the table's folder, as it is on disk.
+    pub path: String,
+    pub bytes: u64,
+    pub rows: u64,
+    pub sha256: String,
+    pub board: Option<BoardBytes>,
+    pub partition: Partition,
+    /// Smallest and largest text of some columns.
+    pub ranges: Vec<(&'static str, String, String)>,
+}
+
+/// The state of a table after a commit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Listed {
+    /// The version of the last commit; `None` if there is none.
+    pub version: Option<u64>,
+    pub files: Vec<DataFile>,
+}
+
+pub(super) struct Log {
+    table: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Action {
+    add: Option<Add>,
+    remove: Option<Remove>,
+    protocol: Option<Protocol>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Add {
+    path: String,
+    #[serde(default)]
+    partition_values: BTreeMap<String, Option<String>>,
+    size: u64,
+    stats: Option<String>,
+    #[serde(default)]
+    tags: Option<BTreeMap<String, Option<String>>>,
+}
+
+#[derive(Deserialize)]
+struct Remove {
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Protocol {
+    min_reader_version: u64,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Statistics {
+    num_records: Option<u64>,
+    min_values: BTreeMap<String, Value>,
+    max_values: BTreeMap<String, Value>,
+}
+
+impl Log {
+    pub fn of(table: PathBuf) -> Self {
+        Self { table }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.table.join("_delta_log")
+    }
+
+    fn commit_path(&self, version: u64) -> PathBuf {
+        self.folder().join(format!("{version:020}.json"))
+    }
+
+    /// Replays the commits. Fails if one is missing or cannot be understood: the table would be another.
+    pub fn read(&self) -> Result<Listed, Problem> {
+        let folder = self.folder();
+        let shown = visible(&folder.display().to_string());
+        let mut versions: Vec<u64> = Vec::new();
+        let entries = match files::if_there(fs::read_dir(&folder)) {
+            Ok(Some(entries)) => entries,
+            Ok(None) => return Ok(Listed::default()),
+            Err(error) => return Err(Problem::unread(shown, &error)),
+        };
+        for entry in entries {
+            let name = entry.map_err(|error| Problem::unread(&*shown, &error))?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".json")).filter(|number| number.len() == 20);
+            versions.extend(number.and_then(|number| number.parse::<u64>().ok()));
+        }
+        versions.sort_unstable();
+        if let Some((expected, _)) = (0..).zip(&versions).find(|(expected, found)| expected != *found) {
+            return Err(Problem::in_file(shown, format!("has no commit {expected}, and later ones"))
+                .with_hint("restore the file: evalreport reads a table from its first commit, without checkpoints"));
+        }
+        let mut listed = Listed { version: versions.last().copied(), files: Vec::new() };
+        let mut present: BTreeMap<String, usize> = BTreeMap::new();
+        let mut all: Vec<Option<DataFile>> = Vec::new();
+        for version in versions {
+            let path = self.commit_path(version);
+            let shown = visible(&path.display().to_string());
+            let bytes = files::read(&path).map_err(|error| Problem::unread(&*shown, &error))?;
+            let lines = (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+            for (number, line) in lines {
+                let wrong = |message: String| Problem::at_line(&*shown, number, message);
+                let action: Action = serde_json::from_slice(line)
+                    .map_err(|error| wrong(format!("is not an action of a Delta log: {}", visible(&error.to_string()))))?;
+                if let Some(Protocol { min_reader_version }) = action.protocol
+                    && min_reader_version > 1
+                {
+                    return Err(wrong(format!("another program made this a table for readers of version {min_reader_version}"))
+                        .with_hint("evalreport reads version 1, which it writes: publish into a new folder"));
+                }
+                if let Some(add) = action.add {
+                    let path = add.path.clone();
+                    let file = self.data_file(add).ok_or_else(|| wrong(format!("`{}` is not a path below the table", visible(&path))))?;
+                    if let Some(earlier) = present.insert(path, all.len()) {
+                        all[earlier] = None;
+                    }
+                    all.push(Some(file));
+                }
+                if let Some(earlier) = action.remove.and_then(|remove| present.remove(&remove.path)) {
+                    all[earlier] = None;
+                }
+            }
+        }
+        listed.files = all.into_iter().flatten().collect();
+        Ok(listed)
+    }
+
+    fn data_file(&self, add: Add) -> Option<DataFile> {
+        let relative = decoded(&add.path)?;
+        let is_below = Path::new(&relative).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let statistics: Statistics = add.stats.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let only = |column: &str| {
+            let (least, most) = (statistics.min_values.get(column)?, statistics.max_values.get(column)?);
+            (least == most).then(|| least.as_str().map(str::to_owned)).flatten()
+        };
+        is_below.then(|| DataFile {
+            path: self.table.join(&relative),
+            bytes: add.size,
+            rows: statistics.num_records,
+            publish_id: only("publish_id"),
+            sha256: add.tags.as_ref().and_then(|tags| tags.get("sha256")?.clone()),
+            board: add.tags.and_then(|tags| BoardBytes::parse(tags.get("board")?.as_deref()?)),
+            partition: add.partition_values.into_iter().filter_map(|(column, value)| Some((column, value?))).collect(),
+        })
+    }
+
+    /// Makes the table if it does not exist. Its id is the same whoever makes it.
+    pub fn create(&self, name: &str, schema: &Schema, partitioned_by: &[&str], time: DateTime<Utc>) -> Result<(), Problem> {
+        if self.commit_path(0).exists() {
+            return Ok(());
+        }
+        let id = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_URL, format!("evalreport lake {name}").as_bytes());
+        let fields: Vec<Value> = schema
+            .iter()
+            .map(|(name, of)| json!({"name": name.as_str(), "type": delta_type(of), "nullable": true, "metadata": {}}))
+            .collect();
+        let actions = [
+            json!({"commitInfo": commit_info("CREATE TABLE", time)}),
+            json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
+            json!({"metaData": {
+                "id": id.to_string(),
+                "name": name,
+                "format": {"provider": "parquet", "options": {}},
+                "schemaString": json!({"type": "struct", "fields": fields}).to_string(),
+                "partitionColumns": partitioned_by,
+                "configuration": {"delta.appendOnly": "true"},
+                "createdTime": time.timestamp_millis(),
+            }}),
+        ];
+        // Whoever comes first makes it.
+        self.write(0, &actions).map(|_| ())
+    }
+
+    /// Adds files as this version. Returns whether it did: not if another publisher has made this version meanwhile.
+    pub fn commit(&self, version: u64, added: &[NewFile], time: DateTime<Utc>) -> Result<bool, Problem> {
+        let mut actions = vec![json!({"commitInfo": commit_info("WRITE", time)})];
+        actions.extend(added.iter().map(|file| {
+            let least: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, least, _)| (*column, least)).collect();
+            let most: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, _, most)| (*column, most)).collect();
+            let statistics = json!({"numRecords": file.rows, "minValues": least, "maxValues": most, "nullCount": {}});
+            let mut tags = BTreeMap::from([("sha256", file.sha256.clone())]);
+            tags.extend(file.board.as_ref().map(|board| ("board", board.text())));
+            json!({"add": {
+                "path": encoded(&file.path),
+                "partitionValues": file.partition.iter().cloned().collect::<BTreeMap<&str, String>>(),
+                "size": file.bytes,
+                "modificationTime": time.timestamp_millis(),
+                "dataChange": true,
+                "stats": statistics.to_string(),
+                "tags": tags,
+            }})
+        }));
+        self.write(version, &actions)
+    }
+
+    fn write(&self, version: u64, actions: &[Value]) -> Result<bool, Problem> {
+        let (folder, path) = (self.folder(), self.commit_path(version));
+        let cannot = |error: io::Error| Problem::in_file(visible(&path.display().to_string()), format!("cannot be written: {error}"));
+        fs::create_dir_all(&folder).map_err(cannot)?;
+        files::sweep_files(&folder);
+        let mut file = files::temporary_in(&folder).map_err(cannot)?;
+        let text: String = actions.iter().map(|action| format!("{action}\n")).collect();
+        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            Err(error) => return Err(cannot(error.error)),
+        }
+        sync_folder(&folder).map_err(cannot)?;
+        Ok(true)
+    }
+}
+
+fn commit_info(operation: &str, time: DateTime<Utc>) -> Value {
+    json!({
+        "timestamp": time.timestamp_millis(),
+        "operation": operation,
+        "operationParameters": {"mode": "Append"},
+        "engineInfo": concat!("evalreport/", env!("CARGO_PKG_VERSION")),
+        "isBlindAppend": true,
+    })
+}
+
+/// Makes new names in a folder survive a power cut. Windows has no such call; its file system journals names.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn delta_type(of: &DataType) -> &'static str {
+    match of {
+        DataType::Boolean => "boolean",
+        DataType::Int32 => "integer",
+        DataType::Int64 => "long",
+        DataType::Float64 => "double",
+        DataType::Datetime(..) => "timestamp",
+        _ => "string",
+    }
+}
+
+/// Returns a partition's value as part of a folder's name: only characters that mean nothing to any file system or reader.
+pub(super) fn as_name(value: &str) -> String {
+    let mut name = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            name.push(char::from(byte));
+        } else {
+            name.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    name
+}
+
+/// Returns a path as it is written in a log: percent-encoded, whatever is encoded already.
+fn encoded(path: &str) -> String {
+    path.replace('%', "%25")
+}
+
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        if *first == b'%' {
+            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> NewFile {
+        NewFile {
+            path: path.to_owned(),
+            bytes: 7,
+            rows: 3,
+            sha256: "00".to_owned(),
+            board: BoardBytes::parse("4+10,20+3 ab"),
+            partition: vec![("suite", "a b/%".to_owned())],
+            ranges: vec![("publish_id", "p".to_owned(), "p".to_owned())],
+        }
+    }
+
+    #[test]
+    fn a_version_is_committed_once_and_read_back() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = Log::of(folder.path().join("runs"));
+        assert_eq!(log.read().expect("no table yet"), Listed::default());
+        let schema = Schema::from_iter([polars::prelude::Field::new("run_id".into(), DataType::String)]);
+        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH).expect("writable");
+        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH).expect("it is there");
+        let path = format!("suite={}/part.parquet", as_name("a b/%"));
+        assert!(log.commit(1, &[file(&path)], DateTime::UNIX_EPOCH).expect("writable"));
+        assert!(!log.commit(1, &[file("other.parquet")], DateTime::UNIX_EPOCH).expect("writable"), "the version is taken");
+        let listed = log.read().expect("a whole log");
+        assert_eq!(listed.version, Some(1));
+        let [read] = listed.files.as_slice() else { panic!("one file") };
+        assert_eq!(read.board.as_ref().map(BoardBytes::text).as_deref(), Some("4+10,20+3 ab"));
+        assert_eq!(read.path, folder.path().join("runs").join(&path));
+        assert_eq!((read.rows, read.publish_id.as_deref(), read.partition["suite"].as_str()), (Some(3), Some("p"), "a b/%"));
+    }
+
+    #[test]
+    fn a_log_with_a_gap_or_a_foreign_protocol_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = Log::of(folder.path().to_owned());
+        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH).expect("writable");
+        assert!(log.commit(2, &[], DateTime::UNIX_EPOCH).expect("writable"));
+        assert!(log.read().expect_err("1 is missing").message.contains("no commit 1"));
+        fs::write(log.commit_path(1), r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"]}}"#)
+            .expect("writable");
+        assert!(log.read().expect_err("another protocol").message.contains("version 3"));
+        fs::write(log.commit_path(1), r#"{"add":{"path":"../../x.parquet","size":1}}"#).expect("writable");
+        assert!(log.read().expect_err("outside").message.contains("not a path"));
+        fs::write(log.commit_path(1), "{\"add\"").expect("writable");
+        assert!(log.read().expect_err("cut off").message.contains("not an action"));
+    }
+}

@@ -1,0 +1,275 @@
+//! The rows of the table `outcomes`: written from item lines, and read back as such.
+
+use polars::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::results::ItemLine;
+
+/// The columns that say which run a row is of and whether it counts.
+pub(super) const OF_RUN: [&str; 3] = ["run_id", "publish_id", "standing"];
+/// The columns that a board needs beside them. No money, time or text.
+pub(super) const OF_BOARD: [&str; 7] = ["kind", "evaluator", "item", "cluster", "attempt", "status", "score"];
+
+/// One item line of a run, as it is published.
+pub(super) struct Row<'a> {
+    pub run: &'a str,
+    pub publish: &'a str,
+    pub suite: &'a str,
+    pub month: &'a str,
+    pub item: &'a ItemLine<'a>,
+    /// The cluster in force for a standing outcome.
+    pub cluster: Option<&'a str>,
+    /// The place of the outcome's first line among the run's, from 1.
+    pub line: i64,
+    pub standing: bool,
+    pub details: ItemDetails,
+}
+
+/// Rows under construction, for one row group.
+pub(super) struct Rows {
+    height: usize,
+    /// Bytes of texts, about.
+    pub bytes: usize,
+    texts: Vec<(&'static str, StringChunkedBuilder)>,
+    item_id: Vec<i64>,
+    cluster_id: Vec<Option<i64>>,
+    attempt: Vec<i32>,
+    revision: Vec<i32>,
+    line: Vec<i64>,
+    standing: Vec<bool>,
+    score: Vec<Option<f64>>,
+    duration_seconds: Vec<Option<f64>>,
+    cost_usd: Vec<Option<f64>>,
+    input_tokens: Vec<Option<i64>>,
+    output_tokens: Vec<Option<i64>>,
+}
+
+/// Columns of text, in the order of [`Row::texts`].
+const TEXTS: [&str; 17] = [
+    "run_id",
+    "publish_id",
+    "suite",
+    "month",
+    "kind",
+    "evaluator",
+    "item",
+    "cluster",
+    "category",
+    "status",
+    "question",
+    "answer",
+    "expected",
+    "reply",
+    "reason",
+    "item_hash",
+    "details",
+];
+
+/// All columns in their order: those of a board, then those of money and time, then the texts.
+const COLUMNS: [&str; 28] = [
+    "run_id",
+    "publish_id",
+    "suite",
+    "month",
+    "kind",
+    "evaluator",
+    "item",
+    "item_id",
+    "cluster",
+    "cluster_id",
+    "category",
+    "attempt",
+    "revision",
+    "line",
+    "standing",
+    "status",
+    "score",
+    "duration_seconds",
+    "cost_usd",
+    "input_tokens",
+    "output_tokens",
+    "question",
+    "answer",
+    "expected",
+    "reply",
+    "reason",
+    "item_hash",
+    "details",
+];
+
+impl Rows {
+    pub fn new() -> Self {
+        Self {
+            height: 0,
+            bytes: 0,
+            texts: TEXTS.into_iter().map(|name| (name, StringChunkedBuilder::new(name.into(), 0))).collect(),
+            item_id: Vec::new(),
+            cluster_id: Vec::new(),
+            attempt: Vec::new(),
+            revision: Vec::new(),
+            line: Vec::new(),
+            standing: Vec::new(),
+            score: Vec::new(),
+            duration_seconds: Vec::new(),
+            cost_usd: Vec::new(),
+            input_tokens: Vec::new(),
+            output_tokens: Vec::new(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.height
+    }
+
+    pub fn push(&mut self, row: Row<'_>) {
+        let Row { run, publish, suite, month, item, cluster, line, standing, details } = row;
+        let ItemDetails { question, answer, expected, reply, reason, item_hash, .. } = &details;
+        let expected = (!expected.is_empty()).then(|| json(expected));
+        let rest = ItemDetails {
+            question: None,
+            answer: None,
+            expected: Vec::new(),
+            reply: None,
+            reason: None,
+            item_hash: None,
+            ..details.clone()
+        };
+        let rest = (rest != ItemDetails::default()).then(|| json(&rest));
+        let texts: [Option<&str>; TEXTS.len()] = [
+            Some(run),
+            Some(publish),
+            Some(suite),
+            Some(month),
+            Some(item.kind.name()),
+            Some(&item.evaluator),
+            Some(&item.item),
+            cluster,
+            item.category.as_deref(),
+            Some(item.status.name()),
+            question.as_deref(),
+            answer.as_deref(),
+            expected.as_deref(),
+            reply.as_deref(),
+            reason.as_deref(),
+            item_hash.as_deref(),
+            rest.as_deref(),
+        ];
+        for ((_, column), text) in self.texts.iter_mut().zip(texts) {
+            column.append_option(text);
+            self.bytes += text.map_or(0, str::len);
+        }
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        self.height += 1;
+        self.item_id.push(item_id(item.kind, &item.evaluator, &item.item));
+        self.cluster_id.push(cluster.map(short));
+        self.attempt.push(small(item.attempt));
+        self.revision.push(small(item.revision));
+        self.line.push(line);
+        self.standing.push(standing);
+        self.score.push(item.score);
+        self.duration_seconds.push(item.duration_seconds);
+        self.cost_usd.push(item.cost_usd);
+        self.input_tokens.push(item.input_tokens.map(whole));
+        self.output_tokens.push(item.output_tokens.map(whole));
+    }
+
+    /// Returns the rows as a frame of one chunk, which is written as one row group.
+    pub fn finish(self) -> PolarsResult<DataFrame> {
+        let mut columns: Vec<Column> = self.texts.into_iter().map(|(_, column)| column.finish().into_series().into()).collect();
+        columns.push(Column::new("item_id".into(), self.item_id));
+        columns.push(Column::new("cluster_id".into(), self.cluster_id));
+        columns.push(Column::new("attempt".into(), self.attempt));
+        columns.push(Column::new("revision".into(), self.revision));
+        columns.push(Column::new("line".into(), self.line));
+        columns.push(Column::new("standing".into(), self.standing));
+        columns.push(Column::new("score".into(), self.score));
+        columns.push(Column::new("duration_seconds".into(), self.duration_seconds));
+        columns.push(Column::new("cost_usd".into(), self.cost_usd));
+        columns.push(Column::new("input_tokens".into(), self.input_tokens));
+        columns.push(Column::new("output_tokens".into(), self.output_tokens));
+        DataFrame::new(self.height, columns)?.select(COLUMNS)
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("details are JSON: no map has keys other than strings")
+}
+
+/// Returns the id of an item, by which engines join and check without texts.
+fn item_id(kind: ItemKind, evaluator: &str, item: &str) -> i64 {
+    short(&format!("{}\n{evaluator}\n{item}", kind.name()))
+}
+
+/// Returns the first eight bytes of a text's SHA-256 as a number.
+fn short(text: &str) -> i64 {
+    Sha256::digest(text).iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte)).cast_signed()
+}
+
+/// Returns a column of texts.
+pub(super) fn text(frame: &DataFrame, name: &str) -> PolarsResult<StringChunked> {
+    Ok(frame.column(name)?.str()?.clone())
+}
+
+/// Returns a column of whole numbers.
+pub(super) fn whole(frame: &DataFrame, name: &str) -> PolarsResult<Int64Chunked> {
+    Ok(frame.column(name)?.cast(&DataType::Int64)?.i64()?.clone())
+}
+
+/// Reads full rows back. Calls `each` with every outcome and its details, in the order of the frame. Fails with the number of the first row
+/// that is none.
+pub(super) fn each_outcome(frame: &DataFrame, mut each: impl FnMut(&ItemOutcome, &ItemDetails)) -> PolarsResult<Result<(), usize>> {
+    let texts = TEXTS.map(|name| text(frame, name)).into_iter().collect::<PolarsResult<Vec<_>>>()?;
+    let (attempt, revision) = (whole(frame, "attempt")?, whole(frame, "revision")?);
+    let (input_tokens, output_tokens) = (whole(frame, "input_tokens")?, whole(frame, "output_tokens")?);
+    let number = |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
+    let (score, duration_seconds, cost_usd) = (number("score")?, number("duration_seconds")?, number("cost_usd")?);
+    let [run, _, _, _, kind, evaluator, item, cluster, category, status, question, answer, expected, reply, reason, item_hash, details] =
+        texts.as_slice()
+    else {
+        return Ok(Err(0));
+    };
+    let outcome = |row: usize| -> Option<(ItemOutcome, ItemDetails)> {
+        let owned = |column: &StringChunked| column.get(row).map(str::to_owned);
+        let tokens = |column: &Int64Chunked| column.get(row).and_then(|number| u64::try_from(number).ok());
+        let outcome = ItemOutcome {
+            run: RunId::parse(run.get(row)?).ok()?,
+            kind: ItemKind::from_name(kind.get(row)?)?,
+            item: owned(item)?,
+            cluster: owned(cluster),
+            category: owned(category),
+            attempt: u32::try_from(attempt.get(row)?).ok()?,
+            status: ItemStatus::from_name(status.get(row)?)?,
+            score: score.get(row),
+            evaluator: owned(evaluator)?,
+            revision: u32::try_from(revision.get(row)?).ok()?,
+            duration_seconds: duration_seconds.get(row),
+            cost_usd: cost_usd.get(row),
+            input_tokens: tokens(&input_tokens),
+            output_tokens: tokens(&output_tokens),
+        };
+        let rest = match details.get(row) {
+            Some(json) => serde_json::from_str(json).ok()?,
+            None => ItemDetails::default(),
+        };
+        let details = ItemDetails {
+            question: owned(question),
+            answer: owned(answer),
+            expected: match expected.get(row) {
+                Some(json) => serde_json::from_str(json).ok()?,
+                None => Vec::new(),
+            },
+            reply: owned(reply),
+            reason: owned(reason),
+            item_hash: owned(item_hash),
+            ..rest
+        };
+        Some((outcome, details))
+    };
+    for row in 0..frame.height() {
+        let Some((outcome, details)) = outcome(row) else { return Ok(Err(row)) };
+        each(&outcome, &details);
+    }
+    Ok(Ok(()))
+}

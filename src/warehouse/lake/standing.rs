@@ -1,0 +1,158 @@
+//! The rows of the table `runs`, and which of them stand.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use polars::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Problem, Run, hex, visible};
+use crate::files;
+use crate::results::{ScoreLine, parse_header};
+use crate::warehouse::hidden::HiddenBy;
+use crate::warehouse::standing_rows::{Seal, StandingRun};
+use crate::warehouse::totals::ItemTotals;
+
+use super::log::DataFile;
+use super::rows::{text, whole};
+
+/// A row of `runs`: a revision of a run, a retraction, or its undo.
+#[derive(Clone, Debug)]
+pub(super) struct RunFact {
+    /// Under its stored names.
+    pub run: Arc<Run>,
+    pub totals: Option<ItemTotals>,
+    pub publish: String,
+    pub hidden: Option<(HiddenBy, String)>,
+    /// Digest of the published content; empty if its outcomes were never published.
+    pub content: String,
+    /// About the standing outcomes.
+    pub seal: Seal,
+    /// What evaluators said of the run, without the replies of judges.
+    pub score_lines: Vec<ScoreLine>,
+}
+
+/// The columns after those of the tables `runs` and `usage` of SQL.
+pub(super) const OWN: [&str; 12] = [
+    "publish_id",
+    "sequence",
+    "deleted",
+    "deleted_by",
+    "deleted_reason",
+    "month",
+    "outcomes",
+    "outcomes_check",
+    "content",
+    "totals",
+    "score_lines",
+    "record",
+];
+
+/// Returns the month of a run in UTC, by which its outcomes are partitioned.
+pub(super) fn month(run: &Run) -> String {
+    run.timestamp.map_or_else(|| "unknown".to_owned(), |time| time.format("%Y-%m").to_string())
+}
+
+/// The standing row of a run.
+pub(super) struct StandingFact {
+    pub fact: RunFact,
+    pub sequence: i64,
+}
+
+/// Reads what stands: of each run the row with the highest sequence. Fails if a listed file is gone or damaged.
+pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>, Problem> {
+    let mut standing: HashMap<String, StandingFact> = HashMap::new();
+    for file in listed {
+        let shown = visible(&file.path.display().to_string());
+        check(file)?;
+        let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
+        let polars = |error: PolarsError| wrong(format!("cannot be read: {}", visible(&error.to_string())));
+        let frame = scan(&file.path).and_then(|lazy| lazy.select(columns()).collect()).map_err(polars)?;
+        let facts = facts(&frame).map_err(polars)?;
+        for (row, fact) in facts.into_iter().enumerate() {
+            let (sequence, fact) = fact.map_err(|message| wrong(format!("row {}: {message}", row + 1)))?;
+            let id = fact.run.id.as_str();
+            if standing.get(id).is_none_or(|known| known.sequence < sequence) {
+                standing.insert(id.to_owned(), StandingFact { fact, sequence });
+            }
+        }
+    }
+    Ok(standing)
+}
+
+pub(super) const RESTORE: &str = "restore the file from a copy, or publish the runs again into a new folder";
+
+fn columns() -> Vec<Expr> {
+    ["run_id"].into_iter().chain(OWN.into_iter().filter(|name| *name != "month")).map(col).collect()
+}
+
+type Read = Result<(i64, RunFact), String>;
+
+fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
+    let (publish, by, reason) = (text(frame, "publish_id")?, text(frame, "deleted_by")?, text(frame, "deleted_reason")?);
+    let (content, totals, record) = (text(frame, "content")?, text(frame, "totals")?, text(frame, "record")?);
+    let score_lines = text(frame, "score_lines")?;
+    let (sequence, outcomes, check) = (whole(frame, "sequence")?, whole(frame, "outcomes")?, whole(frame, "outcomes_check")?);
+    let (run_id, deleted) = (text(frame, "run_id")?, frame.column("deleted")?.bool()?.clone());
+    let fact = |row: usize| -> Read {
+        let missing = |name: &str| format!("has no `{name}`");
+        let record = record.get(row).ok_or_else(|| missing("record"))?;
+        let run = parse_header(record.as_bytes(), "record", None, None).map_err(|problems| problems.to_string())?;
+        if run_id.get(row) != Some(run.id.as_str()) {
+            return Err("its record is that of another run".to_owned());
+        }
+        let is_deleted = deleted.get(row).ok_or_else(|| missing("deleted"))?;
+        let hidden = is_deleted.then(|| {
+            let by = by.get(row).and_then(HiddenBy::from_name).unwrap_or(HiddenBy::Tombstone);
+            (by, reason.get(row).unwrap_or_default().to_owned())
+        });
+        let totals = totals.get(row).map(serde_json::from_str::<ItemTotals>).transpose().map_err(|error| format!("`totals`: {error}"))?;
+        let outcomes = outcomes.get(row).and_then(|number| u64::try_from(number).ok()).ok_or_else(|| missing("outcomes"))?;
+        let check = check.get(row).ok_or_else(|| missing("outcomes_check"))?.cast_unsigned();
+        let publish = publish.get(row).ok_or_else(|| missing("publish_id"))?.to_owned();
+        let content = content.get(row).unwrap_or_default().to_owned();
+        let score_lines = score_lines.get(row).map(serde_json::from_str::<Vec<ScoreLine>>).transpose();
+        let score_lines = score_lines.map_err(|error| format!("`score_lines`: {error}"))?.unwrap_or_default();
+        let fact = RunFact { run: Arc::new(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines };
+        Ok((sequence.get(row).ok_or_else(|| missing("sequence"))?, fact))
+    };
+    Ok((0..frame.height()).map(fact).collect())
+}
+
+/// Fails if a file is not the one that was committed.
+pub(super) fn check(file: &DataFile) -> Result<(), Problem> {
+    let shown = || visible(&file.path.display().to_string());
+    let bytes = match files::if_there(files::open(&file.path)) {
+        Ok(Some(opened)) => opened,
+        Ok(None) => return Err(Problem::in_file(shown(), "is gone, and the log of the lake lists it").with_hint(RESTORE)),
+        Err(error) => return Err(Problem::unread(shown(), &error)),
+    };
+    let mut digest = Sha256::new();
+    files::for_each_block(bytes, |block| digest.update(block)).map_err(|error| Problem::unread(shown(), &error))?;
+    match &file.sha256 {
+        Some(sha256) if *sha256 != hex(&digest.finalize()) => {
+            Err(Problem::in_file(shown(), "is not as it was published: its digest differs").with_hint(RESTORE))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Scans one file by its path alone: names of folders say nothing that its columns do not.
+pub(super) fn scan(path: &Path) -> PolarsResult<LazyFrame> {
+    let options = polars::io::HiveOptions { enabled: Some(false), ..polars::io::HiveOptions::default() };
+    LazyFrame::scan_parquet(
+        PlRefPath::try_from_path(path)?,
+        ScanArgsParquet { glob: false, hive_options: options, cache: false, ..ScanArgsParquet::default() },
+    )
+}
+
+impl StandingFact {
+    /// Returns the run as the seam takes it.
+    pub fn run(&self) -> StandingRun {
+        let RunFact { run, totals, hidden, content, seal, score_lines, .. } = &self.fact;
+        // Of a run that was retracted before it was ever published there are no outcomes.
+        let seal = (!content.is_empty()).then_some(*seal);
+        StandingRun { run: Run::clone(run), totals: *totals, hidden: hidden.clone(), seal, score_lines: score_lines.clone() }
+    }
+}

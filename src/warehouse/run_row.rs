@@ -1,0 +1,16 @@
+//! A stored run as commands use it.
+
+use std::sync::Arc;
+
+use crate::domain::Run;
+
+use super::totals::ItemTotals;
+
+/// A run and the totals of its items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// The run, with suite, approach and model under their aliases.
+    pub run: Arc<Run>,
+    /// `None` if the run has no item lines.
+    pub items: Option<ItemTotals>,
+}
