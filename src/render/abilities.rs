@@ -151,7 +151,8 @@ fn model(found: &Abilities) -> String {
                 .to_owned()
         }
         (ResponseModel::OneParameter, None) => {
-            "Model: each item has a difficulty (Rasch). Fewer than 5 arms cannot show whether items also discriminate differently."
+            "Model: each item has a difficulty (Rasch). Only 5 arms or more, of which some differ, can show whether items also discriminate \
+             differently."
                 .to_owned()
         }
     }

@@ -70,7 +70,8 @@ pub struct ExpectedRate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemResponse {
     pub model: ResponseModel,
-    /// Twice the gain in log likelihood from discriminations of the items' own. Absent if there are too few arms to ask.
+    /// Twice the gain in log likelihood from discriminations of the items' own, 0 if the fit runs away. Absent if arms are too few, or none
+    /// is established to differ.
     pub gain: Option<f64>,
     pub log_likelihood: f64,
     /// By arm: log odds on an item of the usual discrimination, against the mean of all arms with a finite ability.
@@ -116,8 +117,8 @@ const ITEMS_PER_PARAMETER: usize = 2;
 const FEWEST_UNITS: usize = 6;
 /// The likelihood ratio that a spread of 0 exceeds in one of twenty cases: the spread lies at its bound (Self and Liang 1987).
 const GAIN: f64 = 2.705_543_454_095_404;
-/// A spread of discriminations below this share is none.
-const LEAST_SPREAD: f64 = 0.05;
+/// A spread of log discriminations below this is none, and one above is a fit that runs away.
+const SPREADS: std::ops::RangeInclusive<f64> = 0.05..=1.5;
 const STEPS: usize = 200;
 /// Abilities beyond this are infinite.
 const LARGEST: f64 = 50.0;
@@ -135,7 +136,8 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// were asked harder items are not worse for it, and only common arms and items link sets. Scattered items share one μ, as if they had
 /// been drawn by chance.
 ///
-/// Discriminations are free (ω > 0) if a likelihood ratio test shows at 5% that they differ, else all are 1 (Rasch 1960). A score between 0
+/// Discriminations are free (ω > 0) if arms are established to differ without them, a likelihood ratio test shows at 5% that discriminations
+/// differ, and ω is at most 1.5; else all are 1 (Rasch 1960). A score between 0
 /// and 1 counts as that share of a pass.
 ///
 /// Errors are those of a sandwich over items, or clusters of items (Liang and Zeger 1986), with Louis's information (1982) and the factor
@@ -164,27 +166,25 @@ pub fn item_response(scores: &[Vec<Option<f64>>], clusters: Option<&[u32]>, conf
     if units.count < FEWEST_UNITS {
         return Err(Undefined::TooFew.into());
     }
-    let (model, found, gain) = chosen(&design)?;
-    let inverse = Cholesky::new(&model.pinned(&found.sums.information), model.parameters())?;
-    let moves: Vec<Vec<f64>> = found.sums.scores.iter().map(|score| inverse.solve(score)).collect();
+    let (model, found, gain) = chosen(&design, &units, confidence)?;
+    let influence = Influence::new(&model, &found, &units)?;
     let degrees = units.count as f64 - 1.0;
     let arms = design.fitted.len();
     let theta = &found.values[..arms];
     // A pinned sum of abilities adds to the inverse's arms.
-    let covariance = inverse.inverse();
+    let covariance = influence.inverse.inverse();
     let mut abilities: Vec<Strength> = design.parts.iter().map(|part| standing(*part)).collect();
-    let by_unit: Vec<Vec<f64>> = (0..arms).map(|arm| units.sums(moves.iter().map(|change| change[arm]))).collect();
     for (column, arm) in design.fitted.iter().enumerate() {
-        let error = units.error(by_unit[column].iter().copied());
+        let error = units.error(influence.by_unit[column].iter().copied());
         let model_error = (covariance[column][column] - (arms as f64).powi(-2)).max(0.0).sqrt();
         let interval = t_interval(theta[column], error, degrees, confidence).ok();
         abilities[*arm] = Strength::Finite(Effect { value: theta[column], standard_error: Some(error), model_error, interval });
     }
-    let beats = beats(scores.len(), &design.fitted, theta, &by_unit, &units, confidence)?;
+    let beats = influence.beats(scores.len(), &design.fitted, theta, &units, confidence)?;
     let predicted = model.predict(&design.rows, &found);
     let mut rates = vec![None; scores.len()];
     for (column, arm) in design.fitted.iter().enumerate() {
-        rates[*arm] = Some(predicted.rate(column, &moves, &units, confidence));
+        rates[*arm] = Some(predicted.rate(column, &influence.moves, &units, confidence));
     }
     let mut of_items = vec![None; items];
     let mut sets = vec![None; items];
@@ -225,11 +225,15 @@ fn standing(part: Part) -> Strength {
     }
 }
 
-/// Fits the model with one parameter for each item, and the one with two if it is better.
-fn chosen(design: &Design) -> Result<(Model, Found, Option<f64>), Undefined> {
+/// Fits the model with one parameter for each item, and the one with two if it can be told and is better.
+fn chosen(design: &Design, units: &Units, confidence: f64) -> Result<(Model, Found, Option<f64>), Undefined> {
     let one = Model { arms: design.fitted.len(), sets: design.sets, has_two: false };
     let plain = one.fit(&design.rows, one.start(&design.rows))?;
-    if one.arms < FEWEST_ARMS_OF_TWO {
+    let places: Vec<usize> = (0..one.arms).collect();
+    // A discrimination says how items tell better arms from worse ones: of arms that do not differ, it would say how noise is told apart.
+    let differ = |beats: Vec<Vec<bool>>| beats.iter().flatten().any(|beats| *beats);
+    let theta = &plain.values[..one.arms];
+    if one.arms < FEWEST_ARMS_OF_TWO || !differ(Influence::new(&one, &plain, units)?.beats(one.arms, &places, theta, units, confidence)?) {
         return Ok((one, plain, None));
     }
     let two = Model { has_two: true, ..one };
@@ -242,29 +246,41 @@ fn chosen(design: &Design) -> Result<(Model, Found, Option<f64>), Undefined> {
     if gain > GAIN { Ok((two, free, Some(gain))) } else { Ok((one, plain, Some(gain))) }
 }
 
-fn beats(
-    arms: usize,
-    fitted: &[usize],
-    theta: &[f64],
-    by_unit: &[Vec<f64>],
-    units: &Units,
-    confidence: f64,
-) -> Result<Vec<Vec<bool>>, Undefined> {
-    let pairs: Vec<(usize, usize)> =
-        (0..fitted.len()).flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second))).collect();
-    let p_of = |(first, second): &(usize, usize)| {
-        let error = units.error(by_unit[*first].iter().zip(&by_unit[*second]).map(|(one, other)| one - other));
-        if error > 0.0 { t_two_sided((theta[*first] - theta[*second]) / error, units.count as f64 - 1.0) } else { Ok(1.0) }
-    };
-    let adjusted = holm(&pairs.iter().map(p_of).collect::<Result<Vec<f64>, Undefined>>()?)?;
-    let mut beats = vec![vec![false; arms]; arms];
-    for ((first, second), p) in pairs.into_iter().zip(adjusted) {
-        if p < 1.0 - confidence {
-            let (better, worse) = if theta[first] > theta[second] { (first, second) } else { (second, first) };
-            beats[fitted[better]][fitted[worse]] = true;
-        }
+/// How much each item moves the parameters.
+struct Influence {
+    inverse: Cholesky,
+    /// By row and parameter.
+    moves: Vec<Vec<f64>>,
+    /// By arm and unit: the sums of its ability's moves.
+    by_unit: Vec<Vec<f64>>,
+}
+
+impl Influence {
+    fn new(model: &Model, found: &Found, units: &Units) -> Result<Self, Undefined> {
+        let inverse = Cholesky::new(&model.pinned(&found.sums.information), model.parameters())?;
+        let moves: Vec<Vec<f64>> = found.sums.scores.iter().map(|score| inverse.solve(score)).collect();
+        let by_unit = (0..model.arms).map(|arm| units.sums(moves.iter().map(|change| change[arm]))).collect();
+        Ok(Self { inverse, moves, by_unit })
     }
-    Ok(beats)
+
+    /// Returns which of all arms are established to be better than which.
+    fn beats(&self, arms: usize, fitted: &[usize], theta: &[f64], units: &Units, confidence: f64) -> Result<Vec<Vec<bool>>, Undefined> {
+        let pairs: Vec<(usize, usize)> =
+            (0..fitted.len()).flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second))).collect();
+        let p_of = |(first, second): &(usize, usize)| {
+            let error = units.error(self.by_unit[*first].iter().zip(&self.by_unit[*second]).map(|(one, other)| one - other));
+            if error > 0.0 { t_two_sided((theta[*first] - theta[*second]) / error, units.count as f64 - 1.0) } else { Ok(1.0) }
+        };
+        let adjusted = holm(&pairs.iter().map(p_of).collect::<Result<Vec<f64>, Undefined>>()?)?;
+        let mut beats = vec![vec![false; arms]; arms];
+        for ((first, second), p) in pairs.into_iter().zip(adjusted) {
+            if p < 1.0 - confidence {
+                let (better, worse) = if theta[first] > theta[second] { (first, second) } else { (second, first) };
+                beats[fitted[better]][fitted[worse]] = true;
+            }
+        }
+        Ok(beats)
+    }
 }
 
 /// Items, or clusters of items, that count as independent.
@@ -484,7 +500,7 @@ impl Model {
             values = next;
             self.centre(&mut values);
             if values.iter().any(|value| value.is_nan() || value.abs() > LARGEST)
-                || (self.has_two && self.spreads(&values).1 < LEAST_SPREAD)
+                || (self.has_two && !SPREADS.contains(&self.spreads(&values).1))
             {
                 return Err(Undefined::NotFinite);
             }

@@ -26,7 +26,8 @@ pub struct Abilities {
     pub units: u64,
     pub has_clusters: bool,
     pub model: ResponseModel,
-    /// Twice the gain in log likelihood from discriminations of the items' own. Absent for too few arms to tell.
+    /// Twice the gain in log likelihood from discriminations of the items' own, 0 if the fit runs away. Absent if arms are too few, or none
+    /// is established to differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
     pub log_likelihood: f64,
