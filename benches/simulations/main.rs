@@ -10,6 +10,7 @@
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
+mod abilities;
 mod claims;
 mod coverage;
 mod decisions;
@@ -34,7 +35,8 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
+    ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
@@ -83,6 +85,7 @@ fn main() {
     suites::within().print();
     preferences::coverage().print();
     horizons::coverage().print();
+    abilities::coverage().print();
     println!("## Families with a winner where there is no difference\n");
     false_winners::paired_items().print();
     false_winners::repeated_items().print();

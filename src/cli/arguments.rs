@@ -104,7 +104,7 @@ pub(super) enum Command {
     Audit(Audit),
     /// Say where the noise of a suite's runs comes from
     Noise(Noise),
-    /// Fit a model: strengths from votes on pairs, or time horizons
+    /// Fit a model: abilities of arms asked different items, strengths from votes on pairs, or time horizons
     Fit(Fit),
     /// Show trends, change points and flaky items by day
     History(History),
@@ -681,10 +681,28 @@ pub(super) struct Fit {
 
 #[derive(Subcommand)]
 pub(super) enum Model {
+    /// Abilities of arms that were asked different items, their expected rates on all items, and the items' difficulties
+    Abilities(Abilities),
     /// Strengths of arms from votes on pairs of them (Bradley and Terry), with ranks that hold
     Preferences(Preferences),
     /// How long tasks take people that an arm does half of the time, and 8 of 10 times
     Horizons(Horizons),
+}
+
+#[derive(Args)]
+pub(super) struct Abilities {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// A table of scores from 0 to 1: a row for each arm, named in the first column, and a column for each item; an empty cell if the arm was
+    /// not asked; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Vec<PathBuf>,
+    /// Print the items instead: difficulty, discrimination, and whether worse arms pass them rather than better ones
+    #[arg(long)]
+    pub items: bool,
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 #[derive(Args)]

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use crate::domain::{Problems, visible};
+use crate::domain::{Filter, Problems, visible};
 use crate::import::{ForeignMatrix, read_matrix, read_published};
 use crate::render::audit::tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
-use crate::views::{Audit, AuditedBoard, NoAudit, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
+use crate::views::{AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
+use crate::warehouse::Warehouse;
 
 use super::arguments;
 use super::failure::Failure;
@@ -24,7 +25,7 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
     }
     let mut found: Vec<_> = matrices.into_iter().map(|(path, matrix)| audited(&board_of(path, matrix))).collect();
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(of_suites(settings, arguments)?);
+        found.extend(of_suites(settings, &arguments.selection, &arguments.suites, audit_suites)?);
     }
     let (mut audits, mut without) = (Vec::new(), Vec::new());
     for board in found {
@@ -68,15 +69,21 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
     Ok(if is_bad { exit_code::NEGATIVE } else { exit_code::DONE })
 }
 
-fn of_suites(settings: &Settings, arguments: &arguments::Audit) -> Result<Vec<Result<Audit, UnauditedBoard>>, Failure> {
-    let mut filter = arguments.selection.filter()?;
-    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+/// Asks for something of each selected suite.
+pub(super) fn of_suites<T>(
+    settings: &Settings,
+    selected: &arguments::Selection,
+    suites: &[String],
+    ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
+) -> Result<T, Failure> {
+    let mut filter = selected.filter()?;
+    let (suites, paths) = foreign::split(settings, suites)?;
     let settings = &foreign::with_paths(settings, &paths)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments::Judging::default())?;
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
-    let found = audit_suites(&warehouse, &filter, &policy);
+    let found = ask(&warehouse, &filter, &policy);
     settings.keep(&mut warehouse)?;
     Ok(found)
 }

@@ -50,8 +50,8 @@ const EXAMPLES: [(&str, [Example; 2]); 24] = [
         ("evalreport noise --format json", "all suites, for a program"),
     ]),
     ("fit", [
+        ("evalreport fit abilities --matrix scores.csv", "arms that were asked different items, on one scale"),
         ("evalreport fit preferences votes.csv", "a board of votes on pairs of models"),
-        ("evalreport fit horizons runs.jsonl", "time horizons of METR's runs, without importing them"),
     ]),
     ("history", [
         ("evalreport history hello", "trends and flaky items of a suite"),

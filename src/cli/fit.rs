@@ -1,25 +1,55 @@
-//! `fit`: models of votes, and of success over the length of tasks.
+//! `fit`: models of answers, of votes, and of success over the length of tasks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::domain::{Problems, visible};
-use crate::import::{ForeignVotes, VoteColumn, VoteLayout, read_votes};
-use crate::render::json::{HorizonsAnswer, PreferencesAnswer};
-use crate::render::{horizons, preferences};
+use crate::import::{ForeignVotes, VoteColumn, VoteLayout, read_matrix, read_votes};
+use crate::render::json::{AbilitiesAnswer, HorizonsAnswer, PreferencesAnswer};
+use crate::render::{abilities, horizons, preferences};
 use crate::stats::Undefined;
 use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
-use super::arguments::{Fit, Horizons, Model, Preferences, TiesAre};
+use super::arguments::{Abilities, Fit, Horizons, Model, Preferences, TiesAre};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, foreign, output, selection};
+use super::{audit, exit_code, foreign, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Fit) -> Result<u8, Failure> {
     match &arguments.model {
+        Model::Abilities(arguments) => of_answers(settings, arguments),
         Model::Preferences(arguments) => of_votes(settings, arguments),
         Model::Horizons(arguments) => of_lengths(settings, arguments),
     }
+}
+
+fn of_answers(settings: &Settings, arguments: &Abilities) -> Result<u8, Failure> {
+    let mut found = Vec::new();
+    for path in &arguments.matrix {
+        let matrix = read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?;
+        found.push(views::abilities(&audit::board_of(path, matrix)));
+    }
+    if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
+        found.extend(audit::of_suites(settings, &arguments.selection, &arguments.suites, views::abilities_of_suites)?);
+    }
+    let (mut boards, mut without) = (Vec::new(), Vec::new());
+    for board in found {
+        match board {
+            Ok(board) => boards.push(board),
+            Err(board) => without.push(board),
+        }
+    }
+    for board in &without {
+        output::say(settings, &format!("note: {} has no abilities: {}", visible(&board.board), board.reason));
+    }
+    if boards.is_empty() {
+        let failure = Failure::new("no board has enough answers for abilities");
+        return Err(failure.with_hint("`evalreport compare` compares two arms; --matrix FILE reads a table of arms by items"));
+    }
+    let table = if arguments.items { abilities::items } else { abilities::table };
+    let tables: Vec<_> = boards.iter().map(table).collect();
+    output::answer(settings, "fit-abilities", &tables, || AbilitiesAnswer { boards, without })?;
+    Ok(exit_code::DONE)
 }
 
 fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure> {

@@ -16,7 +16,7 @@ use super::policy::{CONFIDENCE, Design, MIN_RUNS};
 use super::sample::{Items, Rates};
 
 /// Level of the tests of a suite's conditions. The test over items and runs flags up to 6.2% at 5% if runs vary by 2 pp; at this level it
-/// flags at most 5.1% (`benches/simulations/noise.rs`).
+/// flags up to 5.1 ± 0.3% (`benches/simulations/noise.rs`).
 const LEVEL: f64 = 0.03;
 
 /// One arm's runs under two conditions.

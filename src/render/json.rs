@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, Horizons,
+    Abilities, AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, Horizons,
     ImportAnswer, JudgeReport, LabelReport, NextReport, NoiseLedger, Overall, PlanReport, Preferences, ProbeReport, RunLine, Runnable,
-    ShownRun, SuiteLine, UnauditedBoard, VersionChange,
+    ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -34,6 +34,15 @@ pub struct AuditAnswer {
     /// Of `--claims`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimsAudit>,
+}
+
+/// Answer of `fit abilities`.
+#[derive(Serialize, JsonSchema)]
+pub struct AbilitiesAnswer {
+    pub boards: Vec<Abilities>,
+    /// Boards without a fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<UnfittedBoard>,
 }
 
 /// Answer of `fit preferences`.
@@ -211,6 +220,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("agreement", schema::<AgreementAnswer>()),
         ("audit", schema::<AuditAnswer>()),
         ("compare", schema::<CompareAnswer>()),
+        ("fit-abilities", schema::<AbilitiesAnswer>()),
         ("fit-horizons", schema::<HorizonsAnswer>()),
         ("fit-preferences", schema::<PreferencesAnswer>()),
         ("foreseen", schema::<ForeseenVerdict>()),

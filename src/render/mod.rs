@@ -1,5 +1,6 @@
 //! Turns views into bytes. All outputs take formatted numbers from [`mod@format`] and sentences from [`words`].
 
+pub mod abilities;
 mod answer;
 pub mod audit;
 pub mod board;

@@ -32,7 +32,7 @@ fn places(board: &Preferences) -> Table {
             cell.ends = ends;
             cell
         }
-        None => Cell::unknown(bound(place.bound)),
+        None => Cell::unknown(words::bound(place.bound)),
     };
     let keys = ["points", "low", "high"];
     table.column(Column::number("Strength").over("points, 95%").keys(keys), each(&strength));
@@ -40,12 +40,7 @@ fn places(board: &Preferences) -> Table {
         Cell::shown(words::rank(place.rank)).data([Datum::from(place.rank.best as u64), Datum::from(place.rank.worst as u64)])
     };
     table.column(Column::number("Rank").over("95% for all at once").keys(["best", "worst"]), each(&rank));
-    let next = |place: &PreferredArm| match place.beats_next {
-        Some(true) => Cell::words("established"),
-        Some(false) => Cell::words("open"),
-        None => Cell::words(""),
-    };
-    table.column(Column::words("Over the next").keys(["beats_next"]), each(&next));
+    table.column(Column::words("Over the next").keys(["beats_next"]), each(&|place| Cell::words(words::over_the_next(place.beats_next))));
     table.column(
         Column::number("Elo").over("in the file's order").keys(["elo"]).rank(2),
         each(&|place| Cell::number(format::fixed(place.elo, 0), place.elo)),
@@ -58,15 +53,6 @@ fn places(board: &Preferences) -> Table {
 /// Formats points with their sign, except for zero.
 fn whole(points: f64) -> String {
     if points.abs() < 0.5 { "0".to_owned() } else { format::signed(points, 0) }
-}
-
-fn bound(bound: Bound) -> &'static str {
-    match bound {
-        Bound::NoUpper => "no upper bound",
-        Bound::Finite => "unknown",
-        Bound::NoLower => "no lower bound",
-        Bound::Unconnected => "not connected",
-    }
 }
 
 fn notes(board: &Preferences) -> Vec<String> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
-use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard};
+use crate::views::{
+    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard,
+};
 
 use super::cell::Cell as TableCell;
 use super::{format, shown};
@@ -411,6 +413,25 @@ pub fn perhaps_one_model(names: &[ModelNames]) -> Vec<String> {
         )
     };
     names.iter().map(note).collect()
+}
+
+/// Returns what stands for an estimate that has no finite value.
+pub fn bound(bound: Bound) -> &'static str {
+    match bound {
+        Bound::NoUpper => "no upper bound",
+        Bound::Finite => "unknown",
+        Bound::NoLower => "no lower bound",
+        Bound::Unconnected => "not connected",
+    }
+}
+
+/// Returns whether an entry of a board is established to be better than the next.
+pub fn over_the_next(is_established: Option<bool>) -> &'static str {
+    match is_established {
+        Some(true) => "established",
+        Some(false) => "open",
+        None => "",
+    }
 }
 
 /// Formats a rank range: `1–3`, or `2`.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::adjust::holm;
 use super::distribution::t_two_sided;
+use super::logistic::{chance, soft};
 use super::mean::t_interval;
 use super::ranking::{RankRange, rank_ranges};
 use super::symmetric::Cholesky;
@@ -48,17 +49,24 @@ pub struct Effect {
     pub interval: Option<Interval>,
 }
 
-/// What votes say about an arm.
+/// What votes, or answers, say about an arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Strength {
     /// Logarithm of the odds against the mean of all arms with a finite strength.
     Finite(Effect),
-    /// No chain of wins and ties leads from the arms with a finite strength to this one: its strength has no upper bound.
+    /// It has no upper bound: no chain of wins and ties leads from the arms with a finite strength to this one, or it passed everything.
     Above,
-    /// No chain of wins and ties leads from this arm to those.
+    /// It has no lower bound: no such chain leads from this arm to those, or it passed nothing.
     Below,
-    /// No chain leads either way.
+    /// Nothing links it with those.
     Apart,
+}
+
+impl Strength {
+    /// Returns the estimate, or `None` if it is not finite.
+    pub fn finite(self) -> Option<Effect> {
+        if let Self::Finite(effect) = self { Some(effect) } else { None }
+    }
 }
 
 /// Strengths, and what they establish.
@@ -307,11 +315,9 @@ impl Model {
                 Voted::Second => 0.0,
                 Voted::Tie => 0.5,
             };
-            // ln(1 + eᵈ) without overflow.
-            let soft = odds.max(0.0) + (-odds.abs()).exp().ln_1p();
-            let p = 1.0 / (1.0 + (-odds).exp());
+            let p = chance(odds);
             return Slopes {
-                log_likelihood: won * odds - soft,
+                log_likelihood: won * odds - soft(odds),
                 odds: won - p,
                 ties: 0.0,
                 odds_odds: p * (1.0 - p),

@@ -1,6 +1,7 @@
 //! Time horizons: how long a task takes people that an arm does with a given chance.
 
 use super::distribution::upper_level;
+use super::logistic::{chance, soft};
 use super::{Interval, Replicates, Seed, Undefined, normal_two_sided, t_quantile};
 
 /// One attempt at a task of known length.
@@ -93,7 +94,7 @@ pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -
     let loss = |intercept: f64, slope: f64| {
         let of = |[length, score, weight]: &[f64; 3]| {
             let odds = intercept + slope * (length - centre);
-            weight * (odds.max(0.0) + (-odds.abs()).exp().ln_1p() - score * odds)
+            weight * (soft(odds) - score * odds)
         };
         points.iter().map(of).sum::<f64>() + penalty / 2.0 * slope * slope
     };
@@ -104,7 +105,7 @@ pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -
         let (mut both_intercepts, mut mixed, mut both_slopes) = (0.0, 0.0, penalty);
         for [length, score, weight] in &points {
             let length = length - centre;
-            let p = 1.0 / (1.0 + (-intercept - slope * length).exp());
+            let p = chance(intercept + slope * length);
             by_intercept += weight * (p - score);
             by_slope += weight * (p - score) * length;
             let spread = weight * p * (1.0 - p);

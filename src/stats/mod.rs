@@ -24,8 +24,12 @@ mod grim;
 mod half_life;
 mod horizon;
 mod interval;
+mod item_design;
+mod item_fit;
 mod item_groups;
+mod item_response;
 mod letters;
+mod logistic;
 mod max_t;
 mod mean;
 mod noise;
@@ -78,7 +82,12 @@ pub use grim::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_to
 pub use half_life::{HalfLife, half_life};
 pub use horizon::{FEWEST_FAMILIES, HORIZON_PENALTY, SuccessCurve, TimedAttempt, horizon_intervals, success_curve, task_weights};
 pub use interval::Interval;
+pub use item_design::FEWEST_COMMON_ITEMS;
+pub use item_fit::{ItemFit, PairFit, item_fit};
 pub use item_groups::{Reweighting, group_rank_ranges, order_core, reweighting};
+pub use item_response::{
+    Discrimination, ExpectedRate, FEWEST_ARMS, FEWEST_ITEMS, ItemParameters, ItemResponse, ResponseModel, Unfitted, item_response,
+};
 pub use letters::letters;
 pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};

@@ -3,6 +3,7 @@
 //! Every figure carries its n, its interval if n allows one, and what was not counted. The terminal, JSON, Markdown, CSV and the site all
 //! print these structs.
 
+mod abilities;
 mod against;
 mod agreement;
 mod arm_colours;
@@ -49,6 +50,7 @@ mod suite_state;
 mod transcript;
 mod version_change;
 
+pub use abilities::{Abilities, AbleArm, FittedItem, OffPair, PairsFit, UnfittedBoard, abilities, abilities_of_suites};
 pub use against::Against;
 pub use agreement::{
     AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun,
@@ -120,4 +122,7 @@ pub use crate::inference::{
     Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart,
     audit_claims, batch_of, facts_of_scores, grade, held_groups, suite_groups,
 };
-pub use crate::stats::{Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, Ruling, Splitting, Summary, Ties};
+pub use crate::stats::{
+    Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, Summary, Ties,
+    Unfitted,
+};

@@ -103,13 +103,24 @@ pub struct PreferredArm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// No arm with a finite strength won against it or tied with it, not even through others.
+    /// No arm with a finite strength won against it or tied with it, not even through others; or it passed all its items.
     NoUpper,
     Finite,
-    /// It neither won nor tied against an arm with a finite strength, not even through others.
+    /// It neither won nor tied against an arm with a finite strength, not even through others; or it passed none of its items.
     NoLower,
-    /// No votes connect it with the arms with a finite strength.
+    /// No votes, or no common items, connect it with the arms with a finite strength.
     Unconnected,
+}
+
+impl Bound {
+    pub(super) fn of(strength: Strength) -> Self {
+        match strength {
+            Strength::Above => Self::NoUpper,
+            Strength::Finite(_) => Self::Finite,
+            Strength::Below => Self::NoLower,
+            Strength::Apart => Self::Unconnected,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -141,7 +152,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
     let (known, units): (Vec<VoteUnit>, Vec<Vec<u32>>) = kinds.into_iter().filter_map(|(kind, codes)| Some((kind, codes.clone()?))).unzip();
     let fitting = Fitting { ties: rule, covariates: &covariates, units: &units, confidence: CONFIDENCE };
     let found = bradley_terry(given.arms.len(), &given.votes, &fitting)?;
-    let whole: f64 = found.strengths.iter().filter_map(finite).map(|effect| effect.value.exp()).sum();
+    let whole: f64 = found.strengths.iter().filter_map(|strength| strength.finite()).map(|effect| effect.value.exp()).sum();
     let ratings = elo(given.arms.len(), &given.votes);
     let mut tallies = vec![[0_u64; 3]; given.arms.len()];
     for vote in &given.votes {
@@ -153,13 +164,8 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         tallies[vote.first][first] += 1;
         tallies[vote.second][second] += 1;
     }
-    let bound = |arm: usize| match found.strengths[arm] {
-        Strength::Above => Bound::NoUpper,
-        Strength::Finite(_) => Bound::Finite,
-        Strength::Below => Bound::NoLower,
-        Strength::Apart => Bound::Unconnected,
-    };
-    let value = |arm: usize| finite(&found.strengths[arm]).map_or(0.0, |effect| effect.value);
+    let bound = |arm: usize| Bound::of(found.strengths[arm]);
+    let value = |arm: usize| found.strengths[arm].finite().map_or(0.0, |effect| effect.value);
     let mut order: Vec<usize> = (0..given.arms.len()).collect();
     order.sort_by(|one, other| {
         let by_strength = bound(*one).cmp(&bound(*other)).then(value(*other).total_cmp(&value(*one)));
@@ -168,7 +174,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
     let place = |(at, arm): (usize, &usize)| {
         let arm = *arm;
         let [won, tied, lost] = tallies[arm];
-        let strength = finite(&found.strengths[arm]);
+        let strength = found.strengths[arm].finite();
         let votes = won + tied + lost;
         PreferredArm {
             arm: given.arms[arm].clone(),
@@ -211,10 +217,6 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         tie_effect: found.ties,
         confidence: CONFIDENCE,
     })
-}
-
-fn finite(strength: &Strength) -> Option<Effect> {
-    if let Strength::Finite(effect) = strength { Some(*effect) } else { None }
 }
 
 fn points(effect: Effect) -> Points {

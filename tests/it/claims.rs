@@ -76,6 +76,22 @@ fn a_number_of_items_is_recovered_from_the_digits() {
 const PASSED: [(&str, u32); 8] =
     [("nova", 171), ("lyra", 163), ("vega", 150), ("orion", 133), ("altair", 118), ("rigel", 97), ("deneb", 64), ("mira", 31)];
 
+/// Half a win each is the win rate of two systems that tie, not a wrong digit.
+#[test]
+fn win_rates_of_systems_that_tie_are_not_accused() {
+    let project = Project::new();
+    let table = |is_tied: bool| {
+        let won = |place: i32| if place == 22 || (is_tied && place == 23) { 22.5 } else { f64::from(place) };
+        let row = |place: i32| format!("m{place},{:.3}\n", won(place) / 45.0);
+        format!("model,win_rate\n{}", (0..46).map(row).collect::<String>())
+    };
+    project.file("tied.csv", table(true));
+    project.file("wrong.csv", table(false));
+    let found = audit(&project, &["tied.csv"]);
+    assert_eq!((&found["checked"][0]["recovered"], told(&found)), (&Value::from(45), Vec::new()));
+    assert_eq!(told(&audit(&project, &["wrong.csv"])).len(), 1);
+}
+
 fn rows(row: impl Fn(usize, &str, u32) -> String) -> String {
     (0..).zip(PASSED).map(|(place, (name, passed))| row(place, name, passed) + "\n").collect()
 }

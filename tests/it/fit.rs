@@ -1,4 +1,4 @@
-//! Models that are fitted: votes on pairs against another implementation, and time horizons.
+//! Models that are fitted: abilities, votes on pairs against another implementation, and time horizons.
 
 use serde_json::{Value, json};
 
@@ -125,4 +125,50 @@ fn horizons_are_those_of_scikit_learn() {
     insta::assert_snapshot!(project.run(["fit", "horizons", "runs.jsonl"]).snapshot());
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\n");
     assert!(project.run(["fit", "horizons", "answers.csv"]).refusal().contains("no selected outcome has a human time"));
+}
+
+#[test]
+fn abilities_of_arms_that_were_asked_different_items() {
+    let project = Project::new();
+    project.fixture("abilities/scores.csv", "scores.csv");
+    insta::assert_snapshot!(project.run(["fit", "abilities", "--matrix", "scores.csv"]).snapshot());
+    insta::assert_snapshot!(project.run(["fit", "abilities", "--matrix", "scores.csv", "--format", "csv"]).snapshot());
+    let answer = fit(&project, &["abilities", "--matrix", "scores.csv"]);
+    let board = &answer["boards"][0];
+    let reversed: Vec<&Value> = board["asked"].as_array().expect("items").iter().filter(|item| item["is_reversed"] == true).collect();
+    assert_eq!(reversed.iter().map(|item| &item["item"]).collect::<Vec<_>>(), ["both-17"]);
+    let items = project.run(["fit", "abilities", "--matrix", "scores.csv", "--items", "--format", "csv"]).stdout;
+    let hardest: Vec<f64> = rows(&items).map(|row| row[3].parse().expect("a difficulty")).collect();
+    assert!(hardest.len() == 110 && hardest.iter().rev().is_sorted(), "{hardest:?}");
+    let markdown = project.run(["fit", "abilities", "--matrix", "scores.csv", "--format", "markdown"]).stdout;
+    assert!(markdown.contains("| Place | Arm |"), "{markdown}");
+}
+
+#[test]
+fn boards_without_abilities() {
+    let project = Project::new();
+    project.file("two.csv", "arm,a,b\nx,1,0\ny,0,1\n");
+    project.file("negative.csv", "arm,a,b\nx,-1,0\ny,0,1\n");
+    for file in ["two.csv", "negative.csv", "none.csv"] {
+        let output = project.run(["fit", "abilities", "--matrix", file]);
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        insta::assert_snapshot!(output.snapshot());
+    }
+}
+
+#[test]
+fn abilities_of_a_suite() {
+    let project = Project::new();
+    let passes = |arm: usize, item: usize| (item * 7 + item / 5) % 10 < 3 + 2 * arm;
+    let row = |arm: usize, item: usize| format!("m{arm},q{item:02},{}\n", if passes(arm, item) { "yes" } else { "no" });
+    // The last arm was asked the second half only.
+    let asked = (0..3).flat_map(|arm| (if arm == 2 { 20 } else { 0 }..40).map(move |item| (arm, item)));
+    let table: String = asked.map(|(arm, item)| row(arm, item)).collect();
+    project.file("answers.csv", format!("model,task,passed\n{table}"));
+    let answer = fit(&project, &["abilities", "answers.csv"]);
+    let board = &answer["boards"][0];
+    assert_eq!((&board["items"], &board["sets"]), (&json!(40), &json!(2)), "{answer}");
+    let places: Vec<&Value> = board["places"].as_array().expect("places").iter().collect();
+    assert_eq!((&places[0]["items"], places[0]["arm"].as_str().is_some_and(|arm| arm.contains("m2"))), (&json!(20), true));
+    assert_eq!(places[2]["rate"]["value"], places[2]["score"]);
 }

@@ -23,6 +23,7 @@ fn committed_schemas_are_up_to_date() {
             "agreement",
             "audit",
             "compare",
+            "fit-abilities",
             "fit-horizons",
             "fit-preferences",
             "foreseen",

@@ -355,8 +355,12 @@ pub(super) fn against_column(
         let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else { continue };
         let alike: Vec<PrintedRate> = rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.whole == whole).collect();
         let Some(found) = recover_total(&alike) else { continue };
-        let misfits: Vec<(usize, PrintedRate)> =
-            rates.iter().copied().filter(|(_, rate)| rate.counts(found.total, found.rounding).is_none() && !rate.is_trivial()).collect();
+        // In a column of win rates, rows that tie have half a win each.
+        let is_tie = |rate: &PrintedRate| {
+            rates.iter().filter(|(_, other)| other == rate).count() > 1 && rate.counts(2 * found.total, found.rounding).is_some()
+        };
+        let is_count = |rate: &PrintedRate| rate.counts(found.total, found.rounding).is_some() || rate.is_trivial() || is_tie(rate);
+        let misfits: Vec<(usize, PrintedRate)> = rates.iter().copied().filter(|(_, rate)| !is_count(rate)).collect();
         let agree = rates.len() - misfits.len();
         // Rows with other numbers of digits may have other totals, too.
         if (agree as f64) < LEAST_AGREE * rates.len() as f64 {

@@ -11,11 +11,11 @@ use crate::views::{
     Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict,
     Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
     EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders,
-    ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind,
-    Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto,
-    ParetoPoint, RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems,
-    Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary,
-    Threshold, TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, overall_of_table, system_name,
+    ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, JudgedBy, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch,
+    MismatchKind, Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence,
+    Pareto, ParetoPoint, RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView,
+    SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts,
+    Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -177,6 +177,18 @@ fn board_evidence(arms: u64) -> BoardEvidence {
     }
 }
 
+fn judged_by(hostile: &str) -> JudgedBy {
+    JudgedBy {
+        judges: vec![hostile.to_owned()],
+        labels: 12,
+        most_labels: 12,
+        disputed: 0,
+        is_corrected: false,
+        has_known_errors: false,
+        is_over_runs: false,
+    }
+}
+
 fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Comparison {
     let amounts = |base: f64| {
         let cell = |index: usize| Cell {
@@ -236,15 +248,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         primary_not_measured: None,
-        judged_by: Some(crate::views::JudgedBy {
-            judges: vec![hostile.to_owned()],
-            labels: 12,
-            most_labels: 12,
-            disputed: 0,
-            is_corrected: false,
-            has_known_errors: false,
-            is_over_runs: false,
-        }),
+        judged_by: Some(judged_by(hostile)),
         perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
         criteria: None,
         sides: sides(hostile),
@@ -377,15 +381,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             items: 500,
             attempts: 2,
             primary_not_measured: None,
-            judged_by: Some(crate::views::JudgedBy {
-                judges: vec![hostile.to_owned()],
-                labels: 12,
-                most_labels: 12,
-                disputed: 0,
-                is_corrected: false,
-                has_known_errors: false,
-                is_over_runs: false,
-            }),
+            judged_by: Some(judged_by(hostile)),
             perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
             primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),

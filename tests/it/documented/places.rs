@@ -108,6 +108,7 @@ impl Place {
                 self.project.file("answers.csv", format!("suite,approach,model,item,passed,judge\n{}", lines.concat()));
             }
             // Votes on pairs of models.
+            "abilities" => self.copy("tests/fixtures/abilities/scores.csv", "scores.csv"),
             "votes" => self.copy("tests/fixtures/votes/votes.csv", "votes.csv"),
             "nights" => {
                 self.begin();

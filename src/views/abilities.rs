@@ -1,0 +1,265 @@
+//! Abilities of arms that were asked different items, and how well the items tell arms apart.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Filter;
+use crate::inference::{AuditedBoard, Grouping, Policy, SuiteAnswer, suite_groups};
+use crate::stats::{
+    Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength, Unfitted, item_fit, item_response,
+};
+use crate::warehouse::Warehouse;
+
+use super::audit::board_of;
+use super::preferences::Bound;
+
+/// What answers establish about abilities.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Abilities {
+    pub board: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Items that a fitted arm was asked, and others, which are left out.
+    pub items: u64,
+    pub unasked: u64,
+    /// What the errors count as independent: items, or clusters of items.
+    pub units: u64,
+    pub has_clusters: bool,
+    pub model: ResponseModel,
+    /// Twice the gain in log likelihood from discriminations of the items' own, 0 if the fit runs away. Absent if arms are too few, or none
+    /// is established to differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
+    pub log_likelihood: f64,
+    /// Standard deviation of difficulties within a set, and of the logarithm of discriminations.
+    pub difficulty_spread: f64,
+    pub discrimination_spread: f64,
+    /// Sets of items that were asked of the same arms, and items in no such set.
+    pub sets: u64,
+    pub scattered: u64,
+    /// Ablest first: arms without an upper bound, arms with a finite ability, others.
+    pub places: Vec<AbleArm>,
+    /// Pairs of which one arm is established to be better, and all pairs.
+    pub established_pairs: u64,
+    pub pairs: u64,
+    pub fit: PairsFit,
+    /// In the order of the board.
+    pub asked: Vec<FittedItem>,
+    pub confidence: f64,
+}
+
+impl Abilities {
+    /// Returns the items, the hardest first.
+    pub fn by_difficulty(&self) -> Vec<&FittedItem> {
+        let mut items: Vec<&FittedItem> = self.asked.iter().collect();
+        items.sort_by(|one, other| other.parameters.difficulty.total_cmp(&one.parameters.difficulty));
+        items
+    }
+}
+
+/// An arm's place by ability.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AbleArm {
+    pub arm: String,
+    /// Items that it was asked, and its mean score on them.
+    pub items: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    pub bound: Bound,
+    /// Log odds on an item of the usual discrimination, against the mean of the arms with a finite ability. Absent for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ability: Option<Effect>,
+    /// Mean score on all items: its answers where it was asked, and the model's expectation elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<ExpectedRate>,
+    /// Places that the answers cannot rule out. All arms' hold at once.
+    pub rank: RankRange,
+    /// Whether the arm is established to be better than the next. Absent for the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beats_next: Option<bool>,
+}
+
+/// How often two arms differ on an item, against the model's expectation.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PairsFit {
+    /// Pairs with enough common items, and means over them.
+    pub pairs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
+    /// Pairs that differ more or less often than chance allows, the largest deviation first.
+    pub off: Vec<OffPair>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OffPair {
+    pub first: String,
+    pub second: String,
+    /// Items that both were asked.
+    pub items: u64,
+    pub observed: f64,
+    pub expected: f64,
+}
+
+/// An item as the fit sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FittedItem {
+    pub item: String,
+    /// Fitted arms that were asked, and their mean score.
+    pub arms: u64,
+    pub score: f64,
+    #[serde(flatten)]
+    pub parameters: ItemParameters,
+    /// Chance under the model that better arms fail it this often while worse ones pass. Absent if all or none passed, and for scores that are
+    /// neither 0 nor 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// It is passed by worse rather than better arms, beyond chance.
+    pub is_reversed: bool,
+}
+
+/// A board without abilities, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct UnfittedBoard {
+    pub board: String,
+    pub reason: Unfitted,
+}
+
+const CONFIDENCE: f64 = 0.95;
+
+/// Fits the abilities of each suite's arms.
+pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Abilities, UnfittedBoard>> {
+    suite_groups(warehouse, filter, Grouping::AllBatches)
+        .iter()
+        .map(|group| abilities(&board_of(&SuiteAnswer::of_primary(warehouse, group, policy))))
+        .collect()
+}
+
+/// Fits the abilities of a board's systems.
+pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
+    let unfitted = |reason: Unfitted| UnfittedBoard { board: board.name.clone(), reason };
+    let found = item_response(&board.scores, board.clusters.as_deref(), CONFIDENCE).map_err(unfitted)?;
+    let scores = board.scores.iter().flatten().map(|score| score.unwrap_or(-1.0));
+    let checked = item_fit(&board.scores, &found, Seed(crate::inference::seed(scores))).map_err(|reason| unfitted(reason.into()))?;
+    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let of_pairs = |of: fn(&crate::stats::PairFit) -> f64| mean(&checked.pairs.iter().map(of).collect::<Vec<f64>>());
+    let mut off: Vec<OffPair> = checked
+        .pairs
+        .iter()
+        .filter(|pair| pair.is_off)
+        .map(|pair| OffPair {
+            first: board.systems[pair.first].clone(),
+            second: board.systems[pair.second].clone(),
+            items: pair.items,
+            observed: pair.observed,
+            expected: pair.expected,
+        })
+        .collect();
+    let deviation = |pair: &OffPair| (pair.observed - pair.expected).abs();
+    off.sort_by(|one, other| deviation(other).total_cmp(&deviation(one)));
+    let fitted: Vec<usize> = (0..board.systems.len()).filter(|arm| matches!(found.abilities[*arm], Strength::Finite(_))).collect();
+    let item = |(place, parameters): (usize, &Option<ItemParameters>)| {
+        let given: Vec<f64> = fitted.iter().filter_map(|arm| board.scores[*arm][place]).collect();
+        Some(FittedItem {
+            item: board.items[place].clone(),
+            arms: given.len() as u64,
+            score: mean(&given)?,
+            parameters: (*parameters)?,
+            p: checked.items[place],
+            is_reversed: checked.reversed[place],
+        })
+    };
+    let asked: Vec<FittedItem> = found.items.iter().enumerate().filter_map(item).collect();
+    let arms = board.systems.len() as u64;
+    Ok(Abilities {
+        board: board.name.clone(),
+        sha256: board.sha256.clone(),
+        items: asked.len() as u64,
+        unasked: (board.items.len() - asked.len()) as u64,
+        units: found.units,
+        has_clusters: board.clusters.is_some(),
+        model: found.model,
+        gain: found.gain,
+        log_likelihood: found.log_likelihood,
+        difficulty_spread: found.difficulty_spread,
+        discrimination_spread: found.discrimination_spread,
+        sets: found.sets,
+        scattered: found.scattered,
+        places: places(board, &found),
+        established_pairs: found.beats.iter().flatten().filter(|beats| **beats).count() as u64,
+        pairs: arms * (arms - 1) / 2,
+        fit: PairsFit {
+            pairs: checked.pairs.len() as u64,
+            observed: of_pairs(|pair| pair.observed),
+            expected: of_pairs(|pair| pair.expected),
+            off,
+        },
+        asked,
+        confidence: CONFIDENCE,
+    })
+}
+
+fn places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
+    let value = |arm: usize| found.abilities[arm].finite().map_or(0.0, |effect| effect.value);
+    let mut order: Vec<usize> = (0..board.systems.len()).collect();
+    order.sort_by(|one, other| {
+        let by_bound = Bound::of(found.abilities[*one]).cmp(&Bound::of(found.abilities[*other]));
+        by_bound.then(value(*other).total_cmp(&value(*one))).then(board.systems[*one].cmp(&board.systems[*other]))
+    });
+    let place = |(at, arm): (usize, &usize)| {
+        let given: Vec<f64> = board.scores[*arm].iter().flatten().copied().collect();
+        AbleArm {
+            arm: board.systems[*arm].clone(),
+            items: given.len() as u64,
+            score: (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64),
+            bound: Bound::of(found.abilities[*arm]),
+            ability: found.abilities[*arm].finite(),
+            rate: found.rates[*arm],
+            rank: found.ranks[*arm],
+            beats_next: order.get(at + 1).map(|next| found.beats[*arm][*next]),
+        }
+    };
+    order.iter().enumerate().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_without_bounds_come_first_and_last() {
+        let of = |passes: fn(usize) -> bool| (0..40).map(|item| Some(f64::from(u8::from(passes(item))))).collect::<Vec<_>>();
+        let mut alone = vec![None; 40];
+        alone[0] = Some(1.0);
+        alone[1] = Some(0.0);
+        let rows = [alone, of(|_| false), of(|item| item % 4 == 0), of(|item| item % 3 > 0), of(|_| true), of(|item| item % 2 == 0)];
+        let board = AuditedBoard {
+            name: "made".to_owned(),
+            systems: ["v", "w", "x", "y", "z", "u"].map(str::to_owned).to_vec(),
+            items: (0..40).map(|item| item.to_string()).collect(),
+            scores: rows.to_vec(),
+            clusters: None,
+            provenance: Vec::new(),
+            sha256: None,
+        };
+        let found = abilities(&board).expect("a fit");
+        let places: Vec<(&str, Bound)> = found.places.iter().map(|place| (place.arm.as_str(), place.bound)).collect();
+        let wanted = [
+            ("z", Bound::NoUpper),
+            ("y", Bound::Finite),
+            ("u", Bound::Finite),
+            ("x", Bound::Finite),
+            ("w", Bound::NoLower),
+            ("v", Bound::Unconnected),
+        ];
+        assert_eq!(places, wanted);
+        // Everything was asked of fitted arms, so rates on all items are those that are observed.
+        let rate = found.places[1].rate.expect("a rate").value;
+        assert!((rate - found.places[1].score.expect("a score")).abs() < 1e-12);
+        assert_eq!((found.places[0].rate, found.places[5].ability, found.places[5].rank), (None, None, RankRange { best: 1, worst: 6 }));
+        assert_eq!((found.fit.pairs, found.asked[0].arms), (3, 3));
+        let few = AuditedBoard { systems: board.systems[..3].to_vec(), scores: board.scores[..3].to_vec(), ..board };
+        assert_eq!(abilities(&few).expect_err("one arm").reason, Unfitted::TooFewArms { linked: 1 });
+    }
+}
