@@ -22,6 +22,7 @@ mod open;
 mod packing;
 mod progress;
 mod records;
+mod refrains;
 mod segment;
 mod snapshot;
 mod spool;
