@@ -567,6 +567,7 @@ impl Merge {
 
     fn finish(self) -> Snapshot {
         Snapshot {
+            stores: Vec::new(),
             headers: Vec::new(),
             items: Vec::new(),
             run_ids: self.runs.names,

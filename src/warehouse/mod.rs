@@ -6,8 +6,11 @@
 //!   pages use it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
+//!
+//! Superseded files are removed; a command that uses segments or imported stores holds the folder.
 
 mod amounts;
+mod cache;
 mod conflicts;
 mod export;
 mod facts;
@@ -35,6 +38,7 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
+pub use cache::{CacheKind, CachePart, IMPORTED, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
 pub use export::ExportFormat;
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 pub use names::{NameKind, ShownNames};
