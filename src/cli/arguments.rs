@@ -126,6 +126,8 @@ pub(super) enum Command {
     Export(Export),
     /// Check the results folder for damage
     Doctor(Doctor),
+    /// Show or clear the cache, which makes commands faster
+    Cache(Cache),
     /// Print shell completions or the man page
     Completions(Completions),
     /// Print the help of a command, or a page of the documentation
@@ -172,6 +174,7 @@ impl Command {
             Self::Sql(_) => "sql",
             Self::Export(_) => "export",
             Self::Doctor(_) => "doctor",
+            Self::Cache(_) => "cache",
             Self::Completions(_) => "completions",
             Self::Help(_) => "help",
         }
@@ -1099,6 +1102,25 @@ pub(super) struct Doctor {
     /// Report how far this system isolates the programs of runs
     #[arg(long)]
     pub system: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Cache {
+    #[command(subcommand)]
+    pub action: Option<CacheAction>,
+}
+
+#[derive(Subcommand)]
+pub(super) enum CacheAction {
+    /// Delete the cache; later commands make it again
+    Clear(CacheClear),
+}
+
+#[derive(Args)]
+pub(super) struct CacheClear {
+    /// Delete only parts that no command used for this time, such as 720h
+    #[arg(long, value_name = "TIME", value_parser = crate::config::parse_duration)]
+    pub older_than: Option<std::time::Duration>,
 }
 
 #[derive(Args)]

@@ -4,7 +4,7 @@
 type Example = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const EXAMPLES: [(&str, [Example; 2]); 24] = [
+const EXAMPLES: [(&str, [Example; 2]); 25] = [
     ("init", [
         ("evalreport init my-evals", "a project that works at once, in a new folder"),
         ("evalreport init nightly && cd nightly && evalreport list", "the same, and a look at it"),
@@ -92,6 +92,10 @@ const EXAMPLES: [(&str, [Example; 2]); 24] = [
     ("doctor", [
         ("evalreport doctor --verify", "damage, and later edits"),
         ("evalreport doctor --system", "how far runs are isolated here"),
+    ]),
+    ("cache", [
+        ("evalreport cache", "its parts, with size and last use"),
+        ("evalreport cache clear --older-than 720h", "delete parts that nobody used for 30 days"),
     ]),
     ("completions", [
         ("evalreport completions bash > evalreport.bash", "for `source evalreport.bash`"),

@@ -8,11 +8,11 @@ use crate::domain::{PriceTable, Problem, shell_word, visible};
 use crate::files;
 use crate::import::{
     Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, SourceReport, StoredRuns, are_tables, import_foreign,
-    import_table, may_be_table, propose_tables, reading,
+    import_table, may_be_table, propose_tables,
 };
 use crate::render::format::integer;
 use crate::results::StoreError;
-use crate::warehouse::Warehouse;
+use crate::warehouse::{SOURCE, Warehouse};
 
 use super::failure::Failure;
 use super::progress::Bar;
@@ -119,6 +119,7 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(Imp
     for source in &mut report.sources {
         remember_refused(source, &folder, &proposal.key);
     }
+    remember_source(store_in(&folder).root(), report.sources.iter().map(|source| source.file.as_str()));
     Ok(Some((report, store_in(&folder).root().to_owned())))
 }
 
@@ -139,6 +140,9 @@ fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -
     for source in &mut report.sources {
         if let Some(key) = source.key.clone() {
             remember_refused(source, &folder, &key);
+            if source.outcome.is_there() {
+                remember_source(place.store_of(&key).root(), std::iter::once(source.file.as_str()));
+            }
         }
     }
     let mut known = BTreeSet::new();
@@ -192,8 +196,8 @@ fn through_cache(
     settings: &Settings,
     import: &dyn Fn(&Path) -> Result<ImportReport, StoreError>,
 ) -> Result<(ImportReport, PathBuf), Failure> {
-    // The folder's name changes whenever an importer reads differently.
-    let cache = settings.cache.join(format!("foreign-{}", reading()));
+    settings.use_cache();
+    let cache = settings.imported_folder();
     let why = match import(&cache) {
         Ok(report) => match unwritable(&report, &cache) {
             None => return Ok((report, cache)),
@@ -204,6 +208,18 @@ fn through_cache(
     settings.say_not_cached(&why);
     let folder = settings.temporary_folder()?;
     Ok((import(folder)?, folder.to_owned()))
+}
+
+/// Records beside a store in the cache which files it was read from, and that it was used now.
+fn remember_source<'a>(store: &Path, names: impl Iterator<Item = &'a str>) {
+    let place = store.with_extension(SOURCE);
+    let absolute = |file: &str| std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.to_string_lossy().into_owned());
+    let file = names.map(absolute).collect::<Vec<_>>().join(", ");
+    if files::read_to_string(&place).is_ok_and(|known| known == file) {
+        files::touch(&place);
+    } else if let Err(error) = std::fs::write(&place, file) {
+        tracing::debug!(%error, path = %place.display(), "the source of an imported store is not remembered");
+    }
 }
 
 /// Returns why the cache cannot be written, if that may be why a source was not read.

@@ -7,6 +7,7 @@ mod audit;
 mod baseline;
 mod bounds;
 mod build;
+mod cache;
 mod carry;
 mod chosen;
 mod clock;
@@ -133,7 +134,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if arguments.command.writes_results() {
         settings.check_writes(arguments.command.name())?;
     }
-    match arguments.command {
+    let done = match arguments.command {
         Command::Init(init) => init::run(settings.quiet, &init),
         Command::Run(run) => run::run(&settings, &run),
         Command::Eval(eval) => eval::run(&settings, &eval),
@@ -156,7 +157,10 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Sql(sql) => sql::run(&settings, &sql),
         Command::Export(export) => export::run(&settings, &export),
         Command::Doctor(doctor) => doctor::run(&settings, &doctor),
+        Command::Cache(cache) => cache::run(&settings, &cache),
         Command::Completions(completions) => completions::run(&completions),
         Command::Help(help) => help::run(&help, settings.style),
-    }
+    };
+    settings.release_cache();
+    done
 }

@@ -4,18 +4,19 @@ use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tracing::info;
 
 use crate::agent::Environment;
 use crate::config::{self, Config};
 use crate::domain::{Secrets, shell_word};
-use crate::files::HeldFolder;
+use crate::files::{FolderUse, HeldFolder};
+use crate::import::reading;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
-use crate::warehouse::{EngineAnswer, Options, ShownNames};
+use crate::warehouse::{EngineAnswer, IMPORTED, Options, ShownNames, sweep_cache};
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
@@ -50,6 +51,8 @@ pub(super) struct Settings {
     pub interactive: bool,
     pub is_cache_trouble_said: Arc<AtomicBool>,
     pub secrets: Arc<OnceLock<Secrets>>,
+    /// Held from the first use of imported stores in the cache, so that no other command deletes them.
+    pub cache_use: Arc<Mutex<Option<FolderUse>>>,
     /// Holds data that could not be written to the cache, until the command ends.
     pub temporary: Arc<OnceLock<HeldFolder>>,
 }
@@ -121,13 +124,15 @@ impl Settings {
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
             is_cache_trouble_said: Arc::default(),
             secrets: Arc::default(),
+            cache_use: Arc::default(),
             temporary: Arc::default(),
         })
     }
 
     /// Returns these settings with another results folder and its own cache.
     pub fn with_results(&self, results: PathBuf) -> Self {
-        Self { cache: results.join("../.evalreport/cache"), results: vec![results], lakes: Vec::new(), ..self.clone() }
+        let cache = results.join("../.evalreport/cache");
+        Self { cache, results: vec![results], lakes: Vec::new(), cache_use: Arc::default(), ..self.clone() }
     }
 
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
@@ -182,6 +187,30 @@ impl Settings {
         self.temporary.get().map(HeldFolder::path).ok_or_else(|| Failure::new("cannot make a temporary folder"))
     }
 
+    /// Returns the folder of imported stores in the cache. Its name changes whenever an importer reads differently.
+    pub fn imported_folder(&self) -> PathBuf {
+        self.cache.join(imported_name())
+    }
+
+    /// Keeps imported stores in the cache until [`Settings::release_cache`].
+    pub fn use_cache(&self) {
+        let mut held = self.cache_use.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            // A folder that cannot be made is reported when something is written to it.
+            let _ = std::fs::create_dir_all(&self.cache);
+            *held = FolderUse::begin(&self.cache);
+        }
+    }
+
+    /// Ends the use of imported stores in the cache, and deletes superseded ones.
+    pub fn release_cache(&self) {
+        let held = self.cache_use.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if held.is_some() {
+            drop(held);
+            sweep_cache(&self.cache, Some(&imported_name()));
+        }
+    }
+
     /// Returns the stores, with the configured aliases of names.
     pub fn stores(&self) -> Stores<'_> {
         Stores { folders: &self.results, names: &self.names }
@@ -214,6 +243,10 @@ impl Settings {
 /// Returns the folder of a lake that is named by `lake:DIR`.
 pub(super) fn lake(path: &Path) -> Option<PathBuf> {
     path.to_str()?.strip_prefix(LAKE).map(PathBuf::from)
+}
+
+fn imported_name() -> String {
+    format!("{IMPORTED}{}", reading())
 }
 
 /// Shortens paths below the current folder to relative ones, for display and storage.

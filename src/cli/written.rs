@@ -50,6 +50,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::History(_)
         | Command::Sql(_)
         | Command::Doctor(_)
+        | Command::Cache(_)
         | Command::Completions(_)
         | Command::Help(_) => Vec::new(),
     };

@@ -1,10 +1,13 @@
-//! Opens regular files, and nothing else, for reading. Also manages temporary files, with locks that show whether they are in use.
+//! Opens regular files, and nothing else, for reading. Also manages temporary files and shared folders, with locks that show
+//! whether they are in use.
 //!
 //! A pipe in place of a file would block a command until somebody writes to it, and a device may never end. So every file is opened here
 //! without waiting, and its type is checked before its first byte is read.
 
+mod shared;
 mod temporary;
 
+pub use shared::{FolderUse, IN_USE, only_user, touch};
 pub use temporary::{HeldFolder, WRITING, sweep_files, sweep_folders, sweep_tree, temporary_in};
 
 use std::fs::{File, Metadata, OpenOptions};

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::hex;
 use crate::files;
-use crate::warehouse::FileStamp;
+use crate::warehouse::{FileStamp, SITE};
 
 use super::replace::replace;
 use super::tally::Tally;
@@ -49,7 +49,7 @@ impl SiteMemory {
     pub fn place(cache: &Path, site: &Path) -> io::Result<PathBuf> {
         let site = std::path::absolute(site)?;
         let name = hex(&Sha256::digest(site.as_os_str().as_encoded_bytes())[..8]);
-        Ok(cache.join(format!("site-{name}.json")))
+        Ok(cache.join(format!("{SITE}{name}.json")))
     }
 
     /// Reads the last build's record. It is empty if it is missing or unreadable.

@@ -7,11 +7,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use memchr::memchr2;
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
+
+use super::known_line::Measured;
+use super::shape::Shape;
 
 /// Why a line is no item outcome. In lower case, without a final full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -58,19 +60,28 @@ fn one() -> u32 {
 impl<'a> ItemLine<'a> {
     /// Parses one line without its line break.
     pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
-        let parsed = match Shape(line).item() {
+        let parsed = match shaped(line) {
             Some(item) => item,
             None => Self::parse_strict(line)?,
         };
-        if parsed.attempt == 0 {
-            return Err(LineError("key `attempt`: attempts count from 1".to_owned()));
+        match parsed.measured().problem() {
+            None => Ok(parsed),
+            Some(problem) => Err(LineError(problem)),
         }
-        for (key, value) in [("duration_seconds", parsed.duration_seconds), ("cost_usd", parsed.cost_usd)] {
-            if value.is_some_and(|number| number < 0.0) {
-                return Err(LineError(format!("key `{key}` is negative")));
-            }
+    }
+
+    /// Returns what was measured of the item.
+    pub fn measured(&self) -> Measured {
+        Measured {
+            attempt: self.attempt,
+            revision: self.revision,
+            status: self.status,
+            score: self.score,
+            duration_seconds: self.duration_seconds,
+            cost_usd: self.cost_usd,
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
         }
-        Ok(parsed)
     }
 
     fn parse_strict(line: &'a [u8]) -> Result<Self, LineError> {
@@ -190,119 +201,59 @@ fn number(line: &mut String, key: &str, value: f64) {
     }
 }
 
-/// The rest of a line that should have the writer's shape.
-struct Shape<'a>(&'a [u8]);
-
-impl<'a> Shape<'a> {
-    /// Returns `None` if the line has any other shape.
-    fn item(mut self) -> Option<ItemLine<'a>> {
-        self.literal(b"{")?;
-        let run = if self.literal(b"\"run\":\"").is_some() {
-            let run = self.string()?;
-            self.literal(b",")?;
-            Some(Cow::Borrowed(run))
-        } else {
-            None
-        };
-        self.literal(b"\"item\":\"")?;
-        let item = Cow::Borrowed(self.string()?);
-        self.literal(b",\"kind\":\"")?;
-        let kind = ItemKind::from_name(self.string()?)?;
-        self.literal(b",\"evaluator\":\"")?;
-        let evaluator = Cow::Borrowed(self.string()?);
-        self.literal(b",\"attempt\":")?;
-        let attempt = u32::try_from(self.integer()?).ok()?;
-        self.literal(b",\"revision\":")?;
-        let revision = u32::try_from(self.integer()?).ok()?;
-        self.literal(b",\"status\":\"")?;
-        let status = ItemStatus::from_name(self.string()?)?;
-        let score = if self.literal(b",\"score\":").is_some() { Some(self.float()?) } else { None };
-        let cluster = if self.literal(b",\"cluster\":\"").is_some() { Some(Cow::Borrowed(self.string()?)) } else { None };
-        let category = if self.literal(b",\"category\":\"").is_some() { Some(Cow::Borrowed(self.string()?)) } else { None };
-        let duration_seconds = if self.literal(b",\"duration_seconds\":").is_some() { Some(self.float()?) } else { None };
-        let cost_usd = if self.literal(b",\"cost_usd\":").is_some() { Some(self.float()?) } else { None };
-        let input_tokens = if self.literal(b",\"input_tokens\":").is_some() { Some(self.integer()?) } else { None };
-        let output_tokens = if self.literal(b",\"output_tokens\":").is_some() { Some(self.integer()?) } else { None };
-        (self.0 == b"}").then_some(ItemLine {
-            run,
-            item,
-            kind,
-            evaluator,
-            attempt,
-            revision,
-            status,
-            score,
-            cluster,
-            category,
-            duration_seconds,
-            cost_usd,
-            input_tokens,
-            output_tokens,
-        })
-    }
-
-    fn literal(&mut self, literal: &[u8]) -> Option<()> {
-        self.0 = self.0.strip_prefix(literal)?;
-        Some(())
-    }
-
-    /// Reads up to the closing quote. Returns `None` for escapes and for bytes that JSON does not allow in text.
-    fn string(&mut self) -> Option<&'a str> {
-        let end = memchr2(b'"', b'\\', self.0)?;
-        if self.0[end] == b'\\' {
-            return None;
-        }
-        let bytes = &self.0[..end];
-        if bytes.iter().any(|byte| *byte < 0x20) {
-            return None;
-        }
-        self.0 = &self.0[end + 1..];
-        std::str::from_utf8(bytes).ok()
-    }
-
-    /// Reads digits without a leading zero that fit well within a `u64`.
-    fn integer(&mut self) -> Option<u64> {
-        let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let digits = &self.0[..length];
-        if length == 0
-            || length > 18
-            || (length > 1 && digits[0] == b'0')
-            || self.0.get(length).is_some_and(|byte| matches!(byte, b'.' | b'e' | b'E'))
-        {
-            return None;
-        }
-        self.0 = &self.0[length..];
-        Some(digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
-    }
-
-    /// Reads `digits` or `digits.digits`, with an optional minus. Returns `None` for exponents.
-    fn float(&mut self) -> Option<f64> {
-        let negative = usize::from(self.0.first() == Some(&b'-'));
-        let whole = self.0[negative..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if whole == 0 || (whole > 1 && self.0[negative] == b'0') {
-            return None;
-        }
-        let mut length = negative + whole;
-        if self.0.get(length) == Some(&b'.') {
-            let decimals = self.0[length + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if decimals == 0 {
-                return None;
-            }
-            length += 1 + decimals;
-        }
-        if self.0.get(length).is_some_and(|byte| matches!(byte, b'e' | b'E')) {
-            return None;
-        }
-        let number = std::str::from_utf8(&self.0[..length]).ok()?.parse::<f64>().ok()?;
-        self.0 = &self.0[length..];
-        number.is_finite().then_some(number)
-    }
+/// Reads a line that has the writer's shape. Returns `None` if it has any other.
+fn shaped(line: &[u8]) -> Option<ItemLine<'_>> {
+    let mut shape = Shape(line);
+    shape.literal(b"{")?;
+    let run = if shape.literal(b"\"run\":\"").is_some() {
+        let run = shape.string()?;
+        shape.literal(b",")?;
+        Some(Cow::Borrowed(run))
+    } else {
+        None
+    };
+    shape.literal(b"\"item\":\"")?;
+    let item = Cow::Borrowed(shape.string()?);
+    shape.literal(b",\"kind\":\"")?;
+    let kind = ItemKind::from_name(shape.string()?)?;
+    shape.literal(b",\"evaluator\":\"")?;
+    let evaluator = Cow::Borrowed(shape.string()?);
+    shape.literal(b",\"attempt\":")?;
+    let attempt = u32::try_from(shape.integer()?).ok()?;
+    shape.literal(b",\"revision\":")?;
+    let revision = u32::try_from(shape.integer()?).ok()?;
+    shape.literal(b",\"status\":\"")?;
+    let status = ItemStatus::from_name(shape.string()?)?;
+    let score = if shape.literal(b",\"score\":").is_some() { Some(shape.float()?) } else { None };
+    let cluster = if shape.literal(b",\"cluster\":\"").is_some() { Some(Cow::Borrowed(shape.string()?)) } else { None };
+    let category = if shape.literal(b",\"category\":\"").is_some() { Some(Cow::Borrowed(shape.string()?)) } else { None };
+    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() { Some(shape.float()?) } else { None };
+    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() { Some(shape.float()?) } else { None };
+    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() { Some(shape.integer()?) } else { None };
+    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() { Some(shape.integer()?) } else { None };
+    (shape.end(b",\"details\":")? == 0).then_some(ItemLine {
+        run,
+        item,
+        kind,
+        evaluator,
+        attempt,
+        revision,
+        status,
+        score,
+        cluster,
+        category,
+        duration_seconds,
+        cost_usd,
+        input_tokens,
+        output_tokens,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::known_line::{Refrain, known_line};
     use super::*;
 
     fn outcome() -> impl Strategy<Value = ItemOutcome> {
@@ -351,15 +302,111 @@ mod tests {
             item in "[ -~\u{e9}\u{1}\"\\\\]{0,6}",
             score in "-?(0|[1-9][0-9]{0,19}|00)?(\\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?",
             tokens in "-?[0-9]{0,21}(\\.0)?",
-            tail in "(|,\"new\":1|,\"status\":\"fail\"| |\\}|,\"score\":null)",
+            tail in "(|,\"new\":1|,\"status\":\"fail\"| |\\}|,\"score\":null|,\"details\":(\\{\"a\":\\[1, 2\\]\\}|1\\}|\\{|1,\"item\":\"x\"| null ))",
             truncate in 0usize..400,
         ) {
             let line = format!(
                 "{{\"item\":\"{item}\",\"kind\":\"test\",\"evaluator\":\"e\",\"attempt\":1,\"revision\":0,\"status\":\"pass\",\"score\":{score},\"input_tokens\":{tokens}{tail}}}"
             );
             let bytes = &line.as_bytes()[..line.len().min(truncate.max(60))];
-            if let Some(fast) = Shape(bytes).item() {
+            if let Some(fast) = shaped(bytes) {
                 prop_assert_eq!(Ok(fast), ItemLine::parse_strict(bytes));
+            }
+        }
+    }
+
+    /// A change of some bytes of a line: what stands instead of the given number of bytes at a place.
+    fn change() -> impl Strategy<Value = (proptest::sample::Index, usize, Vec<u8>)> {
+        let fragments = [
+            "",
+            " ",
+            "\r",
+            "\n",
+            "0",
+            "00",
+            "-",
+            ".",
+            ".0",
+            "e5",
+            "E-3",
+            "9007199254740993",
+            "18446744073709551616",
+            "1e400",
+            "\"",
+            "\\",
+            "\\u0041",
+            "\u{e9}",
+            "\u{1}",
+            "null",
+            "}",
+            "}\n",
+            "{",
+            ",",
+            ",\"score\":1",
+            ",\"score\":null",
+            ",\"item\":\"x\"",
+            ",\"status\":\"pass\"",
+            ",\"cluster\":\"c\"",
+            ",\"new\":[1]",
+            ",\"details\":{}",
+            ",\"details\":1}",
+            "pass",
+            "\"infra\"",
+        ];
+        let fragment = prop_oneof![
+            proptest::sample::select(fragments.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
+            any::<u8>().prop_map(|byte| vec![byte]),
+        ];
+        (any::<proptest::sample::Index>(), 0usize..4, fragment)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_known_line_is_read_as_by_the_general_parser(
+            first in outcome(),
+            other in outcome(),
+            with_run: bool,
+            reply in proptest::option::of("[ -~\n]{0,8}"),
+            changes in proptest::collection::vec(change(), 0..3),
+        ) {
+            let (item, evaluator) = (first.item.clone(), first.evaluator.clone());
+            let (kind, cluster, category) = (first.kind, first.cluster.clone(), first.category.clone());
+            let later = ItemOutcome { item, evaluator, kind, cluster, category, ..other };
+            let (mut known, mut line) = (String::new(), String::new());
+            write_item_line(&first, with_run, &mut known);
+            write_detailed_line(&later, &ItemDetails { reply, ..ItemDetails::default() }, with_run, &mut line);
+            let lead: &[u8] = if with_run { b"{\"run\":\"run-1\"," } else { b"{" };
+            let known = known.trim_end_matches('\n').as_bytes();
+            let Some(refrain) = Refrain::of(known, lead) else { return Ok(()) };
+            let is_unchanged = changes.is_empty();
+            let mut text = line.into_bytes();
+            for (place, length, instead) in changes {
+                let start = place.index(text.len());
+                let end = text.len().min(start + length);
+                text.splice(start..end, instead);
+            }
+            text.extend_from_slice(b"next\n");
+            let read = known_line(&text, lead, refrain);
+            if let Some((measured, rest)) = read {
+                let end = memchr::memchr(b'\n', &text).expect("a line break");
+                let parsed = ItemLine::parse(&text[..end]).expect("a valid line");
+                // The written form tells -0 from 0.
+                prop_assert_eq!(format!("{:?}", parsed.measured()), format!("{measured:?}"));
+                let named = ItemLine::parse(known).expect("a valid line");
+                prop_assert_eq!((&parsed.run, parsed.kind, &parsed.item), (&named.run, named.kind, &named.item));
+                prop_assert_eq!((&parsed.evaluator, &parsed.cluster), (&named.evaluator, &named.cluster));
+                prop_assert_eq!(rest, &text[end + 1..]);
+            } else if is_unchanged {
+                // Only exponents and numbers beyond 18 digits are left to the general parser.
+                let is_long = |number: Option<u64>| number.is_some_and(|number| number >= 10_u64.pow(18));
+                let has_exponent = |number: Option<f64>| number.is_some_and(|number| serde_json::to_string(&number).is_ok_and(|text| text.contains('e')));
+                prop_assert!(
+                    is_long(later.input_tokens) || [later.score, later.duration_seconds, later.cost_usd].into_iter().any(has_exponent)
+                        || [first.score].into_iter().any(has_exponent),
+                    "{}", String::from_utf8_lossy(&text)
+                );
             }
         }
     }

@@ -25,8 +25,14 @@ use super::unit::Stamp;
 /// Block size: large enough that items repeat within a block, small enough to keep two cores busy with little memory.
 const BLOCK_BYTES: u64 = 16 << 20;
 
+/// What is read at once: it stays in a core's cache until it is parsed.
+const PIECE_BYTES: u64 = 256 << 10;
+
 /// Several shares per thread even out slow ones; each share costs a dictionary.
 const SHARES_PER_THREAD: u64 = 4;
+
+/// Item files whose outcomes are put into rows together. Few, because rows need memory until their lists are numbered.
+const FILES_PER_STEP: usize = 64;
 
 /// Headers whose memory is allocated at once. Together they stay below the size that the C library maps separately (128 KiB).
 const HEADERS_PER_STEP: usize = 48;
@@ -87,8 +93,15 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
         "outcomes read"
     );
     let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
-    for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
-        units[*place] = Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), parsed, &numbers));
+    drop(dictionaries);
+    let mut parsed = parsed.into_iter();
+    for files in fresh.chunks(FILES_PER_STEP) {
+        let parsed: Vec<Parsed> = parsed.by_ref().take(files.len()).collect();
+        let gathered: Vec<Gathered> =
+            files.par_iter().zip(parsed).map(|((_, file, _), parsed)| merge.gathered(file, parsed, &numbers)).collect();
+        for ((place, file, stamp), gathered) in files.iter().zip(gathered) {
+            units[*place] = Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), gathered));
+        }
     }
     let snapshot = Snapshot {
         headers: headers.into_iter().map(|(unit, _)| unit).collect(),
@@ -307,9 +320,12 @@ fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progre
             let (mut dictionary, mut buffer) = (Dictionary::default(), Vec::new());
             let blocks = share.iter().map(|range| {
                 let (_, file, _) = &files[range.file];
-                read_lines(&file.path, range.start, range.end, &mut buffer)?;
+                let mut block = Block::default();
+                read_lines(&file.path, range.start, range.end, &mut buffer, |lines| {
+                    dictionary.parse(lines, file.journal_of.as_ref(), &mut block);
+                })?;
                 progress.advance(range.end - range.start);
-                Ok(dictionary.parse(&buffer, file.journal_of.as_ref()))
+                Ok(block)
             });
             let blocks = blocks.collect();
             (dictionary, blocks)
@@ -350,27 +366,40 @@ fn shares(ranges: &[Range]) -> Vec<&[Range]> {
     shares
 }
 
-/// Fills the buffer with the lines that begin in `start..end`.
-fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// Calls `each` with the lines that begin in `start..end`, a few at a time.
+fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     buffer.clear();
     let mut file = files::open(path)?;
     // One byte before the start shows whether a line begins exactly there.
     let from = start.saturating_sub(1);
     file.seek(SeekFrom::Start(from))?;
-    buffer.reserve(usize::try_from(end - from).unwrap_or(0) + (64 << 10));
-    (&mut file).take(end - from).read_to_end(buffer)?;
-    if start > 0 {
-        let first = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |place| place + 1);
-        if first == buffer.len() && buffer.last() != Some(&b'\n') {
-            // One line covers the whole range; it belongs to the range where it began.
-            buffer.clear();
-            return Ok(());
+    let mut within = (&mut file).take(end - from);
+    let mut is_begun = start == 0;
+    loop {
+        let held = buffer.len();
+        if within.by_ref().take(PIECE_BYTES).read_to_end(buffer)? == 0 {
+            break;
         }
-        buffer.drain(..first);
+        if !is_begun {
+            let Some(place) = memchr::memchr(b'\n', buffer) else {
+                // The line belongs to the range where it began.
+                buffer.clear();
+                continue;
+            };
+            is_begun = true;
+            buffer.drain(..=place);
+        }
+        let fresh = held.min(buffer.len());
+        if let Some(place) = memchr::memrchr(b'\n', &buffer[fresh..]) {
+            let whole = fresh + place + 1;
+            each(&buffer[..whole]);
+            buffer.drain(..whole);
+        }
     }
-    if buffer.last().is_some_and(|last| *last != b'\n') {
+    if !buffer.is_empty() {
         let mut rest = BufReader::with_capacity(64 << 10, file);
         rest.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', buffer)?;
+        each(buffer);
     }
     Ok(())
 }
@@ -409,7 +438,15 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
             }
             texts.push(text);
         }
-        let blocks: Vec<Block> = own.par_iter_mut().zip(&texts).map(|(dictionary, text)| dictionary.parse(text, None)).collect();
+        let blocks: Vec<Block> = own
+            .par_iter_mut()
+            .zip(&texts)
+            .map(|(dictionary, text)| {
+                let mut block = Block::default();
+                dictionary.parse(text, None, &mut block);
+                block
+            })
+            .collect();
         parsed.blocks.extend((first..).zip(blocks));
     }
     dictionaries.append(&mut own);
@@ -454,7 +491,7 @@ struct Outcome {
 #[derive(Default)]
 struct Lists {
     lists: Vec<Vec<u32>>,
-    numbers: HashMap<Vec<u32>, u32>,
+    numbers: hashbrown::HashMap<Vec<u32>, u32>,
 }
 
 impl Lists {
@@ -521,87 +558,29 @@ impl Merge {
         Numbers { runs, keys, told }
     }
 
+    /// Puts the outcomes of a file into rows.
+    pub fn gathered(&self, file: &ItemFile, parsed: Parsed, numbers: &[Numbers]) -> Gathered {
+        gather(file, parsed, numbers, &self.keys)
+    }
+
     /// Makes the unit of one file.
-    pub fn unit(&mut self, file: &ItemFile, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
-        let path = path_text(&file.path);
-        let mut problems = Vec::new();
-        let shown = visible(&path);
-        let mut first_line = 1;
-        let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
-        let mut scores = Vec::new();
-        let mut outcomes = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
-        for (dictionary, block) in parsed.blocks {
-            let Numbers { runs, keys, told } = &numbers[dictionary];
-            problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
-            first_line += block.lines;
-            // Totals are of the imported lines, without judgements.
-            for (run, block_totals) in block.totals.iter().filter(|_| !file.is_of_judges) {
-                totals.entry(runs[*run as usize]).or_default().merge(block_totals);
-            }
-            scores.extend(block.scores.iter().map(|score| Score {
-                run: runs[score.run as usize],
-                key: keys[score.key as usize],
-                ..*score
-            }));
-            outcomes.extend(block.cells.iter().map(|cell| {
-                let (key, facts) = told[cell.told as usize];
-                let Cell { attempt, revision, status, score, .. } = *cell;
-                Outcome { run: runs[cell.run as usize], key, facts, attempt, revision, status, score }
-            }));
-        }
-        problems.extend(parsed.failure);
-        let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
-        totals.sort_by_key(|(run, _)| *run);
-        if file.journal_of.is_some() {
-            self.drop_unfinished(&mut outcomes, file);
-        }
-        let standing = file.standing.clone();
-        ItemUnit { path, stamp, standing, rows: self.rows(outcomes, scores), totals, problems }
+    pub fn unit(&mut self, file: &ItemFile, stamp: Stamp, gathered: Gathered) -> ItemUnit {
+        let Gathered { rows, totals, problems } = gathered;
+        let rows = rows.into_iter().map(|row| self.stored(row)).collect();
+        ItemUnit { path: path_text(&file.path), stamp, standing: file.standing.clone(), rows, totals, problems }
     }
 
-    /// Drops judge outcomes of all but the current revision.
-    fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, file: &ItemFile) {
-        let evaluator = |outcome: &Outcome| self.keys.entries[outcome.key as usize].evaluator.as_str();
-        if file.is_of_judges {
-            outcomes.retain(|outcome| is_asked_again(evaluator(outcome)) && outcome.revision > 0);
-        }
-        if file.standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
-            return;
-        }
-        outcomes.retain(|outcome| file.may_stand(evaluator(outcome), outcome.revision));
-    }
-
-    /// Groups the outcomes by run and attempt, with one current revision each.
-    fn rows(&mut self, mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<StoredRow> {
-        // The sort is stable: lines of one revision keep their order.
-        outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
-        scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
-        let mut rows = Vec::new();
-        let mut newest_ones = Vec::new();
-        for group in outcomes.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
-            let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
-            let mut facts = Vec::with_capacity(group.len());
-            for same in group.chunk_by(|left, right| left.key == right.key) {
-                let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
-                keys.push(newest.key);
-                statuses.push(status_byte(newest.status));
-                // A later revision without facts leaves earlier ones in force.
-                facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
-                newest_ones.push(newest);
-            }
-            let scores = row_scores(&newest_ones, &scores);
-            newest_ones.clear();
-            let is_known = facts.iter().any(|facts| *facts != NOTHING);
-            let facts = if is_known { self.fact_columns.number(facts) } else { NOTHING_KNOWN };
-            let items = self.item_sets.number(keys);
-            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items, facts, statuses: Bytes(statuses), scores });
-        }
-        rows
+    fn stored(&mut self, row: Row) -> StoredRow {
+        let Row { run, attempt, keys, facts, statuses, scores } = row;
+        let is_known = facts.iter().any(|facts| *facts != NOTHING);
+        let facts = if is_known { self.fact_columns.number(facts) } else { NOTHING_KNOWN };
+        StoredRow { run, attempt, items: self.item_sets.number(keys), facts, statuses: Bytes(statuses), scores }
     }
 
     /// Returns the dictionaries as a snapshot without units.
     pub fn finish(self) -> Snapshot {
         Snapshot {
+            stores: Vec::new(),
             headers: Vec::new(),
             items: Vec::new(),
             run_ids: self.runs.names,
@@ -611,6 +590,92 @@ impl Merge {
             fact_columns: self.fact_columns.lists,
         }
     }
+}
+
+/// What a file holds, with the numbers of a [`Merge`].
+pub(super) struct Gathered {
+    rows: Vec<Row>,
+    totals: Vec<(u32, ItemTotals)>,
+    problems: Vec<Problem>,
+}
+
+/// One attempt of one run: its items, and for each its facts and its status.
+struct Row {
+    run: u32,
+    attempt: u32,
+    keys: Vec<u32>,
+    facts: Vec<u32>,
+    statuses: Vec<u8>,
+    scores: RowScores,
+}
+
+/// Puts the outcomes of a file into rows. `all_keys` are those of the merge.
+fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys) -> Gathered {
+    let mut problems = Vec::new();
+    let shown = path_shown(&file.path);
+    let mut first_line = 1;
+    let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
+    let mut scores = Vec::new();
+    let mut outcomes = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
+    for (dictionary, block) in parsed.blocks {
+        let Numbers { runs, keys, told } = &numbers[dictionary];
+        problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
+        first_line += block.lines;
+        // Totals are of the imported lines, without judgements.
+        for (run, block_totals) in block.totals.iter().filter(|_| !file.is_of_judges) {
+            totals.entry(runs[*run as usize]).or_default().merge(block_totals);
+        }
+        scores.extend(block.scores.iter().map(|score| Score { run: runs[score.run as usize], key: keys[score.key as usize], ..*score }));
+        outcomes.extend(block.cells.iter().map(|cell| {
+            let (key, facts) = told[cell.told as usize];
+            let Cell { attempt, revision, status, score, .. } = *cell;
+            Outcome { run: runs[cell.run as usize], key, facts, attempt, revision, status, score }
+        }));
+    }
+    problems.extend(parsed.failure);
+    let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
+    totals.sort_by_key(|(run, _)| *run);
+    if file.journal_of.is_some() {
+        drop_unfinished(&mut outcomes, file, all_keys);
+    }
+    Gathered { rows: rows(outcomes, scores), totals, problems }
+}
+
+/// Drops judge outcomes of all but the current revision.
+fn drop_unfinished(outcomes: &mut Vec<Outcome>, file: &ItemFile, keys: &Keys) {
+    let evaluator = |outcome: &Outcome| keys.entries[outcome.key as usize].evaluator.as_str();
+    if file.is_of_judges {
+        outcomes.retain(|outcome| is_asked_again(evaluator(outcome)) && outcome.revision > 0);
+    }
+    if file.standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
+        return;
+    }
+    outcomes.retain(|outcome| file.may_stand(evaluator(outcome), outcome.revision));
+}
+
+/// Groups the outcomes by run and attempt, with one current revision each.
+fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
+    // The sort is stable: lines of one revision keep their order.
+    outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
+    scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
+    let mut rows = Vec::new();
+    let mut newest_ones = Vec::new();
+    for group in outcomes.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
+        let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+        let mut facts = Vec::with_capacity(group.len());
+        for same in group.chunk_by(|left, right| left.key == right.key) {
+            let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
+            keys.push(newest.key);
+            statuses.push(status_byte(newest.status));
+            // A later revision without facts leaves earlier ones in force.
+            facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
+            newest_ones.push(newest);
+        }
+        let scores = row_scores(&newest_ones, &scores);
+        newest_ones.clear();
+        rows.push(Row { run: group[0].run, attempt: group[0].attempt, keys, facts, statuses, scores });
+    }
+    rows
 }
 
 /// Returns the scores of one attempt's outcomes. `scores` are those that contain more than a status, sorted by run, attempt, key and

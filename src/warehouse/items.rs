@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::domain::{ItemKind, ItemStatus, RunId};
-use crate::results::{ItemLine, MAX_LINE_BYTES};
+use crate::results::{ItemLine, MAX_LINE_BYTES, Measured};
 
 use super::facts::{Facts, Told};
 use super::intern::{Keys, Texts};
+use super::refrains::Refrains;
 use super::totals::ItemTotals;
 
 /// One outcome, as numbers of its dictionary.
@@ -59,6 +60,7 @@ pub(super) struct Dictionary {
     pub runs: Texts,
     pub keys: Keys,
     pub told: Told,
+    refrains: Refrains,
 }
 
 /// The outcomes of a block of whole lines.
@@ -79,14 +81,24 @@ pub(super) struct Block {
 const MAX_PROBLEMS: usize = 1000;
 
 impl Dictionary {
-    /// Parses whole lines. `journal_of` is the run of lines that name none.
-    pub fn parse(&mut self, bytes: &[u8], journal_of: Option<&RunId>) -> Block {
-        let mut block = Block::default();
+    /// Parses whole lines and adds them to a block. `journal_of` is the run of lines that name none.
+    pub fn parse(&mut self, bytes: &[u8], journal_of: Option<&RunId>, block: &mut Block) {
         let own_run = journal_of.map(|run| self.runs.intern(run.as_str()));
         // The text of the last run's id: consecutive lines mostly have the same run.
         let mut last_run: Option<(&str, u32)> = None;
+        // How a line begins that names no other run.
+        let mut lead = b"{".to_vec();
         let mut rest = bytes;
         while !rest.is_empty() {
+            if let Some(run) = own_run.or(last_run.map(|(_, run)| run))
+                && let Some((told, measured, after)) = self.refrains.read(rest, &lead)
+            {
+                let (key, _) = self.told.pairs[told as usize];
+                block.lines += 1;
+                block.add(run, key, told, &measured);
+                rest = after;
+                continue;
+            }
             let end = memchr::memchr(b'\n', rest);
             let line = &rest[..end.unwrap_or(rest.len())];
             rest = end.map_or(&[], |end| &rest[end + 1..]);
@@ -115,6 +127,7 @@ impl Dictionary {
                     _ => {
                         let run = self.runs.intern(text);
                         last_run = Some((text, run));
+                        lead = format!("{{\"run\":\"{text}\",").into_bytes();
                         run
                     }
                 },
@@ -125,12 +138,10 @@ impl Dictionary {
                 }
             };
             let told = self.told(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
-            if item.revision == 0 {
-                block.totals_of(run).add(&item);
-            }
-            self.push(&mut block, (run, told), (item.attempt, item.revision), item.status, item.score);
+            let (key, _) = self.told.pairs[told as usize];
+            self.refrains.learn(told, line, &lead);
+            block.add(run, key, told, &item.measured());
         }
-        block
     }
 
     /// Numbers an item together with what a line states about it.
@@ -138,26 +149,32 @@ impl Dictionary {
         let key = self.keys.intern(kind, evaluator, item);
         self.told.number(key, Facts { cluster })
     }
+}
 
-    /// Adds one outcome to a block, by the numbers of its run and its item.
+impl Block {
+    fn add(&mut self, run: u32, key: u32, told: u32, measured: &Measured) {
+        let Measured { attempt, revision, status, .. } = *measured;
+        if revision == 0 {
+            self.totals_of(run).add(measured);
+        }
+        self.push((run, key, told), (attempt, revision), status, measured.score);
+    }
+
+    /// Adds one outcome, by the dictionary's numbers of its run, of its item, and of the item with its facts.
     pub fn push(
-        &self,
-        block: &mut Block,
-        (run, told): (u32, u32),
+        &mut self,
+        (run, key, told): (u32, u32, u32),
         (attempt, revision): (u32, u32),
         status: ItemStatus,
         score: Option<f64>,
     ) {
         let mark = Mark::of(score, status);
         if let (Mark::Own, Some(value)) = (mark, score) {
-            let (key, _) = self.told.pairs[told as usize];
-            block.scores.push(Score { run, key, attempt, revision, value });
+            self.scores.push(Score { run, key, attempt, revision, value });
         }
-        block.cells.push(Cell { run, told, attempt, revision, status, score: mark });
+        self.cells.push(Cell { run, told, attempt, revision, status, score: mark });
     }
-}
 
-impl Block {
     fn totals_of(&mut self, run: u32) -> &mut ItemTotals {
         if self.totals.last().is_none_or(|(last, _)| *last != run) {
             self.totals.push((run, ItemTotals::default()));
@@ -169,6 +186,57 @@ impl Block {
     fn problem(&mut self, line: usize, message: String) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push((line, message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that is read of some lines, with each run's and item's names.
+    fn read(lines: &[String], journal_of: Option<&RunId>) -> String {
+        let (mut dictionary, mut block) = (Dictionary::default(), Block::default());
+        // In two pieces, as a file is read.
+        let (first, second) = lines.split_at(lines.len() / 3);
+        for piece in [first, second] {
+            dictionary.parse(piece.concat().as_bytes(), journal_of, &mut block);
+        }
+        let cells: Vec<_> = block.cells.iter().map(|cell| (dictionary.told.pairs[cell.told as usize], cell)).collect();
+        let names = (&dictionary.runs.names, &dictionary.keys.entries, &dictionary.told.facts.known);
+        format!("{names:?}\n{cells:?}\n{:?}\n{:?}\n{}\n{:?}", block.scores, block.totals, block.lines, block.problems)
+    }
+
+    #[test]
+    fn repeated_lines_are_read_as_all_others() {
+        let run = RunId::parse("own").expect("a valid id");
+        for with_run in [false, true] {
+            let mut lines = Vec::new();
+            for round in 0..40_u32 {
+                for item in 0..7 {
+                    for attempt in 1..=(1 + round % 3) {
+                        let status = ItemStatus::ALL[(round * item + attempt) as usize % ItemStatus::ALL.len()].name();
+                        let lead = if with_run { format!("\"run\":\"run-{}\",", round % 4) } else { String::new() };
+                        let cluster = if item == 3 { String::new() } else { format!(",\"cluster\":\"c{}\"", round / 20 * item) };
+                        let score = if round % 5 == 0 { String::new() } else { format!(",\"score\":{}", f64::from(round % 3) / 2.0) };
+                        let revision = round % 2;
+                        lines.push(format!(
+                            "{{{lead}\"item\":\"q{item}\",\"kind\":\"test\",\"evaluator\":\"e\",\"attempt\":{attempt},\"revision\":{revision},\
+                             \"status\":\"{status}\"{score}{cluster},\"duration_seconds\":{round}.25,\"cost_usd\":{}e-7,\"input_tokens\":{round}}}\n",
+                            round % 4
+                        ));
+                    }
+                }
+                lines.push(["\n", "\r\n", "{\"item\":\"q0\"\n", "[1]\n"][round as usize % 4].to_owned());
+            }
+            let plain: Vec<String> = lines.iter().map(|line| line.replace("e-7", "")).collect();
+            let journal_of = if with_run { None } else { Some(&run) };
+            for lines in [lines, plain] {
+                // A leading space leaves every line to the general parser.
+                let others: Vec<String> =
+                    lines.iter().map(|line| if line.starts_with('{') { format!(" {line}") } else { line.clone() }).collect();
+                assert_eq!(read(&lines, journal_of), read(&others, journal_of));
+            }
         }
     }
 }

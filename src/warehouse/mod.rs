@@ -6,8 +6,11 @@
 //!   pages use it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
+//!
+//! Superseded files are removed; a command that uses segments or imported stores holds the folder.
 
 mod amounts;
+mod cache;
 mod conflicts;
 mod counted_answer;
 mod engine_answer;
@@ -26,6 +29,7 @@ mod open;
 mod packing;
 mod progress;
 mod records;
+mod refrains;
 mod run_row;
 mod segment;
 mod snapshot;
@@ -40,6 +44,7 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
+pub use cache::{CacheKind, CachePart, IMPORTED, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
 pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
 pub use export::ExportFormat;
 pub use hidden::{Hidden, HiddenBy};

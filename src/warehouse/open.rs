@@ -15,9 +15,10 @@ use tracing::{debug, info};
 use crate::domain::{
     Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
 };
-use crate::files::HeldFolder;
+use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, scan, to_json, unfinished_runs};
 
+use super::cache::{SNAPSHOT, sweep_cache};
 use super::engine_answer::EngineAnswer;
 use super::facts::{Facts, Voices};
 use super::hidden::{Hidden, HiddenBy};
@@ -73,8 +74,12 @@ pub struct Warehouse {
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
     pub(super) snapshot: Snapshot,
+    /// Short name of the stores.
+    pub(super) name: String,
     /// The path of the snapshot, if it is new, and the numbers of its units of headers and of items from files of stores.
     unsaved: Option<(PathBuf, usize, usize)>,
+    /// Begun with the first use of segments in the cache.
+    pub(super) cache_use: std::sync::OnceLock<Option<FolderUse>>,
     /// Folder of the segments if there is no cache.
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
     /// Number of item units from files of stores; those that were joined come after them.
@@ -137,7 +142,10 @@ impl Warehouse {
         }
         contents.push(Contents::of_files(&options.files));
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
-        let snapshot_path = options.cache.as_ref().map(|cache| cache.join(snapshot_name(&options.stores)));
+        let places: Vec<String> =
+            options.stores.iter().map(|store| path_text(&std::path::absolute(store).unwrap_or_else(|_| store.clone()))).collect();
+        let name = name_of(&places);
+        let snapshot_path = options.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{name}")));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
         debug!(
             file = snapshot_path.as_ref().map(|path| path.display().to_string()),
@@ -148,7 +156,8 @@ impl Warehouse {
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
         let stored_units = snapshot.items.len();
         let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, snapshot.headers.len(), snapshot.items.len()));
-        let Joined { snapshot, files, standing } = Self::joined(snapshot, files, options, progress)?;
+        let Joined { mut snapshot, files, standing } = Self::joined(snapshot, files, options, progress)?;
+        snapshot.stores = places;
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
 
@@ -175,6 +184,8 @@ impl Warehouse {
             files,
             cache: options.cache.clone(),
             unsaved,
+            cache_use: std::sync::OnceLock::new(),
+            name,
             temporary: std::sync::OnceLock::new(),
             stored_units,
             elsewhere: standing.keys().cloned().collect(),
@@ -633,9 +644,11 @@ impl Warehouse {
         }
     }
 
-    /// Writes the cache for the next command. A cache that cannot be written only costs time. Fails with the reason of this or an earlier
-    /// failed write.
+    /// Writes the cache for the next command, and removes what is superseded. A cache that cannot be written only costs time. Fails with the
+    /// reason of this or an earlier failed write.
     pub fn save_cache(&mut self) -> Result<(), String> {
+        let path = self.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{}", self.name)));
+        let is_first = path.as_ref().is_some_and(|path| !path.exists());
         if let Some((path, headers, items)) = self.unsaved.take() {
             // What was joined is not in files of the stores.
             let (joined_headers, joined_items) = (self.snapshot.headers.split_off(headers), self.snapshot.items.split_off(items));
@@ -646,6 +659,12 @@ impl Warehouse {
                 Ok(()) => info!(file = %path.display(), "cache written"),
                 Err(error) => self.note_cache_trouble(error.to_string()),
             }
+        } else if let Some(path) = path {
+            files::touch(&path);
+        }
+        let had_segments = self.cache_use.take().flatten().is_some();
+        if let Some(cache) = self.cache.as_ref().filter(|_| is_first || had_segments) {
+            sweep_cache(cache, None);
         }
         self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
@@ -679,13 +698,8 @@ fn is_headline(headline: ItemKind, kind: ItemKind, evaluator: &str) -> bool {
     kind == headline && !matches!(evaluator, "own_tests" | "functional_tests")
 }
 
-/// Returns the snapshot's file name: one per set of stores.
-fn snapshot_name(stores: &[PathBuf]) -> String {
-    let mut name = String::new();
-    for store in stores {
-        let path = std::path::absolute(store).unwrap_or_else(|_| store.clone());
-        name.push_str(&path_text(&path));
-        name.push('\n');
-    }
-    format!("snapshot-{}", &hex(&Sha256::digest(name.as_bytes()))[..16])
+/// Returns a short name of a set of stores for files of the cache.
+fn name_of(stores: &[String]) -> String {
+    let name: String = stores.iter().flat_map(|store| [store, "\n"]).collect();
+    hex(&Sha256::digest(name.as_bytes()))[..16].to_owned()
 }

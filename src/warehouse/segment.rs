@@ -7,12 +7,14 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex, visible};
 use crate::files;
 use crate::results::ItemLine;
 
+use super::cache::{LIST, SegmentList};
 use super::ingest::each_item_line;
 use super::item_file::{ItemFile, path_text};
 use super::sql_error::SqlError;
@@ -24,14 +26,16 @@ const VERSION: &str = "evalreport segment 2";
 const GROUP_BYTES: u64 = 64 << 20;
 /// Assumed ratio of the size of lines to their compressed size.
 const COMPRESSION_RATIO: u64 = 20;
-/// Rows held in memory at once while a segment is written.
-const ROW_GROUP: usize = 1 << 18;
+/// Fast rather than small: somebody waits for a segment, and nobody keeps it.
+const COMPRESSION: ParquetCompression = ParquetCompression::Lz4Raw;
+/// Rows that each thread holds in memory at once while it writes a segment.
+const ROW_GROUP: usize = 1 << 17;
 
-/// Returns the segments with the files' lines, and writes missing or damaged ones.
-pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>, SqlError> {
+/// Returns the segments with the files' lines, and writes missing or damaged ones, and the list of those of these stores.
+pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<String>, &str)) -> Result<Vec<PathBuf>, SqlError> {
     fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
     files::sweep_files(folder);
-    let mut paths = Vec::new();
+    let mut groups = Vec::new();
     let mut group = Vec::new();
     let mut group_bytes = 0;
     for file in files {
@@ -42,15 +46,28 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>
         group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
         group.push((file, stamp));
         if group_bytes >= GROUP_BYTES {
-            paths.push(segment(&group, folder)?);
-            group.clear();
+            groups.push(std::mem::take(&mut group));
             group_bytes = 0;
         }
     }
     if !group.is_empty() {
-        paths.push(segment(&group, folder)?);
+        groups.push(group);
     }
+    let paths = groups.par_iter().map(|group| segment(group, folder)).collect::<Result<Vec<PathBuf>, SqlError>>()?;
+    let stems = paths.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let list = SegmentList { stores, segments: stems.collect() };
+    let place = folder.join(format!("{name}.{LIST}"));
+    // Segments without a list are deleted with the next chance, and written again.
+    let _ = write_whole(&place, &serde_json::to_vec(&list).unwrap_or_default());
     Ok(paths)
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), SqlError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+    file.write_all(bytes).map_err(|error| SqlError::cache(path, &error))?;
+    file.persist(path).map_err(|error| SqlError::cache(path, &error.error))?;
+    Ok(())
 }
 
 fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlError> {
@@ -67,9 +84,7 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
         write(group, &path, file.as_file())?;
         file.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
         let sum = file_digest(&path).map_err(|error| SqlError::cache(&path, &error))?;
-        let mut file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
-        file.write_all(sum.as_bytes()).map_err(|error| SqlError::cache(&sum_path, &error))?;
-        file.persist(&sum_path).map_err(|error| SqlError::cache(&sum_path, &error.error))?;
+        write_whole(&sum_path, sum.as_bytes())?;
     }
     Ok(path)
 }
@@ -90,7 +105,7 @@ fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), S
     let cannot = |error: PolarsError| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) };
     // The Parquet writer writes single bytes.
     let mut buffered = BufWriter::with_capacity(1 << 20, file);
-    let writer = ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).batched(empty()?.schema());
+    let writer = ParquetWriter::new(&mut buffered).with_compression(COMPRESSION).batched(empty()?.schema());
     let mut writer = writer.map_err(cannot)?;
     each_frame(group.iter().map(|(source, _)| *source), |frame| writer.write_batch(&frame).map_err(cannot))?;
     writer.finish().map_err(cannot)?;
@@ -124,7 +139,7 @@ fn each_frame<'f>(
                 && let Some(run) = own_run.or(item.run.as_deref())
             {
                 rows.push(run, &item);
-                if rows.len() >= ROW_GROUP {
+                if rows.length >= ROW_GROUP {
                     failure = flush(&mut rows).err();
                 }
             }
@@ -135,21 +150,21 @@ fn each_frame<'f>(
         // An unreadable file must not be cached as if it were empty.
         read.map_err(|error| SqlError::unread(&source.path, &error))?;
     }
-    if rows.len() > 0 { each(rows.take()?) } else { Ok(()) }
+    if rows.length > 0 { each(rows.take()?) } else { Ok(()) }
 }
 
 /// Columns of `items` under construction.
-#[derive(Default)]
 struct Rows {
-    run_id: Vec<String>,
-    item: Vec<String>,
-    kind: Vec<&'static str>,
-    evaluator: Vec<String>,
-    cluster: Vec<Option<String>>,
-    category: Vec<Option<String>>,
+    length: usize,
+    run_id: StringChunkedBuilder,
+    item: StringChunkedBuilder,
+    kind: StringChunkedBuilder,
+    evaluator: StringChunkedBuilder,
+    cluster: StringChunkedBuilder,
+    category: StringChunkedBuilder,
     attempt: Vec<u32>,
     revision: Vec<u32>,
-    status: Vec<&'static str>,
+    status: StringChunkedBuilder,
     score: Vec<Option<f64>>,
     duration_seconds: Vec<Option<f64>>,
     cost_usd: Vec<Option<f64>>,
@@ -157,21 +172,41 @@ struct Rows {
     output_tokens: Vec<Option<u64>>,
 }
 
-impl Rows {
-    fn len(&self) -> usize {
-        self.run_id.len()
+impl Default for Rows {
+    fn default() -> Self {
+        let texts = |name: &str| StringChunkedBuilder::new(name.into(), 0);
+        Self {
+            length: 0,
+            run_id: texts("run_id"),
+            item: texts("item"),
+            kind: texts("kind"),
+            evaluator: texts("evaluator"),
+            cluster: texts("cluster"),
+            category: texts("category"),
+            attempt: Vec::new(),
+            revision: Vec::new(),
+            status: texts("status"),
+            score: Vec::new(),
+            duration_seconds: Vec::new(),
+            cost_usd: Vec::new(),
+            input_tokens: Vec::new(),
+            output_tokens: Vec::new(),
+        }
     }
+}
 
+impl Rows {
     fn push(&mut self, run: &str, item: &ItemLine<'_>) {
-        self.run_id.push(run.to_owned());
-        self.item.push(item.item.clone().into_owned());
-        self.kind.push(item.kind.name());
-        self.evaluator.push(item.evaluator.clone().into_owned());
-        self.cluster.push(item.cluster.as_deref().map(str::to_owned));
-        self.category.push(item.category.as_deref().map(str::to_owned));
+        self.length += 1;
+        self.run_id.append_value(run);
+        self.item.append_value(&item.item);
+        self.kind.append_value(item.kind.name());
+        self.evaluator.append_value(&item.evaluator);
+        self.cluster.append_option(item.cluster.as_deref());
+        self.category.append_option(item.category.as_deref());
         self.attempt.push(item.attempt);
         self.revision.push(item.revision);
-        self.status.push(item.status.name());
+        self.status.append_value(item.status.name());
         self.score.push(item.score);
         self.duration_seconds.push(item.duration_seconds);
         self.cost_usd.push(item.cost_usd);
@@ -183,17 +218,17 @@ impl Rows {
     fn take(&mut self) -> PolarsResult<DataFrame> {
         let rows = std::mem::take(self);
         DataFrame::new(
-            rows.run_id.len(),
+            rows.length,
             vec![
-                Column::new("run_id".into(), rows.run_id),
-                Column::new("item".into(), rows.item),
-                Column::new("kind".into(), rows.kind),
-                Column::new("evaluator".into(), rows.evaluator),
-                Column::new("cluster".into(), rows.cluster),
-                Column::new("category".into(), rows.category),
+                rows.run_id.finish().into_column(),
+                rows.item.finish().into_column(),
+                rows.kind.finish().into_column(),
+                rows.evaluator.finish().into_column(),
+                rows.cluster.finish().into_column(),
+                rows.category.finish().into_column(),
                 Column::new("attempt".into(), rows.attempt),
                 Column::new("revision".into(), rows.revision),
-                Column::new("status".into(), rows.status),
+                rows.status.finish().into_column(),
                 Column::new("score".into(), rows.score),
                 Column::new("duration_seconds".into(), rows.duration_seconds),
                 Column::new("cost_usd".into(), rows.cost_usd),

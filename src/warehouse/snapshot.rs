@@ -20,8 +20,10 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 11 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 12 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
+/// More than the names of stores need.
+const STORES_BYTES: u64 = 1 << 20;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,6 +116,8 @@ pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
+    /// The stores that it is of. First, so that they can be read alone.
+    pub stores: Vec<String>,
     #[serde(serialize_with = "read_headers")]
     pub headers: Vec<HeaderUnit>,
     #[serde(serialize_with = "read_items")]
@@ -136,6 +140,14 @@ impl Snapshot {
         let payload = bytes.strip_prefix(VERSION.as_bytes())?;
         let snapshot: Self = postcard::from_bytes(payload).ok()?;
         snapshot.is_consistent().then_some(snapshot)
+    }
+
+    /// Reads only which stores a snapshot is of. `None` if that is unknown.
+    pub fn stores_of(path: &Path) -> Option<Vec<String>> {
+        let mut bytes = Vec::new();
+        zstd::Decoder::new(files::open(path).ok()?).ok()?.take(STORES_BYTES).read_to_end(&mut bytes).ok()?;
+        let (stores, _) = postcard::take_from_bytes(bytes.strip_prefix(VERSION.as_bytes())?).ok()?;
+        Some(stores)
     }
 
     /// Writes the snapshot to a temporary file and moves it into place.
@@ -239,8 +251,9 @@ mod tests {
     fn a_damaged_snapshot_is_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("snapshot");
-        let snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
+        let snapshot = Snapshot { stores: vec!["store".to_owned()], run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
         snapshot.save(&path).expect("a writable folder");
+        assert_eq!(Snapshot::stores_of(&path), Some(vec!["store".to_owned()]));
         assert_eq!(Snapshot::load(&path).expect("just written").run_ids.len(), 50);
         let bytes = fs::read(&path).expect("just written");
         for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {

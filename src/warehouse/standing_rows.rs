@@ -94,7 +94,8 @@ impl StandingPart {
 
     /// Adds the standing outcome of one attempt of a run at an item. Attempts count from 1.
     pub fn push(&mut self, run: u32, item: u32, attempt: u32, status: ItemStatus, score: Option<f64>) {
-        self.dictionary.push(&mut self.block, (run, item), (attempt, 0), status, score);
+        let (key, _) = self.dictionary.told.pairs[item as usize];
+        self.block.push((run, key, item), (attempt, 0), status, score);
         self.seals[run as usize].add(self.items[item as usize], attempt, status, score);
     }
 
@@ -212,7 +213,8 @@ impl Joining {
         let file = ItemFile::elsewhere(lines);
         let numbers = [self.merge.numbers(&part.dictionary)];
         let stamp = Stamp::of_state(&state);
-        let mut unit = self.merge.unit(&file, stamp, Parsed { blocks: vec![(0, part.block)], failure: None }, &numbers);
+        let gathered = self.merge.gathered(&file, Parsed { blocks: vec![(0, part.block)], failure: None }, &numbers);
+        let mut unit = self.merge.unit(&file, stamp, gathered);
         let totals = part.dictionary.runs.names.iter().filter_map(|run| Some((self.merge.run(run), self.totals.remove(run)?)));
         unit.totals = totals.collect();
         unit.totals.sort_by_key(|(run, _)| *run);
@@ -288,12 +290,13 @@ mod tests {
             r#"{"run":"r1","item":"a","kind":"question","evaluator":"e","attempt":2,"revision":0,"status":"error"}"#,
             r#"{"run":"r2","item":"b","kind":"question","evaluator":"e","attempt":1,"revision":0,"status":"pass","cost_usd":0.1}"#,
         ];
-        let mut dictionary = Dictionary::default();
-        let block = dictionary.parse(lines.join("\n").as_bytes(), None);
+        let (mut dictionary, mut block) = (Dictionary::default(), Block::default());
+        dictionary.parse(lines.join("\n").as_bytes(), None, &mut block);
         let mut merge = Merge::over(Snapshot::default());
         let numbers = [merge.numbers(&dictionary)];
         let sealed = ItemFile { path: "f".into(), journal_of: None, is_of_judges: false, standing: Vec::new(), elsewhere: None };
-        let of_lines = merge.unit(&sealed, Stamp::default(), Parsed { blocks: vec![(0, block)], failure: None }, &numbers);
+        let gathered = merge.gathered(&sealed, Parsed { blocks: vec![(0, block)], failure: None }, &numbers);
+        let of_lines = merge.unit(&sealed, Stamp::default(), gathered);
         let of_lines = Snapshot { items: vec![of_lines], ..merge.finish() };
 
         let runs = ["r1", "r2"].map(|id| StandingRun {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use polars::prelude::*;
 
 use crate::domain::{ItemKind, ScoreRecord, standing_of_each};
+use crate::files::FolderUse;
 
+use super::cache::SEGMENTS;
 use super::item_file::ItemFile;
 use super::names::ShownNames;
 use super::open::Warehouse;
@@ -98,10 +100,10 @@ impl Warehouse {
     /// Returns all item lines, from segments in the cache or in a temporary folder; if neither can be written, from memory.
     fn stored_items(&self) -> Result<LazyFrame, SqlError> {
         threads::check()?;
-        let in_cache = self.cache.as_ref().map(|cache| cache.join("segments"));
-        let places: [&dyn Fn() -> Option<PathBuf>; 2] = [&|| in_cache.clone(), &|| self.temporary_folder()];
+        let places: [&dyn Fn() -> Option<PathBuf>; 2] = [&|| self.segments_folder(), &|| self.temporary_folder()];
+        let list = || (self.snapshot.stores.clone(), self.name.as_str());
         for folder in places.iter().filter_map(|place| place()) {
-            match segment::segments(&self.files, &folder) {
+            match segment::segments(&self.files, &folder, list()) {
                 Ok(paths) if paths.is_empty() => return Ok(segment::empty()?.lazy()),
                 Ok(paths) => {
                     let paths = paths.iter().map(|path| PlRefPath::try_from_path(path)).collect::<PolarsResult<Vec<_>>>()?;
@@ -112,6 +114,17 @@ impl Warehouse {
             }
         }
         segment::in_memory(&self.files)
+    }
+
+    /// Returns the folder of the segments in the cache, which nobody clears as long as this value lives.
+    fn segments_folder(&self) -> Option<PathBuf> {
+        let cache = self.cache.as_ref()?;
+        self.cache_use.get_or_init(|| {
+            // A folder that cannot be made is reported when a segment is written to it.
+            let _ = std::fs::create_dir_all(cache);
+            FolderUse::begin(cache)
+        });
+        Some(cache.join(SEGMENTS))
     }
 
     fn aliased(&self, items: LazyFrame) -> LazyFrame {

@@ -46,7 +46,9 @@ fn truth(project: &Project) -> String {
 }
 
 fn cache_files(project: &Project) -> Vec<PathBuf> {
-    let files: Vec<PathBuf> = project.files(".evalreport/cache").iter().map(|file| project.path(file)).collect();
+    // The file that is locked is empty, and nobody reads it.
+    let files = project.files(".evalreport/cache").into_iter().filter(|file| !file.ends_with(".in-use"));
+    let files: Vec<PathBuf> = files.map(|file| project.path(&file)).collect();
     assert!(files.len() >= 3, "a snapshot, a segment and its digest: {files:?}");
     files
 }
@@ -192,4 +194,94 @@ fn stores_merge_by_id() {
     project.file("copy/quiz-1.json", result("quiz-1", "quiz", "other", json!({})).to_string());
     let approaches = project.run(["leaderboard"].into_iter().chain(both)).column("approach");
     assert_eq!(approaches, ["c", "a", "b"]);
+}
+
+/// The names of the files below a folder of the cache that end so.
+fn held(project: &Project, suffix: &str) -> Vec<String> {
+    project.files(".evalreport/cache").into_iter().filter(|file| file.ends_with(suffix)).collect()
+}
+
+const COUNT: [&str; 2] = ["sql", "select count(*) as n from items"];
+
+#[test]
+fn superseded_segments_go_unless_another_program_uses_them() {
+    let project = project();
+    let more = |number: u32| {
+        let items = project.read("results/quiz-1/items.jsonl");
+        project.file("results/quiz-1/items.jsonl", format!("{items}{}\n", question(&format!("new-{number}"), 1, "pass")));
+        assert_eq!(project.run(COUNT.into_iter().chain(["--format", "csv"])).column("n"), [(20 + number).to_string()]);
+    };
+    project.run(COUNT);
+    let first = held(&project, ".parquet");
+    assert_eq!(first.len(), 1);
+    more(1);
+    let second = held(&project, ".parquet");
+    assert_eq!((second.len(), held(&project, ".sha256").len()), (1, 1));
+    assert_ne!(second, first);
+    // This test is the other program.
+    let lock = fs::File::open(project.path(".evalreport/cache/.in-use")).expect("made with the first segment");
+    lock.lock_shared().expect("a shared lock");
+    more(2);
+    assert_eq!(held(&project, ".parquet").len(), 2, "the old one may be open");
+    let refused = project.run(["cache", "clear"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("another command uses the cache"), "{}", refused.stderr);
+    drop(lock);
+    more(3);
+    assert_eq!(held(&project, ".parquet").len(), 1);
+}
+
+#[test]
+fn snapshots_of_stores_that_are_gone_go() {
+    let project = project();
+    for file in project.files("results") {
+        project.bytes(&file.replacen("results", "other", 1), &fs::read(project.path(&file)).expect("it is there"));
+    }
+    let snapshots = || project.files(".evalreport/cache").iter().filter(|file| file.contains("snapshot-")).count();
+    project.run(["leaderboard", "--cache", ".evalreport/cache", "--results", "other"]);
+    project.run(["leaderboard"]);
+    assert_eq!(snapshots(), 2, "both stores are there");
+    fs::remove_dir_all(project.path("other")).expect("removable");
+    project.run(["leaderboard", "--results", "results", "--results", "results/none"]);
+    assert_eq!(snapshots(), 2, "that of the lost store is gone, and a new one is there");
+}
+
+#[test]
+fn an_imported_file_that_changed_is_kept_once() {
+    let project = project();
+    let table = |passes: u32| {
+        let rows: Vec<String> = (0..20).map(|item| format!("one,q{item},{}", u32::from(item < passes))).collect();
+        project.file("more.csv", format!("model,item,score\n{}\n", rows.join("\n")));
+        let board = project.run(["leaderboard", "more.csv", "--format", "csv"]);
+        assert_eq!(board.code, 0, "{}", board.stderr);
+    };
+    let sources = || held(&project, ".source");
+    table(3);
+    let first = sources();
+    table(9);
+    let second = sources();
+    assert_eq!((first.len(), second.len()), (1, 1), "{second:?}");
+    assert_ne!(first, second);
+}
+
+#[test]
+fn the_cache_is_listed_and_cleared() {
+    let project = project();
+    assert!(project.run(["cache"]).answer().contains("In the cache .evalreport/cache: 0 files with 0 bytes."));
+    let truth = answers(&project, &[]);
+    let listed = project.run(["cache", "--format", "json"]).json();
+    let parts = listed["parts"].as_array().expect("parts");
+    let kinds: Vec<_> = parts.iter().map(|part| part["kind"].as_str().expect("a kind")).collect();
+    assert_eq!(kinds, ["snapshot", "segments"]);
+    for part in parts {
+        assert_eq!(part["of"], json!([project.path("results")]));
+        assert!(part["last_used"].is_string() && part["bytes"].as_u64() > Some(100), "{part}");
+    }
+    let shown = project.run(["cache"]);
+    assert!(shown.answer().contains("`evalreport cache clear` deletes all of it; no answer changes."), "{}", shown.stdout);
+    assert!(project.run(["cache", "clear", "--older-than", "1h"]).answer().contains("0 files"), "all is younger");
+    let cleared = project.run(["cache", "clear", "--format", "json"]).json();
+    assert_eq!((&cleared["cleared"], &cleared["bytes"]), (&json!(true), &listed["bytes"]));
+    assert_eq!(held(&project, ""), [".evalreport/cache/.in-use"], "only the lock stays");
+    assert_eq!(answers(&project, &[]), truth);
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "init",
     "run",
     "eval",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 24] = [
     "sql",
     "export",
     "doctor",
+    "cache",
     "completions",
     "help",
 ];

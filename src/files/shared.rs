@@ -1,0 +1,64 @@
+//! Folders that several programs use at once, and that one may clear when no other does.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// The file whose lock tells whether a folder is in use. It is never deleted, so that all programs lock one file.
+pub const IN_USE: &str = ".in-use";
+
+/// A folder's files stay as long as this value lives: [`only_user`] fails for all others.
+#[derive(Debug)]
+pub struct FolderUse(#[expect(dead_code, reason = "held so that the lock on it is held as long")] File);
+
+impl FolderUse {
+    /// Begins to use an existing folder, and waits while another program clears it. Returns `None` if the folder cannot be locked; then
+    /// others cannot lock it either.
+    pub fn begin(folder: &Path) -> Option<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(folder.join(IN_USE)).ok()?;
+        file.lock_shared().ok().map(|()| Self(file))
+    }
+}
+
+/// Calls `clear` if no program uses the folder, and keeps new users waiting until it returns. Returns `None` if one does, if the folder
+/// cannot be locked, or if it is missing.
+pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Option<T>> {
+    let file = match OpenOptions::new().create(true).append(true).open(folder.join(IN_USE)) {
+        Ok(file) => file,
+        Err(error) if super::is_absence(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(clear())),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Marks a file as used now. A file that cannot be marked only seems older.
+pub fn touch(path: &Path) {
+    if let Ok(file) = OpenOptions::new().append(true).open(path) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_in_use_is_not_cleared() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clear = || only_user(folder.path(), || ()).expect("a folder that can be locked");
+        assert_eq!(clear(), Some(()));
+        let (one, other) = (FolderUse::begin(folder.path()).expect("free"), FolderUse::begin(folder.path()).expect("shared"));
+        assert_eq!(clear(), None);
+        drop(one);
+        assert_eq!(clear(), None, "the other still uses it");
+        drop(other);
+        assert_eq!(clear(), Some(()));
+        assert!(only_user(&folder.path().join("missing"), || ()).expect("nothing to lock").is_none());
+        assert!(FolderUse::begin(&folder.path().join("missing")).is_none());
+    }
+}
