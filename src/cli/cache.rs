@@ -10,7 +10,7 @@ use crate::render::format;
 use crate::render::table::Table;
 use crate::warehouse::{CacheKind, CachePart, cache_parts, clear_cache};
 
-use super::arguments::{Cache, CacheAction, CacheClear};
+use super::arguments::{Cache, CacheAction, CacheClear, Format};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
@@ -52,6 +52,10 @@ pub(super) fn run(settings: &Settings, arguments: &Cache) -> Result<u8, Failure>
         }
     };
     let table = table(&answer);
+    if answer.parts.is_empty() && matches!(settings.format, Format::Table | Format::Markdown) {
+        output::print(&format!("{}\n", table.notes.join("\n")))?;
+        return Ok(exit_code::DONE);
+    }
     output::answer(settings, "cache", &[table], || answer)?;
     Ok(exit_code::DONE)
 }
@@ -71,13 +75,11 @@ fn answer(settings: &Settings, parts: &[CachePart], cleared: bool) -> Answer {
 
 fn table(answer: &Answer) -> Table {
     let mut table = Table::of("cache");
-    if !answer.parts.is_empty() {
-        table.left("Part", 0);
-        table.left("Of", 0);
-        table.right("Files", 2);
-        table.right("Bytes", 0);
-        table.left("Last used", 1);
-    }
+    table.left("Part", 0);
+    table.left("Of", 0);
+    table.right("Files", 2);
+    table.right("Bytes", 0);
+    table.left("Last used", 1);
     table.fill(answer.parts.iter().map(|part| {
         let of: Vec<String> = part.of.iter().map(|one| visible(one)).collect();
         let of = if of.is_empty() { "unknown".to_owned() } else { of.join(", ") };

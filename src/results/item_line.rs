@@ -373,7 +373,7 @@ mod tests {
         ) {
             let (item, evaluator) = (first.item.clone(), first.evaluator.clone());
             let (kind, cluster, category) = (first.kind, first.cluster.clone(), first.category.clone());
-            let later = ItemOutcome { item, evaluator, kind, cluster, category, ..other };
+            let later = ItemOutcome { kind, item, cluster, category, evaluator, ..other };
             let (mut known, mut line) = (String::new(), String::new());
             write_item_line(&first, with_run, &mut known);
             write_detailed_line(&later, &ItemDetails { reply, ..ItemDetails::default() }, with_run, &mut line);

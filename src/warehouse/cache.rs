@@ -118,14 +118,21 @@ pub fn clear_cache(cache: &Path, before: Option<SystemTime>) -> io::Result<Optio
     }
     let cleared = files::only_user(cache, || {
         let parts: Vec<CachePart> = cache_parts(cache)?.into_iter().filter(is_due).collect();
-        parts.iter().for_each(|part| _ = remove(part));
+        for part in &parts {
+            remove(part);
+        }
         Ok(parts)
     });
     cleared?.transpose()
 }
 
 fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>> {
-    let is_gone = |stores: &[String]| !stores.is_empty() && stores.iter().all(|store| !Path::new(store).exists());
+    let own = std::path::absolute(cache)?;
+    let is_gone = |stores: &[String]| {
+        let mut missing = stores.iter().map(Path::new).filter(|store| !store.exists()).peekable();
+        // A missing folder may come back, but no imported store of the cache under its old name.
+        missing.peek().is_some() && (stores.iter().all(|store| !Path::new(store).exists()) || missing.any(|store| store.starts_with(&own)))
+    };
     let is_earlier = |part: &CachePart, next: Option<&CachePart>| {
         reading.is_some_and(|reading| {
             let is_of_reading = |path: &PathBuf| path.parent().is_some_and(|folder| folder.ends_with(reading));

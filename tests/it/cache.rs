@@ -262,12 +262,17 @@ fn an_imported_file_that_changed_is_kept_once() {
     let second = sources();
     assert_eq!((first.len(), second.len()), (1, 1), "{second:?}");
     assert_ne!(first, second);
+    let snapshots = || project.files(".evalreport/cache").iter().filter(|file| file.contains("snapshot-")).count();
+    table(11);
+    let before = snapshots();
+    table(14);
+    assert_eq!(snapshots(), before, "that of an earlier content goes too");
 }
 
 #[test]
 fn the_cache_is_listed_and_cleared() {
     let project = project();
-    assert!(project.run(["cache"]).answer().contains("In the cache .evalreport/cache: 0 files with 0 bytes."));
+    assert_eq!(project.run(["cache"]).answer(), "In the cache .evalreport/cache: 0 files with 0 bytes.\n");
     let truth = answers(&project, &[]);
     let listed = project.run(["cache", "--format", "json"]).json();
     let parts = listed["parts"].as_array().expect("parts");
