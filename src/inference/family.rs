@@ -335,9 +335,12 @@ fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     places
 }
 
-/// Returns letters by arm, from the best arm down. Empty for fewer than three arms, or if no pair differs.
+/// Maximum number of arms with letters. The number of letters can double with each further arm, and nobody reads hundreds of an arm.
+const MAX_LETTERED: usize = 256;
+
+/// Returns letters by arm, from the best arm down. Empty for fewer than three arms or more than [`MAX_LETTERED`], or if no pair differs.
 fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
-    if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
+    if !(3..=MAX_LETTERED).contains(&points.len()) || !beats.iter().flatten().any(|beaten| *beaten) {
         return Vec::new();
     }
     let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();

@@ -23,7 +23,7 @@ pub struct Standing {
     pub rank: RankRange,
     /// The arm has the best pass rate, or is not significantly worse than the arm that has it.
     pub is_leading: bool,
-    /// Arms with a common letter have no significant difference. Absent if no two arms differ.
+    /// Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256 arms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub letters: Option<String>,
     /// How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these data and is not the
