@@ -5,7 +5,7 @@
 //! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item and
 //! passed, as `-- foreseen` does with made pairs. The name of a part, such as `-- decisions`, prints only its tables.
 //!
-//! All of it takes nine and a half minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
+//! All of it takes about twenty minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
