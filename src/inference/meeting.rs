@@ -140,7 +140,7 @@ mod tests {
             cells: row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect(),
             counted: row.iter().filter(|outcome| **outcome < 2).count() as u64,
             missing: row.iter().map(|outcome| *outcome == 2).collect(),
-            lost: row.iter().filter(|outcome| **outcome == 2).count() as u64,
+            lost: row.iter().map(|outcome| u64::from(*outcome == 2)).sum(),
             beside: row.iter().map(|outcome| if *outcome == 3 { Asked::Skipped } else { Asked::Not }).collect(),
             ..Outcomes::default()
         }

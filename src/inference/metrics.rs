@@ -46,7 +46,7 @@ pub(super) fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
 /// Compares the arms' pass rates on the items of a suite, each pair on items with the same text for both.
 pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], pairing: &Pairing<'_>, policy: &Policy) -> Unsettled {
     let tables = Tables::of(rates.iter().map(|rates| match rates {
-        Rates::Outcomes(outcomes) => outcomes.single.as_ref(),
+        Rates::Outcomes(outcomes) => outcomes.single.as_deref(),
         Rates::Counts(_) | Rates::Unknown => None,
     }));
     let findings = pairs_of(rates.len()).into_par_iter().map(|(first, second)| {

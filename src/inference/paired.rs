@@ -536,7 +536,7 @@ mod tests {
             let items = Items::plain(ItemKind::Question, u32::try_from(rows[0].len()).expect("few"));
             let plain: Vec<Outcomes> = rows.iter().map(|row| arm(row)).collect();
             let single: Vec<Outcomes> = rows.iter().map(|row| arm(row).with_bits(&items)).collect();
-            let tables = Tables::of(single.iter().map(|arm| arm.single.as_ref()));
+            let tables = Tables::of(single.iter().map(|arm| arm.single.as_deref()));
             let settled = |shared: &dyn Fn(usize, usize) -> Finding| {
                 let pairs = (0..rows.len()).flat_map(|first| (first + 1..rows.len()).map(move |second| (first, second)));
                 let findings = pairs.map(|(first, second)| (first, second, shared(first, second))).collect();

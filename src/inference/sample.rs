@@ -40,7 +40,7 @@ pub(crate) struct Outcomes {
     /// By item: people's labels of it, beside the outcomes of its other evaluators. Empty if there are none.
     pub labels: Vec<Label>,
     /// The same outcomes as bits, if each item has one column and at most one counted outcome.
-    pub single: Option<Single>,
+    pub single: Option<Box<Single>>,
 }
 
 /// People's labels of an arm's attempts at one item, with the judge's outcomes of the same attempts.
@@ -238,7 +238,7 @@ impl Outcomes {
     pub(super) fn with_bits(self, items: &Items) -> Self {
         let asked = (0..self.cells.len()).map(|item| self.asked(item) == Asked::Answered);
         let single = if items.is_judged_by_several() { None } else { Single::of(&self.cells, &self.missing, asked) };
-        Self { single, ..self }
+        Self { single: single.map(Box::new), ..self }
     }
 
     /// Returns whether the arm was asked an item, and whether it answered.

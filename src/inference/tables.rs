@@ -60,17 +60,17 @@ pub(super) struct Tables {
 
 impl Tables {
     pub fn of<'a>(arms: impl Iterator<Item = Option<&'a Single>>) -> Self {
-        let mut planes = Vec::new();
+        let mut single = Vec::new();
         let places = arms.map(|arm| {
             arm.map(|arm| {
-                planes.push(&arm.outcomes);
-                planes.len() - 1
+                single.push(&arm.outcomes);
+                single.len() - 1
             })
         });
         let places = places.collect();
-        let pairs = all_pairs(&planes, |_, _, pairs| pairs);
+        let pairs = all_pairs(&single, |_, _, pairs| pairs);
         let tests = mcnemar_each(pairs.iter().map(|pairs| (pairs.only_a, pairs.only_b)));
-        Self { places, count: planes.len(), tested: pairs.into_iter().zip(tests).collect() }
+        Self { places, count: single.len(), tested: pairs.into_iter().zip(tests).collect() }
     }
 
     /// Returns the table of two arms, `first < second`. `None` if one of them has several outcomes of an item.
