@@ -104,7 +104,7 @@ pub(super) enum Command {
     Audit(Audit),
     /// Say where the noise of a suite's runs comes from
     Noise(Noise),
-    /// Fit a model: abilities of arms asked different items, strengths from votes on pairs, or time horizons
+    /// Fit abilities of arms, strengths from votes on pairs, or time horizons
     Fit(Fit),
     /// Show trends, change points and flaky items by day
     History(History),
@@ -199,6 +199,7 @@ impl Command {
             | Self::Serve(_)
             | Self::Sql(_)
             | Self::Export(_)
+            | Self::Cache(_)
             | Self::Completions(_)
             | Self::Help(_) => false,
         }

@@ -126,8 +126,8 @@ fn notes(found: &Abilities) -> Vec<String> {
         (Bound::NoLower, "it passed none of its items", "they passed none of their items", "Easier items settle it."),
         (
             Bound::Unconnected,
-            "10 common items link it with no compared arm",
-            "10 common items link them with no compared arm",
+            "it shares fewer than 10 items with each compared arm",
+            "they share fewer than 10 items with each compared arm",
             "Ask some of the others' items.",
         ),
     ] {

@@ -117,6 +117,8 @@ const ITEMS_PER_PARAMETER: usize = 2;
 const FEWEST_UNITS: usize = 6;
 /// The likelihood ratio that a spread of 0 exceeds in one of twenty cases: the spread lies at its bound (Self and Liang 1987).
 const GAIN: f64 = 2.705_543_454_095_404;
+/// Difficulties have at least this spread. If passes per item vary less than chance, the likelihood would rise for ever towards 0.
+const LEAST_SPREAD: f64 = 0.05;
 /// A spread of log discriminations below this is none, and one above is a fit that runs away.
 const SPREADS: std::ops::RangeInclusive<f64> = 0.05..=1.5;
 const STEPS: usize = 200;
@@ -257,7 +259,7 @@ struct Influence {
 
 impl Influence {
     fn new(model: &Model, found: &Found, units: &Units) -> Result<Self, Undefined> {
-        let inverse = Cholesky::new(&model.pinned(&found.sums.information), model.parameters())?;
+        let inverse = Cholesky::new(&model.pinned(&found.sums.information, found.is_held), model.parameters())?;
         let moves: Vec<Vec<f64>> = found.sums.scores.iter().map(|score| inverse.solve(score)).collect();
         let by_unit = (0..model.arms).map(|arm| units.sums(moves.iter().map(|change| change[arm]))).collect();
         Ok(Self { inverse, moves, by_unit })
@@ -327,6 +329,8 @@ struct Model {
 struct Found {
     values: Vec<f64>,
     sums: Sums,
+    /// The spread of difficulties is held at its least.
+    is_held: bool,
 }
 
 /// Sums over items.
@@ -456,9 +460,17 @@ impl Model {
         values[..end].iter_mut().for_each(|value| *value -= mean);
     }
 
-    /// Pins the sum of abilities, which the likelihood leaves free: a matrix of full rank with the same contrasts.
-    fn pinned(&self, information: &[f64]) -> Vec<f64> {
+    /// Pins the sum of abilities, which the likelihood leaves free: a matrix of full rank with the same contrasts. A held spread is no
+    /// parameter.
+    fn pinned(&self, information: &[f64], is_held: bool) -> Vec<f64> {
         let (size, mut pinned) = (self.parameters(), information.to_vec());
+        if is_held {
+            let spread = self.arms + self.sets;
+            for other in 0..size {
+                pinned[spread * size + other] = f64::from(u8::from(other == spread));
+                pinned[other * size + spread] = f64::from(u8::from(other == spread));
+            }
+        }
         for one in 0..self.arms {
             pinned[one * size..][..self.arms].iter_mut().for_each(|value| *value += 1.0);
         }
@@ -480,17 +492,23 @@ impl Model {
     /// concave.
     fn fit(&self, rows: &[Asked], start: Vec<f64>) -> Result<Found, Undefined> {
         let (nodes, size) = (Nodes::new(self.arms, self.has_two), self.parameters());
+        let (spread, least) = (self.arms + self.sets, LEAST_SPREAD.ln());
         let mut values = start;
         let mut sums = self.sums(&nodes, rows, &values);
         for _ in 0..STEPS {
-            let factor = Cholesky::new(&self.pinned(&sums.information), size)
-                .or_else(|_| Cholesky::new(&self.pinned(&self.damped(&sums.complete)), size))
+            let is_held = values[spread] <= least && sums.gradient[spread] <= 0.0;
+            if is_held {
+                sums.gradient[spread] = 0.0;
+            }
+            let factor = Cholesky::new(&self.pinned(&sums.information, is_held), size)
+                .or_else(|_| Cholesky::new(&self.pinned(&self.damped(&sums.complete), is_held), size))
                 .map_err(|_| Undefined::NotFinite)?;
             let step = factor.solve(&sums.gradient);
             let largest = step.iter().fold(0.0_f64, |largest, change| largest.max(change.abs()));
             let mut share = (2.0 / largest).min(1.0);
             let next = loop {
-                let next: Vec<f64> = values.iter().zip(&step).map(|(value, change)| value + share * change).collect();
+                let mut next: Vec<f64> = values.iter().zip(&step).map(|(value, change)| value + share * change).collect();
+                next[spread] = next[spread].max(least);
                 // Near the top the likelihood is flat within rounding.
                 if largest < 1e-4 || share < 1e-6 || self.likelihood(&nodes, rows, &next) >= sums.likelihood {
                     break next;
@@ -506,7 +524,10 @@ impl Model {
             }
             sums = self.sums(&nodes, rows, &values);
             if largest < 1e-9 {
-                return Ok(Found { values, sums });
+                if is_held {
+                    sums.scores.iter_mut().for_each(|score| score[spread] = 0.0);
+                }
+                return Ok(Found { values, sums, is_held });
             }
         }
         Err(Undefined::NotFinite)

@@ -240,7 +240,9 @@ mod tests {
             items: (0..40).map(|item| item.to_string()).collect(),
             scores: rows.to_vec(),
             clusters: None,
+            are_rates: false,
             provenance: Vec::new(),
+            judged_by: None,
             sha256: None,
         };
         let found = abilities(&board).expect("a fit");
