@@ -68,6 +68,9 @@ const CASES: [(&str, Case); 14] = {
     ]
 };
 
+/// Rates are means over this many times more items than were asked.
+const MORE: usize = 20;
+
 struct Made {
     abilities: Vec<f64>,
     scores: Vec<Vec<Option<f64>>>,
@@ -103,7 +106,9 @@ impl Case {
     fn made(&self, world: &mut World) -> Made {
         let mut abilities: Vec<f64> = (0..self.arms).map(|_| self.abilities * world.normal()).collect();
         let mean = abilities.iter().sum::<f64>() / self.arms as f64;
-        abilities.iter_mut().for_each(|ability| *ability -= mean);
+        for ability in &mut abilities {
+            *ability -= mean;
+        }
         let chance = |ability: f64, (difficulty, slope): (f64, f64)| 1.0 / (1.0 + (-slope * (ability - difficulty)).exp());
         let mut scores = vec![vec![None; self.items]; self.arms];
         for item in 0..self.items {
@@ -117,8 +122,6 @@ impl Case {
                 }
             }
         }
-        // The mean over many more items like these.
-        const MORE: usize = 20;
         let mut rates = vec![0.0; self.arms];
         for place in (0..self.items).flat_map(|place| std::iter::repeat_n(place, MORE)) {
             let drawn = self.item(world, place);

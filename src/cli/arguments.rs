@@ -573,6 +573,7 @@ pub(super) struct Gate {
 }
 
 /// Results that an engine holds, or that it exported.
+#[expect(clippy::struct_field_names, reason = "the fields are the names of options")]
 #[derive(Args, Default)]
 pub(super) struct Engine {
     /// Read the runs of a lake through an Arrow Flight SQL server: grpc://HOST:PORT or grpc+tls://HOST:PORT; EVALREPORT_ENGINE_TOKEN holds its token

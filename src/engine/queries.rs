@@ -56,7 +56,11 @@ mod tests {
             let run = RunId::parse("r-1").expect("an id");
             assert!(query.of_runs(&[run.clone(), run]).contains(" and run_id in ('r-1', 'r-1')\n"), "{}", query.name);
             let is_statement = |line: &&str| !line.starts_with("--");
-            assert!(!query.text.lines().filter(is_statement).any(|line| line.contains(';')), "{}: some drivers take one statement only", query.name);
+            assert!(
+                !query.text.lines().filter(is_statement).any(|line| line.contains(';')),
+                "{}: some drivers take one statement only",
+                query.name
+            );
         }
     }
 

@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::open_by;
+
 /// The file whose lock tells whether a folder is in use. It is never deleted, so that all programs lock one file.
 pub const IN_USE: &str = ".in-use";
 
@@ -16,7 +18,7 @@ impl FolderUse {
     /// Begins to use an existing folder, and waits while another program clears it. Returns `None` if the folder cannot be locked; then
     /// others cannot lock it either.
     pub fn begin(folder: &Path) -> Option<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(folder.join(IN_USE)).ok()?;
+        let file = lock_file(folder).ok()?;
         file.lock_shared().ok().map(|()| Self(file))
     }
 }
@@ -24,7 +26,7 @@ impl FolderUse {
 /// Calls `clear` if no program uses the folder, and keeps new users waiting until it returns. Returns `None` if one does, if the folder
 /// cannot be locked, or if it is missing.
 pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Option<T>> {
-    let file = match OpenOptions::new().create(true).append(true).open(folder.join(IN_USE)) {
+    let file = match lock_file(folder) {
         Ok(file) => file,
         Err(error) if super::is_absence(&error) => return Ok(None),
         Err(error) => return Err(error),
@@ -36,9 +38,13 @@ pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Opti
     }
 }
 
+fn lock_file(folder: &Path) -> io::Result<File> {
+    open_by(OpenOptions::new().create(true).append(true), folder.join(IN_USE))
+}
+
 /// Marks a file as used now. A file that cannot be marked only seems older.
 pub fn touch(path: &Path) {
-    if let Ok(file) = OpenOptions::new().append(true).open(path) {
+    if let Ok(file) = open_by(OpenOptions::new().append(true), path) {
         let _ = file.set_modified(SystemTime::now());
     }
 }

@@ -15,7 +15,7 @@ pub fn table(found: &Abilities) -> Table {
     table.column(Column::words("Arm").keys(["arm"]), each(&|place| Cell::words(place.arm.as_str())));
     table.column(Column::number("Asked").over("items").keys(["items"]), each(&|place| Cell::count(place.items)));
     let score = |place: &AbleArm| Cell::known(place.score, |score| format::percent_number(score, place.items));
-    table.column(Column::number("Passed %").over("of those").keys(["score"]), each(&score));
+    table.column(Column::number("Passed %").keys(["score"]), each(&score));
     let rate = |place: &AbleArm| match place.rate {
         Some(rate) => {
             let ends = rate.interval.map(|ends| (ends.low, ends.high));
@@ -41,11 +41,11 @@ pub fn table(found: &Abilities) -> Table {
         }
         None => Cell::unknown(words::bound(place.bound)),
     };
-    table.column(Column::number("Ability").over("log odds, 95%").keys(["ability", "low", "high"]), each(&ability));
+    table.column(Column::number("Ability").over("95%").keys(["ability", "low", "high"]), each(&ability));
     let rank = |place: &AbleArm| {
         Cell::shown(words::rank(place.rank)).data([Datum::from(place.rank.best as u64), Datum::from(place.rank.worst as u64)])
     };
-    table.column(Column::number("Rank").over("95% for all at once").keys(["best", "worst"]), each(&rank));
+    table.column(Column::number("Rank").over("all at once").keys(["best", "worst"]), each(&rank));
     table.column(Column::words("Over the next").keys(["beats_next"]), each(&|place| Cell::words(words::over_the_next(place.beats_next))));
     table.column(Column::data(["bound"]), each(&|place| Cell::figures([Datum::name(place.bound)])));
     table.notes = notes(found);
@@ -104,7 +104,7 @@ fn notes(found: &Abilities) -> Vec<String> {
             count_of(found.pairs, "pairs"),
         ),
         "Expected on all: the arm's own results on the items that it was asked, and the model's expectation on the others.".to_owned(),
-        "Ability: an arm with 1 more has 2.7 times the odds to pass an item; the mean of the arms is 0.".to_owned(),
+        "Ability, in log odds: an arm with 1 more has 2.7 times the odds to pass an item; the mean of the arms is 0.".to_owned(),
         model(found),
         units(found),
     ];

@@ -52,10 +52,11 @@ impl Design {
             }
         }
         let items = scores.first().map_or(0, Vec::len);
+        let score = |arm: usize, item: usize| scores[arm][item];
         let mut by_arms: BTreeMap<Vec<usize>, Vec<Asked>> = BTreeMap::new();
         for item in 0..items {
             let answers: Vec<(usize, f64)> =
-                fitted.iter().enumerate().filter_map(|(column, arm)| Some((column, scores[*arm][item]?))).collect();
+                fitted.iter().enumerate().filter_map(|(column, arm)| Some((column, score(*arm, item)?))).collect();
             if !answers.is_empty() {
                 let arms = answers.iter().map(|(column, _)| *column).collect();
                 by_arms.entry(arms).or_default().push(Asked { item, set: 0, answers });

@@ -24,6 +24,8 @@ pub enum Unfitted {
     TooFewArms { linked: usize },
     #[error("a fit of {linked} arms needs {needed} items; {asked} were asked")]
     TooFewItems { asked: usize, linked: usize, needed: usize },
+    #[error("no finite abilities fit: it may be that better arms pass whatever worse arms pass")]
+    Unbounded,
     #[error(transparent)]
     Undefined(#[from] Undefined),
 }
@@ -228,9 +230,9 @@ fn standing(part: Part) -> Strength {
 }
 
 /// Fits the model with one parameter for each item, and the one with two if it can be told and is better.
-fn chosen(design: &Design, units: &Units, confidence: f64) -> Result<(Model, Found, Option<f64>), Undefined> {
+fn chosen(design: &Design, units: &Units, confidence: f64) -> Result<(Model, Found, Option<f64>), Unfitted> {
     let one = Model { arms: design.fitted.len(), sets: design.sets, has_two: false };
-    let plain = one.fit(&design.rows, one.start(&design.rows))?;
+    let plain = one.fit(&design.rows, one.start(&design.rows)).map_err(|_| Unfitted::Unbounded)?;
     let places: Vec<usize> = (0..one.arms).collect();
     // A discrimination says how items tell better arms from worse ones: of arms that do not differ, it would say how noise is told apart.
     let differ = |beats: Vec<Vec<bool>>| beats.iter().flatten().any(|beats| *beats);
@@ -651,7 +653,7 @@ impl Model {
                 let parts = if unasked.is_empty() { Vec::new() } else { self.expected(&nodes, &chances, row, &weights, &unasked) };
                 (ItemParameters { difficulty, difficulty_error, discrimination }, parts)
             };
-            let parts: Vec<(ItemParameters, Vec<(usize, f64, Vec<f64>)>)> = set.into_par_iter().map(of_row).collect();
+            let parts: Vec<(ItemParameters, Vec<Expected>)> = set.into_par_iter().map(of_row).collect();
             for (row, (parameters, parts)) in set.iter().zip(parts) {
                 let mut scores = vec![0.0; self.arms];
                 row.answers.iter().for_each(|(column, answer)| scores[*column] = *answer);
@@ -667,10 +669,10 @@ impl Model {
     }
 
     /// Returns, by arm that was not asked the item: its chance given the others' answers, and the chance's slopes by all parameters.
-    fn expected(&self, nodes: &Nodes, chances: &Chances, row: &Asked, weights: &[f64], unasked: &[usize]) -> Vec<(usize, f64, Vec<f64>)> {
+    fn expected(&self, nodes: &Nodes, chances: &Chances, row: &Asked, weights: &[f64], unasked: &[usize]) -> Vec<Expected> {
         let (size, places, arms) = (self.parameters(), self.places(row), row.answers.len());
         let score = self.of_item(nodes, chances, row).score;
-        let mut found: Vec<(usize, f64, Vec<f64>)> = unasked.iter().map(|arm| (*arm, 0.0, vec![0.0; size])).collect();
+        let mut found: Vec<Expected> = unasked.iter().map(|arm| (*arm, 0.0, vec![0.0; size])).collect();
         let mut slopes = vec![0.0; places.len()];
         for (node, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > NEGLIGIBLE) {
             slopes[arms..].fill(0.0);
@@ -705,11 +707,18 @@ fn weighed(nodes: &Nodes, chances: &Chances, row: &Asked) -> (f64, Vec<f64>) {
         }
     }
     let largest = logs.iter().fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
-    logs.iter_mut().for_each(|log| *log = (*log - largest).exp());
+    for log in &mut logs {
+        *log = (*log - largest).exp();
+    }
     let whole: f64 = logs.iter().sum();
-    logs.iter_mut().for_each(|weight| *weight /= whole);
+    for weight in &mut logs {
+        *weight /= whole;
+    }
     (largest + whole.ln(), logs)
 }
+
+/// An arm that was not asked an item: its chance, and the chance's slopes by all parameters.
+type Expected = (usize, f64, Vec<f64>);
 
 struct OfItem {
     likelihood: f64,
@@ -918,6 +927,10 @@ mod tests {
         assert_eq!(item_response(&[], None, 0.95), Err(Unfitted::Undefined(Undefined::NoData)));
         assert_eq!(item_response(&[vec![Some(-0.5)]], None, 0.95), Err(Unfitted::Undefined(Undefined::OutOfRange)));
         assert_eq!(item_response(&[vec![None], vec![]], None, 0.95), Err(Unfitted::Undefined(Undefined::Unequal)));
+        // Better arms pass whatever worse arms pass.
+        let nested: Vec<Vec<Option<f64>>> =
+            (0..3).map(|arm| (0..40).map(|item| Some(f64::from(u8::from((item * 7 + item / 5) % 10 < 3 + 2 * arm)))).collect()).collect();
+        assert_eq!(item_response(&nested, None, 0.95), Err(Unfitted::Unbounded));
         let one = vec![7; 60];
         assert_eq!(item_response(&six, Some(&one), 0.95), Err(Unfitted::Undefined(Undefined::TooFew)));
     }

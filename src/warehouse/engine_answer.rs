@@ -139,7 +139,7 @@ impl EngineAnswer {
 
     fn join_part(&self, joining: &mut Joining, number: usize, rows: &[&EngineRow]) -> Result<(), String> {
         let runs = rows.chunk_by(|left, right| left.run == right.run).map(|rows| (rows[0].run.clone(), count(rows))).collect();
-        let lines = Lines { place: format!("{} part {number}", self.name), runs, lines: self.lines.clone() };
+        let lines = Lines { place: format!("{} part {number}", self.name), runs, source: self.lines.clone() };
         joining.part(self.part(rows), Arc::new(lines))
     }
 
@@ -179,7 +179,7 @@ struct Lines {
     place: String,
     /// Each with the number of its outcomes.
     runs: Vec<(RunId, usize)>,
-    lines: Option<Arc<dyn EngineLines>>,
+    source: Option<Arc<dyn EngineLines>>,
 }
 
 impl StandingLines for Lines {
@@ -193,7 +193,7 @@ impl StandingLines for Lines {
     }
 
     fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        let Some(lines) = &self.lines else { return Ok(()) };
+        let Some(lines) = &self.source else { return Ok(()) };
         let (runs, counts): (Vec<RunId>, Vec<usize>) = self.runs.iter().filter(|(run, _)| is_wanted(run.as_str())).cloned().unzip();
         if runs.is_empty() {
             return Ok(());
@@ -246,12 +246,12 @@ mod tests {
         let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
         let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
         let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
-        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count)], lines: one.clone() };
+        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count)], source: one.clone() };
         assert!(lines(2).each(&|_| true, &mut |_| {}).is_err(), "half an answer");
         let mut read = Vec::new();
         lines(1)
             .each(&|_| true, &mut |line| {
-                read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id"))
+                read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id"));
             })
             .expect("memory");
         assert_eq!((read[0].run.as_str(), read[0].item.as_str(), read[0].cost_usd), ("r1", "q \"1\"", Some(0.25)));

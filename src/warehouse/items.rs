@@ -161,13 +161,7 @@ impl Block {
     }
 
     /// Adds one outcome, by the dictionary's numbers of its run, of its item, and of the item with its facts.
-    pub fn push(
-        &mut self,
-        (run, key, told): (u32, u32, u32),
-        (attempt, revision): (u32, u32),
-        status: ItemStatus,
-        score: Option<f64>,
-    ) {
+    pub fn push(&mut self, (run, key, told): (u32, u32, u32), (attempt, revision): (u32, u32), status: ItemStatus, score: Option<f64>) {
         let mark = Mark::of(score, status);
         if let (Mark::Own, Some(value)) = (mark, score) {
             self.scores.push(Score { run, key, attempt, revision, value });

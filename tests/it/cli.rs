@@ -105,7 +105,10 @@ fn project_of_examples() -> Project {
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
     project.file("leaderboard.csv", "model,passed,total,rate\nnova,9,12,75.0\nlyra,6,12,50.0\n");
     project.file("board.csv", "name,a,b,c\nnova,0.5,0.25,1\nlyra,0.5,0.75,0\n");
-    project.fixture("votes/votes.csv", "votes.csv").fixture("abilities/scores.csv", "scores.csv").fixture("import/metr/runs.jsonl", "runs.jsonl");
+    project
+        .fixture("votes/votes.csv", "votes.csv")
+        .fixture("abilities/scores.csv", "scores.csv")
+        .fixture("import/metr/runs.jsonl", "runs.jsonl");
     project.file("outcomes.jsonl", "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n");
     project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
     project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);

@@ -159,7 +159,7 @@ fn boards_without_abilities() {
 #[test]
 fn abilities_of_a_suite() {
     let project = Project::new();
-    let passes = |arm: usize, item: usize| (item * 7 + item / 5) % 10 < 3 + 2 * arm;
+    let passes = |arm: usize, item: usize| (item * 37 + arm * 53 + item * arm * 11 + item * item * 3) % 10 < 3 + 2 * arm;
     let row = |arm: usize, item: usize| format!("m{arm},q{item:02},{}\n", if passes(arm, item) { "yes" } else { "no" });
     // The last arm was asked the second half only.
     let asked = (0..3).flat_map(|arm| (if arm == 2 { 20 } else { 0 }..40).map(move |item| (arm, item)));

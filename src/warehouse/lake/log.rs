@@ -242,7 +242,7 @@ impl Log {
         fs::create_dir_all(&folder).map_err(cannot)?;
         files::sweep_files(&folder);
         let mut file = files::temporary_in(&folder).map_err(cannot)?;
-        let text: String = actions.iter().map(|action| format!("{action}\n")).collect();
+        let text = actions.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n") + "\n";
         file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
         match file.persist_noclobber(&path) {
             Ok(_) => {}

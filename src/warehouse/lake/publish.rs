@@ -219,7 +219,7 @@ impl Warehouse {
                 digest.update(places.iter().map(|place| row.statuses.0[*place]).collect::<Vec<u8>>());
                 match &row.scores {
                     RowScores::Own(scores) => {
-                        digest.update(format!("{:?}\n", places.iter().map(|place| scores[*place]).collect::<Vec<_>>()))
+                        digest.update(format!("{:?}\n", places.iter().map(|place| scores[*place]).collect::<Vec<_>>()));
                     }
                     same => digest.update(format!("{same:?}\n")),
                 }
