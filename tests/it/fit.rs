@@ -135,8 +135,12 @@ fn abilities_of_arms_that_were_asked_different_items() {
     insta::assert_snapshot!(project.run(["fit", "abilities", "--matrix", "scores.csv", "--format", "csv"]).snapshot());
     let answer = fit(&project, &["abilities", "--matrix", "scores.csv"]);
     let board = &answer["boards"][0];
-    let reversed: Vec<&Value> = board["asked"].as_array().expect("items").iter().filter(|item| item["is_reversed"] == true).collect();
-    assert_eq!(reversed.iter().map(|item| &item["item"]).collect::<Vec<_>>(), ["both-17"]);
+    // The four worse arms pass it, the four better ones do not. Of 110 items of eight arms that is no proof yet.
+    let p_of = |item: &&Value| item["p"].as_f64().unwrap_or(1.0);
+    let strangest = board["asked"].as_array().expect("items").iter().min_by(|one, other| p_of(one).total_cmp(&p_of(other)));
+    let strangest = strangest.expect("an item");
+    assert_eq!((&strangest["item"], &strangest["is_reversed"]), (&json!("both-17"), &json!(false)));
+    assert!(p_of(&strangest) < 1e-3, "{strangest}");
     let items = project.run(["fit", "abilities", "--matrix", "scores.csv", "--items", "--format", "csv"]).stdout;
     let hardest: Vec<f64> = rows(&items).map(|row| row[3].parse().expect("a difficulty")).collect();
     assert!(hardest.len() == 110 && hardest.iter().rev().is_sorted(), "{hardest:?}");
