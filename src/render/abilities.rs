@@ -13,7 +13,7 @@ pub fn table(found: &Abilities) -> Table {
     let each = |cell: &dyn Fn(&AbleArm) -> Cell| found.places.iter().map(cell).collect::<Vec<Cell>>();
     table.column(Column::number("Place").keys(["place"]), (1..).take(found.places.len()).map(Cell::count));
     table.column(Column::words("Arm").keys(["arm"]), each(&|place| Cell::words(place.arm.as_str())));
-    table.column(Column::number("Asked").over("items").keys(["items"]), each(&|place| Cell::count(place.items)));
+    table.column(Column::number("Items").keys(["items"]), each(&|place| Cell::count(place.items)));
     let score = |place: &AbleArm| Cell::known(place.score, |score| format::percent_number(score, place.items));
     table.column(Column::number("Passed %").keys(["score"]), each(&score));
     let rate = |place: &AbleArm| match place.rate {
@@ -45,7 +45,7 @@ pub fn table(found: &Abilities) -> Table {
     let rank = |place: &AbleArm| {
         Cell::shown(words::rank(place.rank)).data([Datum::from(place.rank.best as u64), Datum::from(place.rank.worst as u64)])
     };
-    table.column(Column::number("Rank").over("all at once").keys(["best", "worst"]), each(&rank));
+    table.column(Column::number("Rank").keys(["best", "worst"]), each(&rank));
     table.column(Column::words("Over the next").keys(["beats_next"]), each(&|place| Cell::words(words::over_the_next(place.beats_next))));
     table.column(Column::data(["bound"]), each(&|place| Cell::figures([Datum::name(place.bound)])));
     table.notes = notes(found);
