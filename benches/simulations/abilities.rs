@@ -114,11 +114,11 @@ impl Case {
         for item in 0..self.items {
             let drawn = self.item(world, item);
             let shared = self.family * world.normal();
-            for arm in 0..self.arms {
+            for (arm, (ability, row)) in abilities.iter().zip(&mut scores).enumerate() {
                 let own = if arm < 2 { shared } else { self.family * world.normal() };
-                let passed = world.happens(chance(abilities[arm] + own, drawn));
+                let passed = world.happens(chance(ability + own, drawn));
                 if self.is_asked(world, arm, item) {
-                    scores[arm][item] = Some(f64::from(u8::from(passed)));
+                    row[item] = Some(f64::from(u8::from(passed)));
                 }
             }
         }

@@ -55,7 +55,7 @@ fn said(project: &Project, command: &[&str], places: &[&str]) -> (i32, String) {
 /// Takes out where a store has a run's transcript and output, which a lake has not.
 fn without_files(shown: &str) -> String {
     let names_a_file = |line: &&str| ["\"transcript\": \"", "\"output\": \""].iter().any(|key| line.trim_start().starts_with(key));
-    shown.lines().filter(|line| !names_a_file(line)).map(|line| format!("{line}\n")).collect()
+    shown.lines().filter(|line| !names_a_file(line)).collect::<Vec<&str>>().join("\n")
 }
 
 fn publish(project: &Project, results: &str) -> String {
@@ -75,7 +75,7 @@ fn add(project: &Project, store: &str, id: &str, approach: &str) {
         (0..30).map(|index| item(&format!("q{index}"), if (index * 7 + seed).is_multiple_of(3) { "fail" } else { "pass" })).collect();
     let header = result(id, "quiz", approach, json!({"timestamp": "2026-01-05T03:04:05Z"}));
     project.file(&format!("{store}/{id}.json"), header.to_string());
-    project.file(&format!("{store}/{id}/items.jsonl"), items.iter().map(|item| format!("{item}\n")).collect::<String>());
+    project.file(&format!("{store}/{id}/items.jsonl"), items.iter().map(Value::to_string).collect::<Vec<String>>().join("\n") + "\n");
 }
 
 fn store() -> Project {
