@@ -24,6 +24,12 @@ use super::{examples, exit_code, output};
 #[exclude = "pages/*"]
 struct Pages;
 
+/// The SQL that engines answer, to be pasted into others.
+#[derive(RustEmbed)]
+#[folder = "queries/"]
+#[include = "*.sql"]
+struct Queries;
+
 /// The folder's own page, in a folder of pages.
 const INDEX: &str = "README";
 
@@ -44,12 +50,17 @@ fn topics() -> impl Iterator<Item = (String, Cow<'static, str>)> {
 /// Returns the names of all commands and topics.
 pub(super) fn names() -> impl Iterator<Item = String> {
     let commands: Vec<String> = Arguments::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    commands.into_iter().chain(topics().map(|(topic, _)| topic)).chain(schemas())
+    commands.into_iter().chain(topics().map(|(topic, _)| topic)).chain(schemas()).chain(queries())
 }
 
 /// Returns the names of the JSON Schemas: of answers, of records and of the configuration.
 fn schemas() -> impl Iterator<Item = String> {
     Pages::iter().filter_map(|file| file.strip_suffix(".json").map(str::to_owned))
+}
+
+/// Returns the names of the queries.
+fn queries() -> impl Iterator<Item = String> {
+    Queries::iter().map(|file| format!("queries/{}", file.strip_suffix(".sql").unwrap_or(&file)))
 }
 
 /// Returns the topic of a page: its path without extension; for a folder's own page, the folder.
@@ -71,6 +82,10 @@ fn overview() -> String {
     for name in schemas() {
         text.push_str(&format!("  {name}\n"));
     }
+    text.push_str("\nQueries for engines, for `evalreport help NAME`:\n");
+    for name in queries() {
+        text.push_str(&format!("  {name}\n"));
+    }
     text
 }
 
@@ -88,6 +103,10 @@ fn about(topic: &[String], has_colour: bool) -> Result<String, Failure> {
     if schemas().any(|known| known == schema) {
         return Ok(page(&format!("{schema}.json")));
     }
+    let query = name.strip_prefix("queries/").map(|file| format!("{}.sql", file.strip_suffix(".sql").unwrap_or(file)));
+    if let Some(file) = query.and_then(|file| Queries::get(&file)) {
+        return Ok(String::from_utf8_lossy(&file.data).into_owned());
+    }
     let wanted = topic_of(&format!("{}.md", path.strip_suffix(".md").unwrap_or(path)));
     let of_page =
         topics().find(|(topic, _)| Some(topic) == wanted.as_ref()).map(|(topic, file)| readable(&page(&file), &topic, has_colour));
@@ -104,8 +123,8 @@ fn unknown(name: &str) -> Failure {
     let topics: Vec<String> = topics().map(|(topic, _)| topic).collect();
     // The page of a format is also sought by the format's name.
     let last = topics.iter().find(|topic| topic.rsplit('/').next() == Some(name)).cloned();
-    let schemas: Vec<String> = schemas().collect();
-    let known = commands.get_subcommands().map(clap::Command::get_name).chain(topics.iter().chain(&schemas).map(String::as_str));
+    let files: Vec<String> = schemas().chain(queries()).collect();
+    let known = commands.get_subcommands().map(clap::Command::get_name).chain(topics.iter().chain(&files).map(String::as_str));
     match last.or_else(|| nearest(name, known).map(str::to_owned)) {
         Some(near) => failure.with_hint(format!("did you mean `evalreport help {near}`?")),
         None => failure.with_hint("`evalreport help` lists commands and topics"),

@@ -155,6 +155,7 @@ fn documentation_travels_with_the_program() {
     assert!(page.answer().starts_with("# "), "{}", page.stdout);
     assert_eq!(project.run(["help", "docs/suites.md"]).stdout, page.stdout);
     assert!(project.run(["help", "gate"]).answer().contains("Usage: evalreport gate"));
+    assert!(project.run(["help", "queries/counts.sql"]).answer().contains("\nselect\n"));
     for (topic, hint) in [("suite", "`evalreport help suites`"), ("inspect", "`evalreport help import/inspect`")] {
         let output = project.run(["help", topic]);
         assert!(output.refusal().contains(hint), "{}", output.stderr);
