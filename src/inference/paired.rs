@@ -523,6 +523,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        // Each case settles whole boards three times.
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
         #[test]
         fn planes_give_the_evidence_that_items_give(
             rows in (30_usize..120).prop_flat_map(|items| {
