@@ -9,13 +9,13 @@ use arrow_array::cast::AsArray;
 
 use crate::domain::{Aliases, ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, visible};
 use crate::results::parse_header;
-use crate::warehouse::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy};
+use crate::warehouse::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy, item_id};
 
 use super::client::{Access, Client};
 use super::columns::{Batch, Texts};
 use super::engine_error::EngineError;
 use super::queries::{CELLS, ITEMS, LINES, Query, ROWS, RUNS, SCORES};
-use super::sums::{SetSums, item_id, item_number};
+use super::sums::{SetSums, item_number};
 
 /// How often everything is read again if somebody published in between.
 const TRIES: usize = 3;
@@ -128,11 +128,7 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
                 publish_id: batch.known("publish_id", publishes.at(row))?.to_owned(),
                 sequence: batch.known("sequence", sequences.at(row))?,
             };
-            let by = match by.at(row) {
-                Some("selection") => HiddenBy::Selection,
-                Some("replacement") => HiddenBy::Replacement,
-                _ => HiddenBy::Tombstone,
-            };
+            let by = by.at(row).and_then(HiddenBy::from_name).unwrap_or(HiddenBy::Tombstone);
             let hidden = is_deleted.then(|| (by, reasons.at(row).unwrap_or_default().to_owned()));
             if runs.insert(run.clone(), (revision, EngineRun { run: read, totals, hidden })).is_some() {
                 return Err(EngineError::contradiction(format!("{}: run `{run}` is there twice", RUNS.name)));
@@ -228,7 +224,7 @@ fn sets(client: &mut Client, wanted: &Wanted) -> Result<Sets, EngineError> {
             }
             let key = names.key(batch, row)?;
             let id = batch.known("item_id", item_ids.at(row))?;
-            if item_id(&key) != id {
+            if item_id(key.kind, &key.evaluator, &key.item) != id {
                 return Err(EngineError::new(format!(
                     "{}: item `{}` has an id that its names do not give",
                     ITEMS.name,

@@ -1,28 +1,9 @@
 //! The sums by which the answers of several queries are held against each other, as `queries/rows.sql` defines them.
 
-use sha2::{Digest, Sha256};
-
-use crate::domain::ItemKey;
+use crate::warehouse::cluster_id;
 
 const LONG: i64 = 2_147_483_629;
 const SHORT: i64 = 65_521;
-
-/// Returns the id of an item in a lake: the first 8 bytes of the digest of its names.
-pub(super) fn item_id(key: &ItemKey) -> i64 {
-    first_bytes(format!("{}\n{}\n{}", key.kind.name(), key.evaluator, key.item).as_bytes())
-}
-
-/// Returns the id of a cluster in a lake.
-pub(super) fn cluster_id(cluster: &str) -> i64 {
-    first_bytes(cluster.as_bytes())
-}
-
-fn first_bytes(text: &[u8]) -> i64 {
-    let digest = Sha256::digest(text);
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&digest[..8]);
-    i64::from_be_bytes(bytes)
-}
 
 /// Returns an item's number, by which its cells are weighed.
 pub(super) fn item_number(item_id: i64) -> i64 {
@@ -52,14 +33,14 @@ impl SetSums {
 #[cfg(test)]
 mod tests {
     use crate::domain::ItemKind;
+    use crate::warehouse::item_id;
 
     use super::*;
 
     /// Computed by Python's hashlib, and the sums by DuckDB over two rows with `queries/rows.sql`.
     #[test]
     fn ids_and_sums_are_those_of_other_implementations() {
-        let key = |item: &str| ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: item.to_owned() };
-        let ids = [item_id(&key("q000")), item_id(&key("q001"))];
+        let ids = ["q000", "q001"].map(|item| item_id(ItemKind::Question, "answers", item));
         assert_eq!((ids, cluster_id("c0")), ([2_426_611_660_736_073_911, 2_773_745_944_932_655_010], 1_309_519_931_439_399_819));
         let mut sums = SetSums::default();
         sums.add(ids[0], Some("c0"));

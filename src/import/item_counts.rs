@@ -9,6 +9,7 @@ use crate::domain::{ItemCounts, ItemKey, ItemKind, Problem};
 use super::cell::{self, Cell, Refused};
 use super::columns::Columns;
 use super::encoding::Encoding;
+use super::first_problems::FirstProblems;
 use super::layout::Layout;
 use super::rows::{Row, Rows, Stop};
 use super::source::Source;
@@ -18,16 +19,13 @@ const NEEDED: [&str; 6] = ["suite", "approach", "model", "item", "passed", "coun
 const WELCOME: [&str; 7] = ["run_id", "suite_version", "kind", "evaluator", "cluster", "missing", "skipped"];
 /// Maximum number of outcomes of a run, or of an arm without runs, at one item.
 const MOST_OUTCOMES: u32 = 10_000;
-/// Maximum number of problems listed.
-const MOST_PROBLEMS: usize = 20;
 
 /// Reads a table of counts, in any format of tables, compressed or not. Fails with all problems of the file at once.
 pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
     let source = Source::examine(path).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
-    let mut problems = Vec::new();
-    let mut more = 0_u64;
+    let mut problems = FirstProblems::default();
     let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
         let mut columns = Columns::of(NEEDED.into_iter().chain(WELCOME).map(str::to_owned).collect());
@@ -46,11 +44,7 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
             });
             match taken {
                 Ok(counts) => found.push(counts),
-                Err(message) if problems.len() < MOST_PROBLEMS => {
-                    let line = row.line.and_then(|line| usize::try_from(line).ok());
-                    problems.push(Problem { line, ..Problem::in_file(&label, message) });
-                }
-                Err(_) => more += 1,
+                Err(message) => problems.add(&label, row, message),
             }
             Ok(())
         };
@@ -61,15 +55,7 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
             None => Ok(()),
         }
     });
-    match read {
-        Ok(()) => {}
-        // A column that is not there explains the rows without it.
-        Err(Stop::Unreadable(stopped)) => (problems, more) = (stopped, 0),
-        Err(Stop::Store(error)) => problems.push(Problem::in_file(&source.shown, error.to_string())),
-    }
-    if more > 0 {
-        problems.push(Problem::in_file(&source.shown, format!("has {more} more problems like these")));
-    }
+    let mut problems = problems.after(read, &source.shown);
     if problems.is_empty() && found.is_empty() {
         problems.push(Problem::in_file(&source.shown, "has no row of counts"));
     }

@@ -19,6 +19,7 @@ mod csv_rows;
 mod each_file;
 mod encoding;
 mod field;
+mod first_problems;
 mod fold;
 mod foreign;
 mod held;

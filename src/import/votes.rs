@@ -10,6 +10,7 @@ use crate::stats::{Vote, Voted};
 use super::cell::{Cell, CellKind};
 use super::columns::Columns;
 use super::encoding::Encoding;
+use super::first_problems::FirstProblems;
 use super::layout::Layout;
 use super::rows::{Row, Rows, Stop};
 use super::source::Source;
@@ -82,17 +83,13 @@ const ENDS: [[&str; 2]; 5] = [["a", "b"], ["left", "right"], ["first", "second"]
 const FIRST: [&str; 8] = ["model_a", "arm_a", "system_a", "left", "first", "a", "model_1", "1"];
 const SECOND: [&str; 8] = ["model_b", "arm_b", "system_b", "right", "second", "b", "model_2", "2"];
 const TIE: [&str; 9] = ["tie", "tie (bothbad)", "bothbad", "both_bad", "both bad", "both", "draw", "equal", "neither"];
-/// Maximum number of problems listed.
-const MOST_PROBLEMS: usize = 20;
-
 /// Reads a table of votes, in any format of tables, compressed or not. Fails with all problems of the file at once.
 pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<Problem>> {
     let source = Source::examine(path).map_err(|problem| vec![problem])?;
     let wanted = Wanted::of(layout);
     let mut table = Table::default();
     table.found.styles = layout.styles.iter().map(|style| (style.clone(), Vec::new())).collect();
-    let mut problems = Vec::new();
-    let mut more = 0_u64;
+    let mut problems = FirstProblems::default();
     let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
         let mut columns = Columns::of(wanted.names.clone());
@@ -102,12 +99,7 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
                 Err(refused) => Err(refused.reason.clone()),
             };
             if let Err(message) = taken {
-                if problems.len() < MOST_PROBLEMS {
-                    let line = row.line.and_then(|line| usize::try_from(line).ok());
-                    problems.push(Problem { line, ..Problem::in_file(&label, message) });
-                } else {
-                    more += 1;
-                }
+                problems.add(&label, row, message);
             }
             Ok(())
         };
@@ -120,15 +112,7 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
         }
         Ok(())
     });
-    match read {
-        Ok(()) => {}
-        // A column that is not there explains the rows without it.
-        Err(Stop::Unreadable(stopped)) => (problems, more) = (stopped, 0),
-        Err(Stop::Store(error)) => problems.push(Problem::in_file(&source.shown, error.to_string())),
-    }
-    if more > 0 {
-        problems.push(Problem::in_file(&source.shown, format!("has {more} more problems like these")));
-    }
+    let mut problems = problems.after(read, &source.shown);
     if problems.is_empty() && table.found.votes.is_empty() {
         problems.push(Problem::in_file(&source.shown, "has no vote on two arms"));
     }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::domain::{ItemKey, ItemOutcome, ItemStatus, Run, RunId};
-use crate::results::write_line;
+use crate::domain::{ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, RunId};
+use crate::results::write_import_line;
 
 use super::hidden::HiddenBy;
 use super::item_file::StandingLines;
@@ -202,12 +202,7 @@ impl StandingLines for Lines {
         lines.each(&runs, &mut |outcome| {
             count += 1;
             line.clear();
-            line.push_str("{\"run\":\"");
-            line.push_str(outcome.run.as_str());
-            line.push_str("\",");
-            let start = line.len();
-            write_line(outcome, &mut line);
-            line.remove(start);
+            write_import_line(outcome, &ItemDetails::default(), &mut line);
             each(line.trim_end().as_bytes());
         })?;
         if count == expected { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {expected}"))) }

@@ -35,7 +35,7 @@ impl HiddenBy {
         }
     }
 
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|by| by.name() == name)
     }
 }

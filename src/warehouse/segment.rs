@@ -3,20 +3,21 @@
 //! A segment is valid only if its name and its digest match; otherwise it is rebuilt.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex, visible};
+use crate::domain::{ItemOutcome, RunId, hex, visible};
 use crate::files;
 use crate::results::ItemLine;
 
 use super::cache::{LIST, SegmentList};
 use super::ingest::each_item_line;
 use super::item_file::{ItemFile, path_text};
+use super::outcome_columns::OutcomeColumns;
 use super::sql_error::SqlError;
 use super::unit::Stamp;
 
@@ -89,16 +90,11 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
     Ok(path)
 }
 
+/// Returns the SHA-256 of a file, in hex.
 pub(super) fn file_digest(path: &Path) -> io::Result<String> {
-    let mut reader = BufReader::with_capacity(1 << 20, files::open(path)?);
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            length => hasher.update(&buffer[..length]),
-        }
-    }
+    files::for_each_block(files::open(path)?, |block| hasher.update(block))?;
+    Ok(hex(&hasher.finalize()))
 }
 
 fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), SqlError> {
@@ -252,31 +248,6 @@ pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutc
         .filter(col("run_id").is_in(lit(wanted).implode(false), false))
         .sort(order, SortMultipleOptions::default().with_maintain_order(true))
         .collect()?;
-    let text = |name: &str| -> Result<StringChunked, SqlError> { Ok(frame.column(name)?.str()?.clone()) };
-    let whole = |name: &str| -> Result<UInt64Chunked, SqlError> { Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone()) };
-    let number = |name: &str| -> Result<Float64Chunked, SqlError> { Ok(frame.column(name)?.f64()?.clone()) };
-    let (run_id, item, kind, evaluator) = (text("run_id")?, text("item")?, text("kind")?, text("evaluator")?);
-    let (cluster, category, status) = (text("cluster")?, text("category")?, text("status")?);
-    let (attempt, revision) = (whole("attempt")?, whole("revision")?);
-    let (input_tokens, output_tokens) = (whole("input_tokens")?, whole("output_tokens")?);
-    let (score, duration_seconds, cost_usd) = (number("score")?, number("duration_seconds")?, number("cost_usd")?);
-    let outcome = |row: usize| {
-        Some(ItemOutcome {
-            run: RunId::parse(run_id.get(row)?).ok()?,
-            kind: ItemKind::from_name(kind.get(row)?)?,
-            item: item.get(row)?.to_owned(),
-            cluster: cluster.get(row).map(str::to_owned),
-            category: category.get(row).map(str::to_owned),
-            attempt: u32::try_from(attempt.get(row)?).ok()?,
-            status: ItemStatus::from_name(status.get(row)?)?,
-            score: score.get(row),
-            evaluator: evaluator.get(row)?.to_owned(),
-            revision: u32::try_from(revision.get(row)?).ok()?,
-            duration_seconds: duration_seconds.get(row),
-            cost_usd: cost_usd.get(row),
-            input_tokens: input_tokens.get(row),
-            output_tokens: output_tokens.get(row),
-        })
-    };
-    Ok((0..frame.height()).filter_map(outcome).collect())
+    let columns = OutcomeColumns::of(&frame)?;
+    Ok((0..frame.height()).filter_map(|row| columns.outcome(row)).collect())
 }

@@ -6,8 +6,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use crate::domain::{ItemKind, ItemStatus, Run, visible};
 use crate::results::ScoreLine;
 
@@ -15,6 +13,7 @@ use super::hidden::HiddenBy;
 use super::ingest::{Merge, Parsed};
 use super::item_file::{ItemFile, StandingLines};
 use super::items::{Block, Dictionary};
+use super::short_digest::short_digest;
 use super::snapshot::{HeaderUnit, ItemUnit, Snapshot, status_byte};
 use super::totals::ItemTotals;
 use super::unit::Stamp;
@@ -43,8 +42,7 @@ pub(super) struct Seal {
 impl Seal {
     /// Returns the number of an item and its cluster for [`Seal::add`].
     pub fn item(kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u64 {
-        let digest = Sha256::digest(format!("{}\n{evaluator}\n{item}\n{}", kind.name(), cluster.unwrap_or_default()));
-        digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+        short_digest(&format!("{}\n{evaluator}\n{item}\n{}", kind.name(), cluster.unwrap_or_default()))
     }
 
     pub fn add(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {

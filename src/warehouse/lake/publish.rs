@@ -248,7 +248,7 @@ fn commit(
     loop {
         let listed = runs.read()?;
         let known = stood::read(&listed.files)?;
-        facts.retain(|fact| known.get(fact.run.id.as_str()).is_none_or(|known| !is_same(fact, &known.fact)));
+        facts.retain(|fact| known.get(fact.run.id.as_str()).is_none_or(|known| !is_same((&fact.hidden, &fact.content), &known.fact)));
         if facts.is_empty() {
             return Ok(());
         }
@@ -298,9 +298,7 @@ fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
             seal: Seal::default(),
             score_lines: Vec::new(),
         })),
-        (Some(known), hidden) if known.fact.hidden == *hidden && (hidden.is_some() || known.fact.content == wish.content) => {
-            Change::Nothing
-        }
+        (Some(known), hidden) if is_same((hidden, &wish.content), &known.fact) => Change::Nothing,
         (Some(known), Some(_)) => {
             Change::Row(Box::new(RunFact { run: Arc::clone(&known.fact.run), totals: known.fact.totals, ..row(&known.fact) }))
         }
@@ -311,8 +309,8 @@ fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
 }
 
 /// Returns whether a row would say nothing new.
-fn is_same(fact: &RunFact, known: &RunFact) -> bool {
-    fact.hidden == known.hidden && (fact.hidden.is_some() || fact.content == known.content)
+fn is_same((hidden, content): (&Option<(HiddenBy, String)>, &str), known: &RunFact) -> bool {
+    *hidden == known.hidden && (hidden.is_some() || *content == known.content)
 }
 
 /// The files of the runs to publish. A file that several runs share is copied to disk with an index once, and kept until the last of them.

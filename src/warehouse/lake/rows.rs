@@ -1,10 +1,11 @@
 //! The rows of the table `outcomes`: written from item lines, and read back as such.
 
 use polars::prelude::*;
-use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::domain::{ItemDetails, ItemOutcome};
 use crate::results::ItemLine;
+use crate::warehouse::outcome_columns::OutcomeColumns;
+use crate::warehouse::short_digest::{cluster_id, item_id};
 
 /// The columns that say which run a row is of and whether it counts.
 pub(super) const OF_RUN: [&str; 3] = ["run_id", "publish_id", "standing"];
@@ -163,7 +164,7 @@ impl Rows {
         let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         self.height += 1;
         self.item_id.push(item_id(item.kind, &item.evaluator, &item.item));
-        self.cluster_id.push(cluster.map(short));
+        self.cluster_id.push(cluster.map(cluster_id));
         self.attempt.push(small(item.attempt));
         self.revision.push(small(item.revision));
         self.line.push(line);
@@ -197,16 +198,6 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("details are JSON: no map has keys other than strings")
 }
 
-/// Returns the id of an item, by which engines join and check without texts.
-fn item_id(kind: ItemKind, evaluator: &str, item: &str) -> i64 {
-    short(&format!("{}\n{evaluator}\n{item}", kind.name()))
-}
-
-/// Returns the first eight bytes of a text's SHA-256 as a number.
-fn short(text: &str) -> i64 {
-    Sha256::digest(text).iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte)).cast_signed()
-}
-
 /// Returns a column of texts.
 pub(super) fn text(frame: &DataFrame, name: &str) -> PolarsResult<StringChunked> {
     Ok(frame.column(name)?.str()?.clone())
@@ -220,49 +211,27 @@ pub(super) fn whole(frame: &DataFrame, name: &str) -> PolarsResult<Int64Chunked>
 /// Reads full rows back. Calls `each` with every outcome and its details, in the order of the frame. Fails with the number of the first row
 /// that is none.
 pub(super) fn each_outcome(frame: &DataFrame, mut each: impl FnMut(&ItemOutcome, &ItemDetails)) -> PolarsResult<Result<(), usize>> {
-    let texts = TEXTS.map(|name| text(frame, name)).into_iter().collect::<PolarsResult<Vec<_>>>()?;
-    let (attempt, revision) = (whole(frame, "attempt")?, whole(frame, "revision")?);
-    let (input_tokens, output_tokens) = (whole(frame, "input_tokens")?, whole(frame, "output_tokens")?);
-    let number = |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
-    let (score, duration_seconds, cost_usd) = (number("score")?, number("duration_seconds")?, number("cost_usd")?);
-    let [run, _, _, _, kind, evaluator, item, cluster, category, status, question, answer, expected, reply, reason, item_hash, details] =
-        texts.as_slice()
-    else {
-        return Ok(Err(0));
-    };
+    let outcomes = OutcomeColumns::of(frame)?;
+    let (question, answer, expected) = (text(frame, "question")?, text(frame, "answer")?, text(frame, "expected")?);
+    let (reply, reason, item_hash, details) =
+        (text(frame, "reply")?, text(frame, "reason")?, text(frame, "item_hash")?, text(frame, "details")?);
     let outcome = |row: usize| -> Option<(ItemOutcome, ItemDetails)> {
         let owned = |column: &StringChunked| column.get(row).map(str::to_owned);
-        let tokens = |column: &Int64Chunked| column.get(row).and_then(|number| u64::try_from(number).ok());
-        let outcome = ItemOutcome {
-            run: RunId::parse(run.get(row)?).ok()?,
-            kind: ItemKind::from_name(kind.get(row)?)?,
-            item: owned(item)?,
-            cluster: owned(cluster),
-            category: owned(category),
-            attempt: u32::try_from(attempt.get(row)?).ok()?,
-            status: ItemStatus::from_name(status.get(row)?)?,
-            score: score.get(row),
-            evaluator: owned(evaluator)?,
-            revision: u32::try_from(revision.get(row)?).ok()?,
-            duration_seconds: duration_seconds.get(row),
-            cost_usd: cost_usd.get(row),
-            input_tokens: tokens(&input_tokens),
-            output_tokens: tokens(&output_tokens),
-        };
+        let outcome = outcomes.outcome(row)?;
         let rest = match details.get(row) {
             Some(json) => serde_json::from_str(json).ok()?,
             None => ItemDetails::default(),
         };
         let details = ItemDetails {
-            question: owned(question),
-            answer: owned(answer),
+            question: owned(&question),
+            answer: owned(&answer),
             expected: match expected.get(row) {
                 Some(json) => serde_json::from_str(json).ok()?,
                 None => Vec::new(),
             },
-            reply: owned(reply),
-            reason: owned(reason),
-            item_hash: owned(item_hash),
+            reply: owned(&reply),
+            reason: owned(&reason),
+            item_hash: owned(&item_hash),
             ..rest
         };
         Some((outcome, details))

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use polars::prelude::*;
-use sha2::{Digest, Sha256};
 
-use crate::domain::{Problem, Run, hex, visible};
+use crate::domain::{Problem, Run, visible};
 use crate::files;
 use crate::results::{ScoreLine, parse_header};
 use crate::warehouse::hidden::HiddenBy;
+use crate::warehouse::segment::file_digest;
 use crate::warehouse::standing_rows::{Seal, StandingRun};
 use crate::warehouse::totals::ItemTotals;
 
@@ -123,19 +123,15 @@ fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
 /// Fails if a file is not the one that was committed.
 pub(super) fn check(file: &DataFile) -> Result<(), Problem> {
     let shown = || visible(&file.path.display().to_string());
-    let bytes = match files::if_there(files::open(&file.path)) {
-        Ok(Some(opened)) => opened,
+    let found = match files::if_there(file_digest(&file.path)) {
+        Ok(Some(found)) => found,
         Ok(None) => return Err(Problem::in_file(shown(), "is gone, and the log of the lake lists it").with_hint(RESTORE)),
         Err(error) => return Err(Problem::unread(shown(), &error)),
     };
-    let mut digest = Sha256::new();
-    files::for_each_block(bytes, |block| digest.update(block)).map_err(|error| Problem::unread(shown(), &error))?;
-    match &file.sha256 {
-        Some(sha256) if *sha256 != hex(&digest.finalize()) => {
-            Err(Problem::in_file(shown(), "is not as it was published: its digest differs").with_hint(RESTORE))
-        }
-        _ => Ok(()),
+    if file.sha256.as_ref().is_some_and(|published| *published != found) {
+        return Err(Problem::in_file(shown(), "is not as it was published: its digest differs").with_hint(RESTORE));
     }
+    Ok(())
 }
 
 /// Scans one file by its path alone: names of folders say nothing that its columns do not.

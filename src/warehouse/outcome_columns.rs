@@ -1,0 +1,68 @@
+//! The columns of a frame that together are outcomes.
+
+use polars::prelude::*;
+
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+
+/// The columns of outcomes, under the names of the table `items`.
+pub(super) struct OutcomeColumns {
+    run_id: StringChunked,
+    item: StringChunked,
+    kind: StringChunked,
+    evaluator: StringChunked,
+    cluster: StringChunked,
+    category: StringChunked,
+    attempt: UInt64Chunked,
+    revision: UInt64Chunked,
+    status: StringChunked,
+    score: Float64Chunked,
+    duration_seconds: Float64Chunked,
+    cost_usd: Float64Chunked,
+    input_tokens: UInt64Chunked,
+    output_tokens: UInt64Chunked,
+}
+
+impl OutcomeColumns {
+    /// Fails if the frame lacks a column, or has one of another type.
+    pub fn of(frame: &DataFrame) -> PolarsResult<Self> {
+        let text = |name: &str| -> PolarsResult<StringChunked> { Ok(frame.column(name)?.str()?.clone()) };
+        let whole = |name: &str| -> PolarsResult<UInt64Chunked> { Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone()) };
+        let number = |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
+        Ok(Self {
+            run_id: text("run_id")?,
+            item: text("item")?,
+            kind: text("kind")?,
+            evaluator: text("evaluator")?,
+            cluster: text("cluster")?,
+            category: text("category")?,
+            attempt: whole("attempt")?,
+            revision: whole("revision")?,
+            status: text("status")?,
+            score: number("score")?,
+            duration_seconds: number("duration_seconds")?,
+            cost_usd: number("cost_usd")?,
+            input_tokens: whole("input_tokens")?,
+            output_tokens: whole("output_tokens")?,
+        })
+    }
+
+    /// Returns the outcome of a row, or `None` if it is none.
+    pub fn outcome(&self, row: usize) -> Option<ItemOutcome> {
+        Some(ItemOutcome {
+            run: RunId::parse(self.run_id.get(row)?).ok()?,
+            kind: ItemKind::from_name(self.kind.get(row)?)?,
+            item: self.item.get(row)?.to_owned(),
+            cluster: self.cluster.get(row).map(str::to_owned),
+            category: self.category.get(row).map(str::to_owned),
+            attempt: u32::try_from(self.attempt.get(row)?).ok()?,
+            status: ItemStatus::from_name(self.status.get(row)?)?,
+            score: self.score.get(row),
+            evaluator: self.evaluator.get(row)?.to_owned(),
+            revision: u32::try_from(self.revision.get(row)?).ok()?,
+            duration_seconds: self.duration_seconds.get(row),
+            cost_usd: self.cost_usd.get(row),
+            input_tokens: self.input_tokens.get(row),
+            output_tokens: self.output_tokens.get(row),
+        })
+    }
+}
