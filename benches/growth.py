@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,9 +101,10 @@ def main():
     store, rows, runs = given.folder / "results", [], 0
     shutil.rmtree(given.folder, ignore_errors=True)
     for power in range(5, given.up_to + 1):
-        while runs * ITEMS < 10**power:
-            add_run(store, runs)
-            runs += 1
+        needed = 10**power // ITEMS
+        with ProcessPoolExecutor() as pool:
+            list(pool.map(add_run, repeat(store), range(runs, needed), chunksize=16))
+        runs = max(runs, needed)
         cache = given.folder / "cache"
         places = ["--results", store, "--cache", cache]
         commands = {
