@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit, standing};
 use crate::stats::{
-    Calibration, Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way,
-    rogan_gladen, summary, wilson,
+    Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile,
+    one_way_summed, rogan_gladen, summary, wilson,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
-use super::sample::{Items, Outcomes, Rates, is_marked, label_columns, parts_of_run, sums};
+use super::sample::{Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums};
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -136,7 +136,7 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
         return wilson(passed, total, CONFIDENCE).ok();
     }
     let means: Vec<(u32, f64)> = (0..).zip(by_item.values()).map(|(item, (sum, n))| (item, sum / n)).collect();
-    over_items(&means, &[], &items, unit, true)?.interval
+    over_items(&means, (&[], &OverRuns::default()), &items, unit, true)?.interval
 }
 
 /// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
@@ -193,7 +193,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
                 let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
                 return Some(Estimate { missing, standard_error: standard_error(&values), ..estimate });
             }
-            let estimate = over_items(&means, &outcomes.runs, items, unit, true)?;
+            let estimate = over_items(&means, (&outcomes.runs, &outcomes.over_runs), items, unit, true)?;
             let passed = Some(passed).filter(|_| !outcomes.is_split);
             Some(Estimate { missing, passed, total: passed.map(|_| total), ..estimate })
         }
@@ -202,8 +202,14 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
 }
 
 /// Estimates the mean over items with all its sources of variance: items or clusters, and runs if there are several. `runs` are values by
-/// run and matrix column. `is_share` means that all values are between 0 and 1.
-pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
+/// run and matrix column, and `known` what is summed of them. `is_share` means that all values are between 0 and 1.
+pub(crate) fn over_items(
+    means: &[(u32, f64)],
+    (runs, known): (&[Vec<f64>], &OverRuns),
+    items: &Items,
+    unit: Design,
+    is_share: bool,
+) -> Option<Estimate> {
     let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
     let summary = summary(&values).ok()?;
     let cut = |interval: Interval| if is_share { interval.clipped(0.0, 1.0) } else { interval };
@@ -215,10 +221,9 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
         .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
     let clustered = codes.as_ref().and_then(|codes| clustered_mean(&values, codes, CONFIDENCE).ok());
     let clusters = clustered.map(|found| ClusterSpread { clusters: found.clusters, design_effect: found.design_effect });
-    let over_runs = (runs.len() > 1)
-        .then(|| by_item_and_run(runs, means, items))
-        .and_then(|values| one_way(ItemsByRuns { runs: runs.len(), values: &values }, codes.as_deref(), CONFIDENCE).ok());
-    if let Some(found) = over_runs {
+    let summed = || SummedArm::of(ItemsByRuns { runs: runs.len(), values: &by_item_and_run(runs, means, items) }, codes.as_deref());
+    let over_runs = (runs.len() > 1).then(|| known.get(codes.is_some(), summed)).flatten();
+    if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, codes.as_deref(), CONFIDENCE).ok()) {
         return Some(Estimate {
             interval: Some(cut(found.interval)),
             method: Method::TOverItemsAndRuns,

@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::metrics::{named, pass_rate_metric};
 use super::paired::Shared;
 use super::policy::{Design, MIN_ITEMS, Policy};
-use super::sample::{Asked, Items, Outcomes};
+use super::sample::{Asked, Items, Outcomes, OverRuns};
 use super::seed::resampling;
 use super::verdict::{Missing, Obstacle, Support};
 
@@ -91,6 +91,7 @@ impl ItemTable<'_> {
             deterministic: false,
             labels: Vec::new(),
             single: None,
+            over_runs: OverRuns::default(),
         }
     }
 }

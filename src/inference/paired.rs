@@ -1,8 +1,8 @@
 //! Two arms on shared items: their differences by item, and the evidence.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, McNemar, Pairs, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t,
-    sign_flip, summary, tango, two_way,
+    self, Interval, ItemsByRuns, McNemar, Pairs, SummedArm, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar,
+    mean_t, sign_flip, summary, tango, two_way, two_way_summed,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -11,7 +11,7 @@ use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
-use super::sample::{Items, Outcomes};
+use super::sample::{Items, Outcomes, OverRuns};
 use super::seed::resampling;
 use super::tables::Tested;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
@@ -69,6 +69,13 @@ impl Measured<'_> {
             Self::Values(values, _) => &values.runs,
         }
     }
+
+    fn over_runs(&self) -> &OverRuns {
+        match self {
+            Self::Passes(outcomes) => &outcomes.over_runs,
+            Self::Values(values, _) => &values.over_runs,
+        }
+    }
 }
 
 /// Two arms' values on shared items. An item with several evaluators is one item: their values are averaged first.
@@ -88,6 +95,8 @@ pub(super) struct Shared<'a> {
     pairs: Option<Pairs>,
     /// Its test, if it is known.
     test: Option<McNemar>,
+    /// Whether both arms have values in exactly the same columns.
+    is_same: bool,
     /// The cluster of each shared item, if clusters are used.
     codes: Option<Vec<u32>>,
     clusters: usize,
@@ -119,6 +128,7 @@ impl<'a> Shared<'a> {
             record: Record { won: pairs.only_a, lost: pairs.only_b, same: pairs.both + pairs.neither },
             pairs: Some(pairs),
             test,
+            is_same: false,
             codes: None,
             clusters: 0,
         }
@@ -127,11 +137,13 @@ impl<'a> Shared<'a> {
     /// Pairs two arms by item. `more_is_better` decides who wins an item.
     pub fn of((one, other): (Measured<'a>, Measured<'a>), scale: Scale, more_is_better: bool, items: &'a Items, policy: &Policy) -> Self {
         let (mut units, mut differences) = (Vec::new(), Vec::new());
-        let (mut is_binary, mut record, mut both) = (true, Record { won: 0, lost: 0, same: 0 }, 0);
+        let (mut is_binary, mut is_same, mut record, mut both) = (true, true, Record { won: 0, lost: 0, same: 0 }, 0);
         items.each_unit(|unit, columns| {
             let (mut sums, mut n) = ((0.0, 0.0), 0u32);
             for column in columns.iter().map(|column| *column as usize) {
-                if let Some((first, second)) = one.mean(column).zip(other.mean(column)) {
+                let (first, second) = (one.mean(column), other.mean(column));
+                is_same &= first.is_some() == second.is_some();
+                if let Some((first, second)) = first.zip(second) {
                     sums = (sums.0 + first, sums.1 + second);
                     n += 1;
                     is_binary &= one.is_single(column) && other.is_single(column);
@@ -163,7 +175,7 @@ impl<'a> Shared<'a> {
         let n = differences.len();
         let pairs = Pairs { both, only_a: record.won, only_b: record.lost, neither: record.same - both };
         let pairs = is_binary.then_some(pairs);
-        Self { one, other, items, scale, n, units, differences, record, pairs, test: None, codes, clusters }
+        Self { one, other, items, scale, n, units, differences, record, pairs, test: None, is_same, codes, clusters }
     }
 
     /// Returns the design that follows from the kind of item.
@@ -388,9 +400,16 @@ impl<'a> Shared<'a> {
     }
 
     /// Compares over items and runs. Returns `None` if neither arm has a second run or nothing varies.
-    fn two_way(&self, codes: Option<&[u32]>, policy: &Policy) -> Option<TwoWay> {
+    fn two_way<'s>(&'s self, codes: Option<&[u32]>, policy: &Policy) -> Option<TwoWay> {
         if self.one.runs().len() < 2 && self.other.runs().len() < 2 {
             return None;
+        }
+        if self.is_same {
+            // The shared items are all that each arm has.
+            let summed = |arm: &'s Measured<'_>| arm.over_runs().get(codes.is_some(), || SummedArm::of(self.by_run(arm).by_runs(), codes));
+            if let Some((one, other)) = summed(&self.one).zip(summed(&self.other)) {
+                return two_way_summed(one, other, codes, policy.confidence()).ok();
+            }
         }
         let (one, other) = (self.by_run(&self.one), self.by_run(&self.other));
         two_way(one.by_runs(), other.by_runs(), codes, policy.confidence()).ok()

@@ -1,9 +1,10 @@
 //! An arm's data on one metric, reduced to the units that were independently repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
-use crate::stats::Calibration;
+use crate::stats::{Calibration, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
@@ -41,6 +42,18 @@ pub(crate) struct Outcomes {
     pub labels: Vec<Label>,
     /// The same outcomes as bits, if each item has one column and at most one counted outcome.
     pub single: Option<Box<Single>>,
+    pub over_runs: OverRuns,
+}
+
+/// An arm's values summed over its own items and runs, without and with clusters. Pairs of arms with values of the same items share them.
+#[derive(Debug, Default)]
+pub(crate) struct OverRuns([OnceLock<Option<Box<SummedArm>>>; 2]);
+
+impl OverRuns {
+    /// Returns the sums, which `make` makes for the first pair that asks. `None` if the values cannot be summed up.
+    pub fn get(&self, is_clustered: bool, make: impl FnOnce() -> Option<SummedArm>) -> Option<&SummedArm> {
+        self.0[usize::from(is_clustered)].get_or_init(|| make().map(Box::new)).as_deref()
+    }
 }
 
 /// People's labels of an arm's attempts at one item, with the judge's outcomes of the same attempts.
@@ -190,6 +203,7 @@ impl Outcomes {
             deterministic,
             labels,
             single: None,
+            over_runs: OverRuns::default(),
         };
         (!runs.is_empty()).then(|| found.with_bits(items))
     }
@@ -211,6 +225,7 @@ impl Outcomes {
             deterministic: runs.len() >= DETERMINISTIC_RUNS && runs.iter().all(|run| *run == runs[0]),
             labels: Vec::new(),
             single: None,
+            over_runs: OverRuns::default(),
         };
         for run in runs {
             let mut shares = vec![f64::NAN; columns];

@@ -115,7 +115,7 @@ pub use separation::{Minority, Separation, Splitting, discordance, median_kappa,
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use stated_spread::{LEVELS, SpreadFormula, standard_error};
 pub use suite_means::{SuiteMeans, effective_units, widening};
-pub use two_way::{ItemsByRuns, TwoWay, one_way, two_way};
+pub use two_way::{ItemsByRuns, SummedArm, TwoWay, one_way, one_way_summed, two_way, two_way_summed};
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};
 pub use verdict::{Question, Verdict, decide};

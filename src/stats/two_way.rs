@@ -80,36 +80,100 @@ pub fn one_way(arm: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> R
     estimated(&[arm], clusters, confidence)
 }
 
+/// One arm's values, summed up once for comparisons with many arms.
+#[derive(Debug)]
+pub struct SummedArm {
+    /// By item: the mean over its runs.
+    means: Vec<f64>,
+    /// The largest absolute value.
+    largest: f64,
+    part: Option<RunsPart>,
+}
+
+impl SummedArm {
+    /// Returns `None` if an item has no value, or if the values are not what [`two_way`] accepts.
+    pub fn of(arm: ItemsByRuns, clusters: Option<&[u32]>) -> Option<Self> {
+        let items = items_of(&[arm], clusters).ok()?;
+        let largest = largest_of(&arm).ok()?;
+        let means: Vec<f64> = (0..items).map(|item| mean(arm.row(item))).collect::<Option<_>>()?;
+        let kept: Vec<usize> = (0..items).collect();
+        let part = RunsPart::of(&arm, &kept, &Units::of(&kept, clusters));
+        Some(Self { means, largest, part })
+    }
+}
+
+/// Compares two arms that were summed up over the same items in the same order and the same clusters, by the method of [`two_way`] and with
+/// its results to the last digit.
+pub fn two_way_summed(a: &SummedArm, b: &SummedArm, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    // Beginning with zero, as sums do, gives a difference of nothing no sign.
+    let differences: Vec<f64> = a.means.iter().zip(&b.means).map(|(a, b)| 0.0 + a - b).collect();
+    summed(&[a, b], &differences, clusters, confidence)
+}
+
+/// Estimates the mean of an arm that was summed up, by the method of [`one_way`] and with its results to the last digit.
+pub fn one_way_summed(arm: &SummedArm, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    let means: Vec<f64> = arm.means.iter().map(|mean| 0.0 + mean).collect();
+    summed(&[arm], &means, clusters, confidence)
+}
+
+fn summed(arms: &[&SummedArm], differences: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    let kept: Vec<usize> = (0..differences.len()).collect();
+    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| arm.part).collect();
+    let largest = arms.iter().map(|arm| arm.largest).fold(0.0, f64::max);
+    combined(arms.len(), differences, &Units::of(&kept, clusters), largest, &parts, confidence)
+}
+
 fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
     let items = items_of(arms, clusters)?;
     let (mut kept, mut differences) = (Vec::with_capacity(items), Vec::with_capacity(items));
     let mut largest = 0.0_f64;
+    for arm in arms {
+        largest = largest.max(largest_of(arm)?);
+    }
     for item in 0..items {
         let mut difference = Some(0.0);
         for (arm, sign) in arms.iter().zip([1.0, -1.0]) {
-            let row = arm.row(item);
-            for value in row.iter().flatten() {
-                if !value.is_finite() {
-                    return Err(Undefined::NotFinite);
-                }
-                largest = largest.max(value.abs());
-            }
-            difference = difference.zip(mean(row)).map(|(sum, mean)| sum + sign * mean);
+            difference = difference.zip(mean(arm.row(item))).map(|(sum, mean)| sum + sign * mean);
         }
         if let Some(difference) = difference {
             kept.push(item);
             differences.push(difference);
         }
     }
-    if kept.is_empty() {
+    let units = Units::of(&kept, clusters);
+    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| RunsPart::of(arm, &kept, &units)).collect();
+    combined(arms.len(), &differences, &units, largest, &parts, confidence)
+}
+
+/// Returns the largest absolute value of an arm.
+fn largest_of(arm: &ItemsByRuns) -> Result<f64, Undefined> {
+    let mut largest = 0.0_f64;
+    for value in arm.values.iter().flatten() {
+        if !value.is_finite() {
+            return Err(Undefined::NotFinite);
+        }
+        largest = largest.max(value.abs());
+    }
+    Ok(largest)
+}
+
+/// Estimates from the items' means or differences, and from what each arm's runs contribute.
+fn combined(
+    arms: usize,
+    differences: &[f64],
+    units: &Units,
+    largest: f64,
+    parts: &[RunsPart],
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
+    if differences.is_empty() {
         return Err(Undefined::NoData);
     }
-    let n = kept.len() as f64;
+    let n = differences.len() as f64;
     let estimate = total(differences.iter().copied()) / n;
     if !estimate.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let units = Units::of(&kept, clusters);
     let count = units.ends.len() as f64;
     if units.ends.len() < 2 {
         return Err(Undefined::TooFew);
@@ -120,8 +184,7 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
     if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
         var_items = 0.0;
     }
-    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| RunsPart::of(arm, &kept, &units)).collect();
-    let (var_runs, run_degrees) = RunsPart::together(&parts);
+    let (var_runs, run_degrees) = RunsPart::together(parts);
     let variance = var_items + var_runs;
     if variance <= 0.0 {
         return Err(Undefined::NoVariation);
@@ -138,9 +201,9 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
     if !t.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let runs_p = RunsPart::alike(&parts, count);
+    let runs_p = RunsPart::alike(parts, count);
     Ok(TwoWay {
-        n: kept.len() as u64,
+        n: differences.len() as u64,
         units: units.ends.len() as u64,
         estimate,
         standard_error,
@@ -150,7 +213,7 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
         interval: t_interval(estimate, standard_error, degrees, confidence)?,
         var_items,
         var_runs,
-        runs_measured: parts.len() == arms.len(),
+        runs_measured: parts.len() == arms,
         runs_p,
         runs_vary: runs_p.is_some_and(|p| p < RUNS_VARY),
     })
@@ -210,6 +273,7 @@ impl Units {
 }
 
 /// One arm's runs' contribution to the variance of its mean.
+#[derive(Clone, Copy, Debug)]
 struct RunsPart {
     /// The measured variance of the mean between runs, including what items explain.
     measured: f64,
@@ -468,6 +532,22 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn sums_made_once_give_what_pairs_give(
+            rows in proptest::collection::vec((proptest::collection::vec(proptest::option::weighted(0.9, -1.0..1.0f64), 3),
+                proptest::collection::vec(proptest::option::weighted(0.9, 0.0..1.0f64), 2), 0u32..5), 1..40),
+        ) {
+            let rows: Vec<Row> = rows.into_iter().filter(|(a, b, _)| [a, b].iter().all(|runs| runs.iter().any(Option::is_some))).collect();
+            let (a, b): (Vec<_>, Vec<_>) = (rows.iter().flat_map(|row| row.0.clone()).collect(), rows.iter().flat_map(|row| row.1.clone()).collect());
+            let (a, b) = (ItemsByRuns { runs: 3, values: &a }, ItemsByRuns { runs: 2, values: &b });
+            let codes: Vec<u32> = rows.iter().map(|row| row.2).collect();
+            for clusters in [None, Some(&codes[..])] {
+                let summed = [a, b].map(|arm| SummedArm::of(arm, clusters).expect("a value of each item"));
+                proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], clusters, 0.95), two_way(a, b, clusters, 0.95));
+                proptest::prop_assert_eq!(one_way_summed(&summed[0], clusters, 0.95), one_way(a, clusters, 0.95));
+            }
+        }
+
         #[test]
         fn order_and_sides_do_not_matter(
             rows in proptest::collection::vec((proptest::collection::vec(proptest::option::weighted(0.8, 0.0..1.0f64), 3),
