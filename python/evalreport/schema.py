@@ -109,7 +109,7 @@ class ClusterSpread(TypedDict):
 
 
 class _JudgeFigure(TypedDict):
-    # Items that a person labelled and the judge decided.
+    # Items that a person labelled and the judge decided; outcomes, if those of a run share one artefact.
     labels: int
     value: float
 
@@ -552,22 +552,30 @@ class SideBySide(_SideBySide, total=False):
     expected: List[str]
 
 
-class JudgedBy(TypedDict):
-    """The judges behind a suite's outcomes, and how far people checked them."""
-
+class _JudgedBy(TypedDict):
     judges: List[str]
-    # Items with a person's label, of the arm with the fewest.
+    # Items with a person's label, of the arm with the fewest; outcomes, if those of a run share one artefact.
     labels: int
+    # What is counted: `items` or `outcomes`.
+    labels_of: str
     # The same of the arm with most.
     most_labels: int
     # Labelled outcomes about which people contradict each other, of all arms.
     disputed: int
+    # Arms whose figures people's labels correct.
+    corrected_arms: int
     # Whether people's labels correct the figures of every arm.
     is_corrected: bool
     # Whether stated error rates of the judge correct the figures instead.
     has_known_errors: bool
-    # Whether the figures are over runs, which labels of items cannot correct.
-    is_over_runs: bool
+
+
+class JudgedBy(_JudgedBy, total=False):
+    """The judges behind a suite's outcomes, and how far people checked them."""
+
+    # Runs of each arm that must have labels, none more than four fifths of them, if an arm lacks that: 2, or 3 if
+    # the outcomes of a run share one artefact.
+    runs_to_label: Optional[int]
 
 
 class ModelNames(TypedDict):

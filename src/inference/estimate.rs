@@ -142,7 +142,11 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
 /// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
 fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> {
     let rate = by_judge.value;
-    let n = by_judge.standard_error.map_or(by_judge.n as f64, |error| rate * (1.0 - rate) / (error * error));
+    // Over clusters or runs, Student's interval is longer than its standard error says.
+    let reach = by_judge.interval.filter(|_| matches!(by_judge.method, Method::TOverClusters | Method::TOverItemsAndRuns));
+    let z = normal_quantile(0.5 + CONFIDENCE / 2.0).ok()?;
+    let error = reach.map(|ends| (rate - ends.low).max(ends.high - rate) / z).or(by_judge.standard_error);
+    let n = error.map_or(by_judge.n as f64, |error| rate * (1.0 - rate) / (error * error));
     let found = rogan_gladen(rate, n, known, CONFIDENCE).ok()?;
     Some(Estimate {
         value: found.rate.clamp(0.0, 1.0),

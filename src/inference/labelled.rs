@@ -6,20 +6,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::is_judge;
-use crate::stats::{Corrected, Interval, Judged, Spread, corrected};
+use crate::stats::{self, Corrected, Interval, JudgedRuns, MOST_OF_A_RUN, corrected_difference, corrected_rate};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::SuiteGroup;
-use super::policy::{Design, Policy};
-use super::sample::{Items, Outcomes, Rates};
+use super::policy::{Design, MIN_RUNS, Policy};
+use super::sample::{Items, Label, Outcomes, Rates};
 
-/// Minimum number of labelled items to correct a judge.
+/// Minimum number of labelled items to correct a judge; of outcomes, if those of a run share one artefact.
 pub const MIN_LABELS: u64 = 20;
+/// Minimum number of labelled runs of an arm with several runs: how the judge errs from run to run cannot be seen in one.
+const MIN_LABELLED_RUNS: usize = 2;
 
 /// A corrected figure as it would be by the judge's outcomes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeFigure {
-    /// Items that a person labelled and the judge decided.
+    /// Items that a person labelled and the judge decided; outcomes, if those of a run share one artefact.
     pub labels: u64,
     pub value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,18 +42,24 @@ impl JudgeFigure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JudgedBy {
     pub judges: Vec<String>,
-    /// Items with a person's label, of the arm with the fewest.
+    /// Items with a person's label, of the arm with the fewest; outcomes, if those of a run share one artefact.
     pub labels: u64,
+    /// What is counted: `items` or `outcomes`.
+    pub labels_of: &'static str,
     /// The same of the arm with most.
     pub most_labels: u64,
     /// Labelled outcomes about which people contradict each other, of all arms.
     pub disputed: u64,
+    /// Arms whose figures people's labels correct.
+    pub corrected_arms: u64,
     /// Whether people's labels correct the figures of every arm.
     pub is_corrected: bool,
     /// Whether stated error rates of the judge correct the figures instead.
     pub has_known_errors: bool,
-    /// Whether the figures are over runs, which labels of items cannot correct.
-    pub is_over_runs: bool,
+    /// Runs of each arm that must have labels, none more than four fifths of them, if an arm lacks that: 2, or 3 if the outcomes of a run share
+    /// one artefact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_to_label: Option<u64>,
 }
 
 impl JudgedBy {
@@ -79,26 +87,30 @@ impl JudgedBy {
         if judges.is_empty() {
             return None;
         }
-        let labels = |rates: &Rates| match rates {
-            Rates::Outcomes(outcomes) => labelled(outcomes),
-            Rates::Counts(_) | Rates::Unknown => 0,
+        let outcomes = || {
+            rates.iter().filter_map(|rates| match rates {
+                Rates::Outcomes(outcomes) => Some(outcomes),
+                Rates::Counts(_) | Rates::Unknown => None,
+            })
         };
-        let is_over_runs =
-            !is_over_items(unit) || rates.iter().any(|rates| matches!(rates, Rates::Outcomes(outcomes) if !outcomes.runs.is_empty()));
-        let fewest = rates.iter().filter(|rates| !rates.by_run().is_empty()).map(labels).min().unwrap_or(0);
-        let most = rates.iter().map(labels).max().unwrap_or(0);
-        let disputed = |rates: &Rates| match rates {
-            Rates::Outcomes(outcomes) => outcomes.labels.iter().filter(|label| label.is_disputed()).count() as u64,
-            Rates::Counts(_) | Rates::Unknown => 0,
-        };
+        let arms = rates.iter().filter(|rates| !rates.by_run().is_empty()).count();
+        let labels = || outcomes().map(|outcomes| labelled(outcomes, unit));
+        let fewest = if outcomes().count() < arms { 0 } else { labels().min().unwrap_or(0) };
+        let most = labels().max().unwrap_or(0);
+        let disputed = outcomes().flat_map(|outcomes| &outcomes.labels).filter(|label| label.is_disputed()).count();
+        let corrected = outcomes().filter(|outcomes| is_corrected(outcomes, unit)).count();
+        let lacks_runs = |outcomes: &Outcomes| labelled(outcomes, unit) > 0 && !has_labelled_runs(outcomes, unit);
+        let runs_to_label = outcomes().filter(|outcomes| lacks_runs(outcomes)).map(|outcomes| least_runs(outcomes, unit) as u64).max();
         Some(Self {
             judges: judges.into_iter().map(str::to_owned).collect(),
             labels: fewest,
+            labels_of: if is_over_items(unit) { "items" } else { "outcomes" },
             most_labels: most,
-            disputed: rates.iter().map(disputed).sum(),
-            is_corrected: fewest >= MIN_LABELS && !is_over_runs,
-            has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && !is_over_runs,
-            is_over_runs,
+            disputed: disputed as u64,
+            corrected_arms: corrected as u64,
+            is_corrected: corrected > 0 && corrected == arms,
+            has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && is_over_items(unit),
+            runs_to_label,
         })
     }
 
@@ -109,58 +121,74 @@ impl JudgedBy {
 
     /// Returns whether people's labels correct the figures of some arms, but not of all.
     pub fn is_corrected_in_part(&self) -> bool {
-        !self.is_corrected && !self.is_over_runs && self.most_labels >= MIN_LABELS
+        !self.is_corrected && self.corrected_arms > 0
     }
 }
 
-/// Returns the number of items with a label.
-fn labelled(outcomes: &Outcomes) -> u64 {
-    outcomes.labels.iter().filter(|label| label.n > 0).count() as u64
+/// Returns the number of items with a label; of outcomes, if those of a run share one artefact.
+fn labelled(outcomes: &Outcomes, unit: Design) -> u64 {
+    let runs = if is_over_items(unit) { outcomes.by_run.len().max(1) } else { 1 };
+    outcomes.labels.chunks(runs).filter(|item| item.iter().any(|label| label.n > 0)).count() as u64
 }
 
-fn is_over_items(unit: Design) -> bool {
+/// Returns whether enough of an arm's runs have labels.
+fn has_labelled_runs(outcomes: &Outcomes, unit: Design) -> bool {
+    let runs = outcomes.by_run.len();
+    let of_run = |run: usize| outcomes.labels.iter().skip(run).step_by(runs).filter(|label| label.n > 0).count();
+    let labels: Vec<usize> = (0..runs).map(of_run).collect();
+    let (most, all) = (labels.iter().copied().max().unwrap_or(0), labels.iter().sum::<usize>());
+    let least = least_runs(outcomes, unit);
+    labels.iter().filter(|labels| **labels > 0).count() >= least && (least < 2 || most as f64 <= MOST_OF_A_RUN * all as f64)
+}
+
+/// Returns how many runs of an arm must have labels.
+fn least_runs(outcomes: &Outcomes, unit: Design) -> usize {
+    if is_over_items(unit) { MIN_LABELLED_RUNS.min(outcomes.by_run.len()) } else { MIN_RUNS }
+}
+
+/// Returns whether items or clusters of them are the unit, rather than runs whose outcomes share one artefact.
+pub(super) fn is_over_items(unit: Design) -> bool {
     matches!(unit, Design::Items | Design::Clusters)
 }
 
-/// Returns whether labels correct an arm's figures: enough items are labelled, and the items of one run are the unit.
+/// Returns whether labels correct an arm's figures: enough items are labelled, in enough runs.
 fn is_corrected(outcomes: &Outcomes, unit: Design) -> bool {
-    is_over_items(unit) && outcomes.runs.is_empty() && labelled(outcomes) >= MIN_LABELS
+    unit != Design::Counts && labelled(outcomes, unit) >= MIN_LABELS && has_labelled_runs(outcomes, unit)
 }
 
-/// Values of labelled items and of the others, with their clusters.
-#[derive(Default)]
-struct Gathered {
-    labels: Vec<f64>,
-    judged: Vec<f64>,
-    others: Vec<f64>,
-    clusters: [Vec<u32>; 2],
+/// An arm's verdicts and labels by item and run.
+struct Cells {
+    runs: usize,
+    judged: Vec<Option<f64>>,
+    labels: Vec<Option<stats::Label>>,
 }
 
-impl Gathered {
-    fn add(&mut self, label: Option<(f64, f64)>, judged: f64, cluster: u32) {
-        match label {
-            Some((label, judged)) => {
-                self.labels.push(label);
-                self.judged.push(judged);
-                self.clusters[0].push(cluster);
-            }
-            None => {
-                self.others.push(judged);
-                self.clusters[1].push(cluster);
-            }
-        }
+impl Cells {
+    /// Returns the cells of an arm, of items with another arm's outcomes by the same evaluators if there is another.
+    fn of(outcomes: &Outcomes, other: Option<&Outcomes>, items: &Items) -> Self {
+        let has = |arm: &Outcomes, column: usize| arm.cells[column].1 > 0;
+        let mut judged = Vec::with_capacity(outcomes.labels.len());
+        items.each_unit(|_, columns| {
+            judged.extend(outcomes.judged(columns, |column| has(outcomes, column) && other.is_none_or(|other| has(other, column))));
+        });
+        let label = |label: &Label| label.means().map(|(people, judge)| stats::Label { people, judge });
+        Self { runs: outcomes.by_run.len(), judged, labels: outcomes.labels.iter().map(label).collect() }
     }
 
-    fn corrected(&self, spread: Spread, is_clustered: bool, confidence: f64) -> Option<Corrected> {
-        let clusters = is_clustered.then(|| self.clusters.concat());
-        let data = Judged { labels: &self.labels, judged: &self.judged, others: &self.others };
-        corrected(data, spread, clusters.as_deref(), confidence).ok()
+    fn data(&self) -> JudgedRuns<'_> {
+        JudgedRuns { runs: self.runs, judged: &self.judged, labels: &self.labels }
+    }
+
+    /// Returns the number of items with a label in both arms.
+    fn labelled_with(&self, other: &Self) -> u64 {
+        let has = |labels: &[Option<stats::Label>]| labels.iter().any(Option::is_some);
+        self.labels.chunks(self.runs).zip(other.labels.chunks(other.runs)).filter(|(one, other)| has(one) && has(other)).count() as u64
     }
 }
 
-/// Returns the cluster of an item if clusters are the unit.
-fn cluster(items: &Items, unit: Design, item: u32) -> u32 {
-    items.clusters.as_ref().filter(|_| unit == Design::Clusters).map_or(item, |codes| codes[item as usize])
+/// Returns the cluster of each item, if clusters are the unit.
+fn clusters(items: &Items, unit: Design) -> Option<&[u32]> {
+    items.clusters.as_deref().filter(|_| unit == Design::Clusters)
 }
 
 /// Returns an arm's pass rate as people would see it, with the number of labels. `None` if labels correct nothing.
@@ -168,12 +196,16 @@ pub(super) fn rate(outcomes: &Outcomes, items: &Items, unit: Design, confidence:
     if !is_corrected(outcomes, unit) {
         return None;
     }
-    let mut data = Gathered::default();
-    for (item, mean) in items.means(|column| outcomes.mean(column)) {
-        data.add(outcomes.labels[item as usize].means(), mean, cluster(items, unit, item));
-    }
-    let is_clustered = unit == Design::Clusters && items.clusters.is_some();
-    Some((data.corrected(Spread::Shares, is_clustered, confidence)?, data.labels.len() as u64))
+    let cells = Cells::of(outcomes, None, items);
+    let found = if is_over_items(unit) {
+        corrected_rate(cells.data(), clusters(items, unit), confidence)
+    } else {
+        // The suite is fixed, and the outcomes of a run depend on each other: the run is the cluster.
+        let runs = u32::try_from(cells.runs).ok()?;
+        let codes: Vec<u32> = (0..runs).cycle().take(cells.judged.len()).collect();
+        corrected_rate(JudgedRuns { runs: 1, ..cells.data() }, Some(&codes), confidence)
+    };
+    Some((found.ok()?, labelled(outcomes, unit)))
 }
 
 /// What labels say about the difference of two arms.
@@ -186,25 +218,23 @@ pub(super) enum Seen {
     ByPeople(Corrected, u64),
 }
 
-/// Compares two arms as people would see them: on shared labelled items, or else by each arm's own labels.
+/// Compares two arms as people would see them: on shared labelled items, or else by each arm's own labels, as for runs of one artefact each.
 pub(super) fn difference(one: &Outcomes, other: &Outcomes, items: &Items, unit: Design, confidence: f64) -> Seen {
     match (is_corrected(one, unit), is_corrected(other, unit)) {
         (false, false) => return Seen::ByJudge,
         (true, false) | (false, true) => return Seen::Apart,
         (true, true) => {}
     }
-    let is_clustered = unit == Design::Clusters && items.clusters.is_some();
-    let mut data = Gathered::default();
-    for (item, first, second) in items.paired(|column| one.mean(column), |column| other.mean(column)) {
-        let labels = one.labels[item as usize].means().zip(other.labels[item as usize].means());
-        let label = labels.map(|(one, other)| (one.0 - other.0, one.1 - other.1));
-        data.add(label, first - second, cluster(items, unit, item));
-    }
-    if data.labels.len() as u64 >= MIN_LABELS {
-        let found = data.corrected(Spread::Differences, is_clustered, confidence);
-        return found.map_or(Seen::Apart, |found| Seen::ByPeople(found, data.labels.len() as u64));
+    if is_over_items(unit) {
+        let (first, second) = (Cells::of(one, Some(other), items), Cells::of(other, Some(one), items));
+        let labels = first.labelled_with(&second);
+        let found = (labels >= MIN_LABELS).then(|| corrected_difference(first.data(), second.data(), clusters(items, unit), confidence));
+        if let Some(Ok(found)) = found {
+            return Seen::ByPeople(found, labels);
+        }
     }
     let arms = rate(one, items, unit, confidence).zip(rate(other, items, unit, confidence));
-    let found = arms.and_then(|((one, labels), (other, others))| Some(Seen::ByPeople(one.minus(other)?, labels.min(others))));
+    let found =
+        arms.and_then(|((one, labels), (other, others))| Some(Seen::ByPeople(one.minus(other, confidence).ok()?, labels.min(others))));
     found.unwrap_or(Seen::Apart)
 }

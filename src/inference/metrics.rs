@@ -15,7 +15,7 @@ use super::finding::Finding;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::labelled;
 use super::numbers::{RunSample, number_pair};
-use super::paired::{Measured, Shared};
+use super::paired::{Measured, Shared, weigh_runs};
 use super::policy::{CONFIDENCE, Design, MAX_APART, Policy, natural_design};
 use super::sample::{Items, Rates};
 use super::tables::{Tables, Tested};
@@ -83,7 +83,7 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, known: O
             }
             match asked.unwrap_or_else(|| shared.natural_design()) {
                 design @ (Design::Items | Design::Clusters) => shared.weigh(design, policy),
-                Design::Runs | Design::Counts => over_runs(first, second, policy),
+                Design::Runs | Design::Counts => weigh_runs(over_runs(first, second, policy), [one, other], items, policy),
             }
         }
         (Rates::Unknown, _) | (_, Rates::Unknown) => {

@@ -103,4 +103,4 @@ pub(crate) use sample::{Asked, Items, Met, Outcomes, Rates, Side, is_marked, lab
 pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
 pub(crate) use seed::seed;
 pub(crate) use texts::{ArmTexts, FirstTexts};
-pub(crate) use wish::{Wish, wishes};
+pub(crate) use wish::{Wish, can_be_labelled, wishes};

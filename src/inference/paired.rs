@@ -219,28 +219,8 @@ impl<'a> Shared<'a> {
         let by_judge = self.weigh_outcomes(design, policy);
         let (Measured::Passes(one), Measured::Passes(other)) = (self.one, self.other) else { return by_judge };
         let unit = if self.codes.is_some() { design } else { Design::Items };
-        match labelled::difference(one, other, self.items, unit, policy.confidence()) {
-            Seen::ByJudge => self.by_known_errors(by_judge, policy),
-            Seen::Apart => Finding {
-                difference: None,
-                record: None,
-                bounds: None,
-                ..Finding::new(by_judge.design, Support::Thin { obstacle: Obstacle::Unlabelled, p: None }, by_judge.sizes)
-            },
-            Seen::ByPeople(found, labels) => {
-                let judge = by_judge.difference.map(|by| JudgeFigure { labels, value: by.value, interval: by.interval });
-                let (obstacle, degrees) = match by_judge.support {
-                    Support::Thin { obstacle, .. } => (Some(obstacle), 1.0),
-                    _ => (None, (labels as f64 - 2.0).max(1.0)),
-                };
-                let mut finding =
-                    Finding { judge, bounds: by_judge.bounds, ..Finding::new(by_judge.design, by_judge.support, by_judge.sizes) };
-                finding.difference = Some(Difference { value: found.mean, scale: self.scale, interval: Some(found.interval) });
-                finding.tested(Test::PredictionPowered, found.p, obstacle);
-                finding.precision = (found.standard_error > 0.0).then_some(Precision::Error { se: found.standard_error, degrees });
-                finding
-            }
-        }
+        let seen = labelled::difference(one, other, self.items, unit, policy.confidence());
+        as_people_see(by_judge, &seen).unwrap_or_else(|by_judge| self.by_known_errors(*by_judge, policy))
     }
 
     /// Corrects a difference by the judge's error rates, if they are known. A judge without significant skill finds no winner.
@@ -476,6 +456,37 @@ impl<'a> Shared<'a> {
             }
         });
         Interval::new(low / n, high / n)
+    }
+}
+
+/// Compares two arms over runs, as people would see them if they labelled enough outcomes in enough runs.
+pub(super) fn weigh_runs(by_judge: Finding, [one, other]: [&Outcomes; 2], items: &Items, policy: &Policy) -> Finding {
+    let seen = labelled::difference(one, other, items, Design::Runs, policy.confidence());
+    as_people_see(by_judge, &seen).unwrap_or_else(|by_judge| *by_judge)
+}
+
+/// Replaces a judge's finding by that of people's labels, or returns it if labels correct nothing.
+fn as_people_see(by_judge: Finding, seen: &Seen) -> Result<Finding, Box<Finding>> {
+    match *seen {
+        Seen::ByJudge => Err(Box::new(by_judge)),
+        Seen::Apart => Ok(Finding {
+            difference: None,
+            record: None,
+            bounds: None,
+            ..Finding::new(by_judge.design, Support::Thin { obstacle: Obstacle::Unlabelled, p: None }, by_judge.sizes)
+        }),
+        Seen::ByPeople(found, labels) => {
+            let judge = by_judge.difference.map(|by| JudgeFigure { labels, value: by.value, interval: by.interval });
+            let (obstacle, degrees) = match by_judge.support {
+                Support::Thin { obstacle, .. } => (Some(obstacle), 1.0),
+                _ => (None, found.degrees.min(labels as f64 - 2.0).max(1.0)),
+            };
+            let mut finding = Finding { judge, bounds: by_judge.bounds, ..Finding::new(by_judge.design, by_judge.support, by_judge.sizes) };
+            finding.difference = Some(Difference { value: found.mean, scale: Scale::Share, interval: Some(found.interval) });
+            finding.tested(Test::PredictionPowered, found.p, obstacle);
+            finding.precision = (found.standard_error > 0.0).then_some(Precision::Error { se: found.standard_error, degrees });
+            Ok(finding)
+        }
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) struct Outcomes {
     pub runs: Vec<Vec<f64>>,
     /// Whether there are at least three runs and all passed exactly the same items.
     pub deterministic: bool,
-    /// By item: people's labels of it, beside the outcomes of its other evaluators. Empty if there are none.
+    /// The runs of the first item, then those of the second, and so on: people's labels, beside the outcomes of the item's other evaluators.
+    /// Empty if there are none.
     pub labels: Vec<Label>,
     /// The same outcomes as bits, if each item has one column and at most one counted outcome.
     pub single: Option<Box<Single>>,
@@ -56,7 +57,7 @@ impl OverRuns {
     }
 }
 
-/// People's labels of an arm's attempts at one item, with the judge's outcomes of the same attempts.
+/// People's labels of a run's attempts at one item, with the judge's outcomes of the same attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Label {
     /// Labelled attempts.
@@ -102,7 +103,7 @@ impl Outcomes {
         let unread = items.beside_people(left_out);
         let is_in = |item: u32| !is_marked(&unread, item as usize);
         let asked = matrix.items.len() - unread.iter().filter(|marked| **marked).count();
-        let mut labels = vec![Label::default(); if items.people.is_empty() { 0 } else { items.unit_count() }];
+        let mut labels = vec![Label::default(); if items.people.is_empty() { 0 } else { items.unit_count() * runs.len() }];
         let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
         let mut is_split = false;
         let mut cells = vec![(0, 0); matrix.items.len()];
@@ -114,7 +115,7 @@ impl Outcomes {
         let mut own = vec![(0u32, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
         let mut all_equal = true;
-        for run in runs {
+        for (number, run) in runs.iter().enumerate() {
             let rows = matrix.rows_of(&run.run.id);
             if rows.is_empty() {
                 return None;
@@ -130,7 +131,7 @@ impl Outcomes {
             };
             for row in rows {
                 attempts += 1;
-                items.label(row, left_out, &mut labels);
+                items.label(row, left_out, (number, runs.len()), &mut labels);
                 match &mut judged {
                     Some(judged) => {
                         let sums = judged.sum(row);
@@ -301,6 +302,25 @@ impl Outcomes {
             let is_single = n < 2.0 && self.cells[column].1 == 1 && other.cells[column].1 == 1;
             each(Met { column, rates: [rate(self), rate(other)], is_single });
         });
+    }
+
+    /// Returns the labels of an item, one for each run. Empty if there are none.
+    pub fn labels_of(&self, item: u32) -> &[Label] {
+        let runs = self.by_run.len();
+        self.labels.get(item as usize * runs..(item as usize + 1) * runs).unwrap_or_default()
+    }
+
+    /// Returns the judges' values of an item in each run, over the columns that `is_in` holds.
+    pub fn judged<'s>(&'s self, columns: &'s [u32], is_in: impl Fn(usize) -> bool + 's) -> impl Iterator<Item = Option<f64>> + 's {
+        (0..self.by_run.len()).map(move |run| {
+            let value = |column: usize| match self.runs.get(run) {
+                Some(values) => Some(values[column]).filter(|value| !value.is_nan()),
+                None => self.mean(column),
+            };
+            let known = columns.iter().map(|column| *column as usize).filter(|column| is_in(*column)).filter_map(value);
+            let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+            (n > 0.0).then_some(sum / n)
+        })
     }
 
     /// Returns the pass rate of each run with counted outcomes.
@@ -622,8 +642,8 @@ impl Items {
         (0..self.people.len()).map(|column| self.people[column] || is_marked(left_out, column)).collect()
     }
 
-    /// Adds an attempt's labels, with the judge's outcomes of the same items.
-    fn label(&self, row: &MatrixRow, left_out: &[bool], labels: &mut [Label]) {
+    /// Adds the labels of an attempt of a run, with the judge's outcomes of the same items.
+    fn label(&self, row: &MatrixRow, left_out: &[bool], (run, runs): (usize, usize), labels: &mut [Label]) {
         if labels.is_empty() {
             return;
         }
@@ -639,7 +659,7 @@ impl Items {
                 (n > 0).then(|| f64::from(passed) / f64::from(n))
             };
             if let Some((people, judges)) = share(true).zip(share(false)) {
-                let label = &mut labels[unit as usize];
+                let label = &mut labels[unit as usize * runs + run];
                 *label = Label { n: label.n + 1, people: label.people + people, judges: label.judges + judges };
             }
         });

@@ -8,7 +8,9 @@ use sha2::{Digest, Sha256};
 use crate::domain::Run;
 
 use super::answer::SuiteAnswer;
-use super::sample::{Outcomes, Rates};
+use super::labelled::is_over_items;
+use super::policy::MIN_RUNS;
+use super::sample::{Label, Outcomes, Rates};
 
 /// The items of a board to label next, and what that would do.
 pub(crate) struct Wish<'a> {
@@ -22,19 +24,31 @@ pub(crate) struct Wish<'a> {
     pub reach: Option<f64>,
     pub reach_then: Option<f64>,
     pub is_by_verdict: bool,
+    /// Whether outcomes of runs with one artefact each are counted, of all arms.
+    pub is_over_runs: bool,
+}
+
+/// An item to label in one run of each arm that has no label of it.
+#[derive(Clone)]
+struct Draw {
+    item: u32,
+    /// Arm and run.
+    cells: Vec<(usize, usize)>,
 }
 
 /// Items of a board among which labels are drawn at random.
 struct Drawing {
     board: usize,
+    /// The arm, if its labels are drawn apart from those of other arms.
+    arm: Option<usize>,
     /// Its share of the board's items.
     share: f64,
     /// Variance of the labels around the judge's verdicts.
     variance: f64,
     labels: u64,
     /// Items without a label, in the order of drawing, the next one last.
-    open: Vec<u32>,
-    chosen: Vec<u32>,
+    open: Vec<Draw>,
+    chosen: Vec<Draw>,
     /// Labels for each item: one per arm.
     cost: u64,
 }
@@ -49,13 +63,18 @@ impl Drawing {
     fn count(&self) -> u64 {
         self.labels + self.chosen.len() as u64
     }
+
+    fn size(&self) -> u64 {
+        self.count() + self.open.len() as u64
+    }
 }
 
 /// Assumed share of wrong verdicts before anybody labelled any.
 const ASSUMED_ERRORS: f64 = 0.2;
 
 /// Chooses about `count` labels on several boards: each goes where it lowers the variance of an arm's figure most. Items of a board are
-/// drawn in a fixed random order, the same for all its arms; for a single arm in a random order for each verdict (Neyman 1934).
+/// drawn in a fixed random order, the same for all its arms, each in one of its runs at random; for a single arm in a random order for each
+/// verdict (Neyman 1934). If the outcomes of a run share one artefact, those of each arm are drawn apart.
 pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a>> {
     let mut drawings: Vec<Drawing> = boards.iter().enumerate().flat_map(|(board, answer)| drawings(board, answer)).collect();
     let mut left = count;
@@ -67,18 +86,22 @@ pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a
     }
     let of_board = |board: usize, answer: &SuiteAnswer<'a>| {
         let own: Vec<&Drawing> = drawings.iter().filter(|drawing| drawing.board == board).collect();
-        let items: u64 = own.iter().map(|drawing| drawing.count() + drawing.open.len() as u64).sum();
+        let items: u64 = own.iter().map(|drawing| drawing.size()).sum();
         let reach = |labels: &dyn Fn(&Drawing) -> u64| {
-            let variance: f64 = own.iter().map(|drawing| drawing.share * drawing.share * drawing.variance / labels(drawing) as f64).sum();
+            let mut by_arm = BTreeMap::<Option<usize>, f64>::new();
+            for drawing in &own {
+                *by_arm.entry(drawing.arm).or_default() += drawing.share * drawing.share * drawing.variance / labels(drawing) as f64;
+            }
+            let variance = by_arm.into_values().fold(0.0, f64::max);
             let rates = answer.rates.iter().filter_map(|rates| rates.run_rates().first().copied());
-            let between = rates.map(|rate| rate * (1.0 - rate)).fold(0.0, f64::max) / items as f64;
+            let most = own.iter().filter(|drawing| drawing.arm == own[0].arm).map(|drawing| drawing.size()).sum::<u64>();
+            let between = rates.map(|rate| rate * (1.0 - rate)).fold(0.0, f64::max) / most as f64;
             Some(1.96 * (variance + between).sqrt()).filter(|reach| reach.is_finite())
         };
-        let runs = own.iter().flat_map(|drawing| drawing.chosen.iter()).flat_map(|unit| {
-            let name = answer.items.columns(*unit).first().map(|column| answer.matrix.items[*column as usize].key.item.clone());
-            let arms = answer.group.arms.iter().enumerate().filter_map(|(arm, runs)| Some((arm, &runs.counted.first()?.run)));
-            let unlabelled = arms.filter(|(arm, _)| outcomes(answer, *arm).is_some_and(|one| !has_label(one, *unit)));
-            unlabelled.filter_map(move |(arm, run)| Some((name.clone()?, arm, run))).collect::<Vec<_>>()
+        let runs = own.iter().flat_map(|drawing| &drawing.chosen).flat_map(|draw| {
+            let name = answer.items.columns(draw.item).first().map(|column| &answer.matrix.items[*column as usize].key.item);
+            let run = |arm: usize, run: usize| answer.group.arms[arm].counted.get(run).map(|row| &row.run);
+            draw.cells.iter().filter_map(move |(arm, of)| Some((name?.clone(), *arm, run(*arm, *of)?)))
         });
         Wish {
             runs: runs.collect(),
@@ -87,10 +110,16 @@ pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a
             items,
             reach: reach(&|drawing| drawing.labels),
             reach_then: reach(&|drawing| drawing.count()),
-            is_by_verdict: own.len() > 1,
+            is_by_verdict: own.len() > 1 && own[0].arm.is_none(),
+            is_over_runs: !is_over_items(answer.unit),
         }
     };
     boards.iter().enumerate().map(|(board, answer)| of_board(board, answer)).collect()
+}
+
+/// Returns whether labels can correct a board's judge: of runs with one artefact each, there are enough.
+pub(crate) fn can_be_labelled(answer: &SuiteAnswer<'_>) -> bool {
+    is_over_items(answer.unit) || answer.rates.iter().all(|rates| rates.by_run().len() >= MIN_RUNS)
 }
 
 fn outcomes<'s>(answer: &'s SuiteAnswer<'_>, arm: usize) -> Option<&'s Outcomes> {
@@ -101,33 +130,47 @@ fn outcomes<'s>(answer: &'s SuiteAnswer<'_>, arm: usize) -> Option<&'s Outcomes>
 }
 
 fn has_label(outcomes: &Outcomes, item: u32) -> bool {
-    outcomes.labels.get(item as usize).is_some_and(|label| label.n > 0)
+    outcomes.labels_of(item).iter().any(|label| label.n > 0)
 }
 
-/// Returns the parts of a board among which labels are drawn: the verdicts of a single arm, or the items that all arms have.
+/// Returns the parts of a board among which labels are drawn: the verdicts of a single arm, or the items that all arms have; of runs with one
+/// artefact each, the outcomes of each arm.
 fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
-    let arms: Vec<&Outcomes> = (0..answer.rates.len()).filter_map(|arm| outcomes(answer, arm)).collect();
-    let means: Vec<BTreeMap<u32, f64>> =
-        arms.iter().map(|one| answer.items.means(|column| one.mean(column)).into_iter().collect()).collect();
-    let Some((first, others)) = means.split_first() else { return Vec::new() };
-    let shared = first.keys().copied().filter(|item| others.iter().all(|other| other.contains_key(item)));
-    let mut parts = BTreeMap::<bool, Vec<u32>>::new();
-    for item in shared {
-        parts.entry(others.is_empty() && first[&item] > 0.5).or_default().push(item);
+    let arms: Vec<(usize, &Outcomes)> = (0..answer.rates.len()).filter_map(|arm| Some((arm, outcomes(answer, arm)?))).collect();
+    if !is_over_items(answer.unit) {
+        return arms.iter().map(|(arm, outcomes)| of_artefacts(board, *arm, outcomes, answer)).collect();
     }
-    let size: usize = parts.values().map(Vec::len).sum();
-    let drawing = |items: Vec<u32>| {
-        let (labelled, mut open): (Vec<u32>, Vec<u32>) =
-            items.iter().copied().partition(|item| arms.iter().all(|one| has_label(one, *item)));
-        open.sort_by_cached_key(|item| std::cmp::Reverse(drawn_at(answer, *item)));
-        let wrong = labelled.iter().flat_map(|item| arms.iter().filter_map(|one| one.labels[*item as usize].means()));
-        let wrong: f64 = wrong.map(|(label, judged)| (label - judged).abs()).sum::<f64>() / arms.len() as f64;
-        // As if two further labels had the assumed errors.
-        let share = (wrong + 2.0 * ASSUMED_ERRORS) / (labelled.len() as f64 + 2.0);
+    let judged = |(_, outcomes): &(usize, &Outcomes), item: u32| -> Vec<Option<f64>> {
+        outcomes.judged(answer.items.columns(item), |column| outcomes.cells[column].1 > 0).collect()
+    };
+    // The runs of an item are drawn apart for each arm, so that no run of one arm always meets the same run of the other.
+    let drawn = |arm: &(usize, &Outcomes), item: u32| -> Option<(usize, f64)> {
+        let known = judged(arm, item).into_iter().enumerate().filter_map(|(run, value)| Some((run, value?)));
+        known.min_by_key(|(run, _)| drawn_at(answer, item, Some((arm.0, *run))))
+    };
+    let mut parts = BTreeMap::<bool, (Vec<u32>, Vec<Draw>)>::new();
+    for item in (0..).take(answer.items.unit_count()) {
+        let Some(cells) = arms.iter().map(|arm| drawn(arm, item)).collect::<Option<Vec<_>>>() else { continue };
+        let Some((_, said)) = cells.first() else { continue };
+        let labels = arms[0].1.labels_of(item).iter().find_map(Label::means);
+        let said = labels.map_or(*said, |(_, judged)| judged);
+        let part = parts.entry(arms.len() == 1 && said > 0.5).or_default();
+        if arms.iter().all(|(_, one)| has_label(one, item)) {
+            part.0.push(item);
+            continue;
+        }
+        let cells = arms.iter().zip(cells).filter(|((_, one), _)| !has_label(one, item)).map(|((arm, _), (run, _))| (*arm, run));
+        part.1.push(Draw { item, cells: cells.collect() });
+    }
+    let size: usize = parts.values().map(|(labelled, open)| labelled.len() + open.len()).sum();
+    let drawing = |(labelled, mut open): (Vec<u32>, Vec<Draw>)| {
+        open.sort_by_cached_key(|draw| std::cmp::Reverse(drawn_at(answer, draw.item, None)));
+        let labels = || labelled.iter().flat_map(|item| arms.iter().flat_map(move |(_, one)| one.labels_of(*item)));
         Drawing {
             board,
-            share: items.len() as f64 / size as f64,
-            variance: share * (1.0 - share),
+            arm: None,
+            share: (labelled.len() + open.len()) as f64 / size as f64,
+            variance: variance(labels(), arms.len()),
             labels: labelled.len() as u64,
             open,
             chosen: Vec::new(),
@@ -137,8 +180,33 @@ fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
     parts.into_values().map(drawing).collect()
 }
 
-/// Returns an item's place in the random order of drawing, which depends on nothing but the names of suite and item.
-fn drawn_at(answer: &SuiteAnswer<'_>, item: u32) -> [u8; 32] {
+/// Returns the drawing of an arm's outcomes whose runs have one artefact each.
+fn of_artefacts(board: usize, arm: usize, outcomes: &Outcomes, answer: &SuiteAnswer<'_>) -> Drawing {
+    let mut open = Vec::new();
+    for item in (0..).take(answer.items.unit_count()) {
+        let said = outcomes.judged(answer.items.columns(item), |column| outcomes.cells[column].1 > 0);
+        let is_labelled = |run: usize| outcomes.labels_of(item).get(run).is_some_and(|label| label.n > 0);
+        let runs = said.enumerate().filter(|(run, said)| said.is_some() && !is_labelled(*run));
+        open.extend(runs.map(|(run, _)| Draw { item, cells: vec![(arm, run)] }));
+    }
+    open.sort_by_cached_key(|draw| std::cmp::Reverse(drawn_at(answer, draw.item, draw.cells.first().copied())));
+    let labels = outcomes.labels.iter().filter(|label| label.n > 0).count() as u64;
+    Drawing { board, arm: Some(arm), share: 1.0, variance: variance(&outcomes.labels, 1), labels, open, chosen: Vec::new(), cost: 1 }
+}
+
+/// Returns the variance of the labels of some arms around verdicts, as if two further ones of each arm had the assumed errors.
+fn variance<'l>(labels: impl IntoIterator<Item = &'l Label>, arms: usize) -> f64 {
+    let means: Vec<(f64, f64)> = labels.into_iter().filter_map(Label::means).collect();
+    let wrong: f64 = means.iter().map(|(label, judged)| (label - judged).abs()).sum();
+    let assumed = 2.0 * arms as f64;
+    let share = (wrong + assumed * ASSUMED_ERRORS) / (means.len() as f64 + assumed);
+    share * (1.0 - share)
+}
+
+/// Returns the place of an item, or of an item in one run of an arm, in the random order of drawing. It depends on nothing but names, so that
+/// further runs leave the order as it is.
+fn drawn_at(answer: &SuiteAnswer<'_>, item: u32, cell: Option<(usize, usize)>) -> [u8; 32] {
     let name = answer.items.columns(item).first().map_or("", |column| answer.matrix.items[*column as usize].key.item.as_str());
-    Sha256::digest(format!("{}\0{name}", answer.group.suite)).into()
+    let run = cell.and_then(|(arm, run)| answer.group.arms[arm].counted.get(run)).map(|row| format!("\0{}", row.run.id));
+    Sha256::digest(format!("{}\0{name}{}", answer.group.suite, run.unwrap_or_default())).into()
 }

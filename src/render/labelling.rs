@@ -1,6 +1,6 @@
 //! People's labels as tables. The table of the items to label is the CSV file to fill in.
 
-use crate::views::{LabelReport, NextReport};
+use crate::views::{LabelReport, MIN_RUNS, NextReport};
 
 use super::cell::Cell;
 use super::table::{Column, Table};
@@ -40,18 +40,24 @@ pub fn next(report: &NextReport) -> Table {
             (None, Some(then)) => format!("; an arm's interval: about {} then", reach(then)),
             (_, None) => String::new(),
         };
-        let how =
-            if board.is_by_verdict { "at random within each verdict, more where the judge errs more" } else { "at random, for all arms" };
+        let how = match (board.is_by_verdict, board.is_over_runs) {
+            (true, _) => "at random within each verdict, more where the judge errs more",
+            (false, true) => "at random from all runs of each arm",
+            (false, false) => "at random, for all arms",
+        };
+        let of = if board.is_over_runs { "outcomes" } else { "items" };
         table.notes.push(format!(
-            "{}, judged by {}: {now} of {items} items are labelled, {then} with these{width}. Drawn {how}.",
+            "{}, judged by {}: {now} of {items} {of} are labelled, {then} with these{width}. Drawn {how}.",
             board.suite,
             words::listed(&board.judges)
         ));
     }
-    for suite in &report.over_runs {
-        table.notes.push(format!("{suite}: its figures are over runs, which labels of items do not correct."));
+    for suite in &report.too_few_runs {
+        table.notes.push(format!(
+            "{suite}: the outcomes of a run share one artefact, so labels correct nothing below {MIN_RUNS} runs of each arm. Run more first."
+        ));
     }
-    if report.boards.is_empty() && report.over_runs.is_empty() {
+    if report.boards.is_empty() && report.too_few_runs.is_empty() {
         table.notes.push("No judge decides any of the selected suites, as far as is known.".to_owned());
     } else if !report.labels.is_empty() {
         table.notes.push(

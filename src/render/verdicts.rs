@@ -330,7 +330,9 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
         Obstacle::MissingOutcomes => "the missing outcomes could change the sign".to_owned(),
         Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
         Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
-        Obstacle::Unlabelled => format!("one arm has fewer than {MIN_LABELS} items with a person's label, so its judge is not corrected"),
+        Obstacle::Unlabelled => {
+            format!("one arm has fewer than {MIN_LABELS} labelled items, or too few labelled runs, so its judge is not corrected")
+        }
     }
 }
 

@@ -480,14 +480,14 @@ pub fn judged_by(judged: &JudgedBy) -> String {
         };
         return format!(
             "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}",
-            count_of(judged.labels, "items")
+            count_of(judged.labels, judged.labels_of)
         );
     }
     if judged.is_corrected_in_part() {
         return format!(
             "Judged by {names}. People's labels correct the arms with at least {MIN_LABELS} labelled items; an arm has {}, so no verdict \
              includes it. `evalreport judge --next 50` chooses items to label.",
-            judged.labels
+            in_runs(judged)
         );
     }
     if judged.has_known_errors {
@@ -495,13 +495,21 @@ pub fn judged_by(judged: &JudgedBy) -> String {
     }
     let next = "`evalreport judge --next 50` chooses items to label.";
     match judged.labels {
-        _ if judged.is_over_runs => {
-            format!("Judged by {names}; not calibrated against people: labels of items do not correct figures over runs.")
+        _ if judged.runs_to_label.is_some() => {
+            format!("Judged by {names}; not calibrated against people: an arm has labels of {}. {next}", in_runs(judged))
         }
         0 => format!("Judged by {names}; not calibrated against people. {next}"),
         labels => {
             format!("Judged by {names}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}")
         }
+    }
+}
+
+/// Says how many labels the arm with the fewest has, or that they are of too few runs.
+fn in_runs(judged: &JudgedBy) -> String {
+    match judged.runs_to_label {
+        Some(runs) => format!("too few runs: at least {runs} of each arm must have some, and none more than four fifths of them"),
+        None => judged.labels.to_string(),
     }
 }
 

@@ -8,6 +8,7 @@ mod bootstrap;
 mod bradley_terry;
 mod change_point;
 mod cluster;
+mod corrected;
 mod counts;
 mod detectable;
 mod discrimination;
@@ -63,6 +64,7 @@ pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
 pub use bradley_terry::{BradleyTerry, Effect, Fitting, Strength, Ties, Vote, Voted, bradley_terry};
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_error, clustered_mean};
+pub use corrected::{Corrected, JudgedRuns, Label, MOST_OF_A_RUN, corrected_difference, corrected_rate};
 pub use counts::counts_over_runs;
 pub use detectable::{
     ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar, detectable_proportions, detectable_t,
@@ -99,7 +101,7 @@ pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
     n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
-pub use ppi::{Corrected, Judged, PredictionPowered, Spread, corrected, prediction_powered};
+pub use ppi::{Judged, PredictionPowered, prediction_powered};
 pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};
 pub use proportion_difference::{Pairs, effective_difference, effective_paired_difference, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};

@@ -25,6 +25,11 @@ impl BetaPrior {
 /// If `total` is 0 it is the prior's interval, which is no evidence; callers decide whether to show it.
 pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confidence: f64) -> Result<Interval, Undefined> {
     let (a, b) = shapes(passed, total, prior)?;
+    beta_interval(a, b, confidence)
+}
+
+/// Returns the equal-tailed interval of a beta distribution with these shapes.
+pub(super) fn beta_interval(a: f64, b: f64, confidence: f64) -> Result<Interval, Undefined> {
     let upper = upper_level(confidence)?;
     let posterior = Beta::new(a, b).map_err(|_| Undefined::OutOfRange)?;
     Interval::new(posterior.inverse_cdf(1.0 - upper), posterior.inverse_cdf(upper)).ok_or(Undefined::NotFinite)

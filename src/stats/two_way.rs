@@ -274,15 +274,15 @@ impl Units {
 
 /// One arm's runs' contribution to the variance of its mean.
 #[derive(Clone, Copy, Debug)]
-struct RunsPart {
+pub(super) struct RunsPart {
     /// The measured variance of the mean between runs, including what items explain.
-    measured: f64,
+    pub(super) measured: f64,
     /// The part that items explain.
-    explained: f64,
+    pub(super) explained: f64,
     /// The variance of the mean for runs that differ with a variance of 1: 1/R if no item lacks a run.
-    share: f64,
+    pub(super) share: f64,
     /// Degrees of freedom of the measured variance: the number of runs minus one if no item lacks a run.
-    degrees: f64,
+    pub(super) degrees: f64,
 }
 
 impl RunsPart {
@@ -332,7 +332,7 @@ impl RunsPart {
 
     /// Returns the runs' part of the variance over all arms, and its degrees of freedom (Welch 1947), at most those of runs with equal
     /// spread: two runs may look alike by chance, and the other arm's many degrees would then count for both.
-    fn together(parts: &[Self]) -> (f64, f64) {
+    pub(super) fn together(parts: &[Self]) -> (f64, f64) {
         let combined = |of: fn(&Self) -> f64| {
             let sum: f64 = parts.iter().map(of).sum();
             (sum, 1.0 / parts.iter().map(|part| (of(part) / sum).powi(2) / part.degrees).sum::<f64>())

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, Run};
-use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, Wish, suite_groups, wishes};
+use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, Wish, can_be_labelled, suite_groups, wishes};
 use crate::warehouse::Warehouse;
 
 /// One person's labels of a run after an import.
@@ -47,7 +47,7 @@ pub struct NextLabel {
 pub struct NextBoard {
     pub suite: String,
     pub judges: Vec<String>,
-    /// Items that are labelled for every arm, then those that would be, and all.
+    /// Items that are labelled for every arm, then those that would be, and all; or outcomes of all arms.
     pub labels: u64,
     pub labels_then: u64,
     pub items: u64,
@@ -58,6 +58,8 @@ pub struct NextBoard {
     pub reach_then: Option<f64>,
     /// Whether labels are drawn by verdict, more where the judge errs more. Only for one arm.
     pub is_by_verdict: bool,
+    /// Whether the outcomes of a run share one artefact, so that outcomes of all arms are counted and drawn.
+    pub is_over_runs: bool,
 }
 
 /// The items to label next.
@@ -66,8 +68,8 @@ pub struct NextReport {
     /// In the order of boards, then drawn at random.
     pub labels: Vec<NextLabel>,
     pub boards: Vec<NextBoard>,
-    /// Suites whose judge labels of items cannot correct, because their figures are over runs.
-    pub over_runs: Vec<String>,
+    /// Suites whose judge labels cannot correct yet: the outcomes of a run share one artefact, and an arm has fewer than three runs.
+    pub too_few_runs: Vec<String>,
 }
 
 /// Chooses about `count` items to label, where they narrow intervals most.
@@ -75,12 +77,12 @@ pub fn next_labels(warehouse: &Warehouse, filter: &Filter, policy: &Policy, coun
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let answers: Vec<SuiteAnswer<'_>> = groups.iter().map(|group| SuiteAnswer::of_primary(warehouse, group, policy)).collect();
     let judged = || answers.iter().filter_map(|answer| Some((answer, answer.judged_by.as_ref()?)));
-    let over_runs = judged().filter(|(_, judged)| judged.is_over_runs).map(|(answer, _)| answer.group.suite.clone()).collect();
-    let mut report = NextReport { over_runs, ..NextReport::default() };
-    let open: Vec<_> = judged().filter(|(_, judged)| !judged.is_over_runs).collect();
+    let too_few_runs = judged().filter(|(answer, _)| !can_be_labelled(answer)).map(|(answer, _)| answer.group.suite.clone()).collect();
+    let mut report = NextReport { too_few_runs, ..NextReport::default() };
+    let open: Vec<_> = judged().filter(|(answer, _)| can_be_labelled(answer)).collect();
     let found = wishes(&open.iter().map(|(answer, _)| *answer).collect::<Vec<_>>(), count);
     for ((answer, judged), wish) in open.into_iter().zip(found) {
-        let Wish { runs, labels, labels_then, items, reach, reach_then, is_by_verdict } = wish;
+        let Wish { runs, labels, labels_then, items, reach, reach_then, is_by_verdict, is_over_runs } = wish;
         for (item, arm, run) in runs {
             report.labels.push(NextLabel {
                 run: run_id(run),
@@ -99,6 +101,7 @@ pub fn next_labels(warehouse: &Warehouse, filter: &Filter, policy: &Policy, coun
             reach,
             reach_then,
             is_by_verdict,
+            is_over_runs,
         });
     }
     report

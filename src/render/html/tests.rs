@@ -181,11 +181,13 @@ fn judged_by(hostile: &str) -> JudgedBy {
     JudgedBy {
         judges: vec![hostile.to_owned()],
         labels: 12,
+        labels_of: "items",
         most_labels: 12,
         disputed: 0,
+        corrected_arms: 0,
         is_corrected: false,
         has_known_errors: false,
-        is_over_runs: false,
+        runs_to_label: None,
     }
 }
 

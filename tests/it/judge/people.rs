@@ -270,3 +270,145 @@ fn error_rates_of_the_configuration_are_those_of_the_option() {
     let other = project.run(["leaderboard", "--judge-errors", "sensitivity=.99/200,specificity=.8/150", "--format", "json"]).json();
     assert_ne!(other["suites"][0], by_option["suites"][0]);
 }
+
+const RUNS: usize = 3;
+
+/// A store with three runs of each arm that a judge decided. It favours the second arm, whose second run passes less.
+fn judged_in_runs(project: &Project) {
+    let mut table = "suite,approach,model,run,item,passed,judge\n".to_owned();
+    for (run, item) in (1..=RUNS).flat_map(|run| (0..ITEMS).map(move |item| (run, item))) {
+        let [first, second] = judged(item);
+        let second = second && !(run == 2 && item % 40 == 3);
+        table.push_str(&format!("support,v3,nova,{run},q{item},{},gpt-judge\n", number(first)));
+        table.push_str(&format!("support,v4,nova,{run},q{item},{},gpt-judge\n", number(second)));
+    }
+    project.file("answers.csv", table);
+    assert_eq!(project.run(["import", "answers.csv", "--yes"]).code, 0);
+}
+
+/// Returns how many of the lines of a file are about each run.
+fn by_run(csv: &str) -> std::collections::BTreeMap<String, usize> {
+    let mut counts = std::collections::BTreeMap::new();
+    for line in csv.lines().skip(1) {
+        *counts.entry(line.split(',').next().expect("a run").to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn labels_of_several_runs_correct_them() {
+    let project = Project::new();
+    judged_in_runs(&project);
+    let compared = project.run(["compare", "--format", "json"]).json();
+    assert_eq!(compared["comparisons"][0]["rows"][0]["evidence"]["winner"], 0, "the judge alone sees a winner: {compared}");
+
+    let next = project.run(["judge", "--next", "180", "--format", "csv"]).answer().to_owned();
+    let runs = by_run(&next);
+    assert_eq!((runs.len(), next.lines().count()), (2 * RUNS, 181), "every run is drawn from: {runs:?}");
+    assert!(runs.values().all(|labels| *labels >= 15), "{runs:?}");
+    let mut items: Vec<&str> = next.lines().skip(1).map(|line| line.split(',').nth(1).expect("an item")).collect();
+    items.sort_unstable();
+    items.dedup();
+    assert_eq!(items.len(), 90, "an item is labelled in one run of each arm");
+    project.file("labels.csv", filled(&next));
+    assert_eq!(project.run(["import", "labels.csv"]).code, 0);
+
+    let after = board(&project);
+    assert_eq!((&after["judged_by"]["is_corrected"], &after["judged_by"]["labels"]), (&json!(true), &json!(90)), "{after}");
+    assert_eq!(after["judged_by"].get("runs_to_label"), None);
+    let real = (0..ITEMS).filter(|item| truth(*item)).count() as f64 / ITEMS as f64;
+    for approach in ["v3", "v4"] {
+        let rate = rate(&after, approach);
+        assert_eq!((&rate["method"], &rate["judge"]["labels"]), (&json!("prediction_powered"), &json!(90)));
+        let ends = ["low", "high"].map(|end| rate["interval"][end].as_f64().expect("an end"));
+        assert!(ends[0] < real && real < ends[1], "{rate}");
+    }
+    let answer = project.run(["compare", "--format", "json"]).json();
+    crate::schema::validate("compare", &answer).expect("it keeps to its schema");
+    let pair = &answer["comparisons"][0]["rows"][0]["evidence"]["pairs"][0];
+    assert_eq!((&pair["verdict"], &pair["test"]), (&json!("not_enough_evidence"), &json!("prediction_powered")), "{pair}");
+    assert_eq!(project.run(["build", "--out", "site"]).code, 0);
+    assert!(project.run(["leaderboard"]).answer().contains("corrected by people's labels"));
+}
+
+#[test]
+fn labels_of_one_run_of_several_correct_nothing_and_say_so() {
+    let project = Project::new();
+    judged_in_runs(&project);
+    let next = project.run(["judge", "--next", "300", "--format", "csv"]).answer().to_owned();
+    let first: Vec<String> = ["v3", "v4"]
+        .iter()
+        .map(|arm| next.lines().find(|line| line.contains(arm)).and_then(|line| line.split(',').next()).expect("a run").to_owned())
+        .collect();
+    let filled = filled(&next);
+    let of_one: Vec<&str> = filled
+        .lines()
+        .enumerate()
+        .filter(|(place, line)| *place == 0 || first.iter().any(|run| line.starts_with(run)))
+        .map(|(_, line)| line)
+        .collect();
+    project.file("labels.csv", of_one.join("\n") + "\n");
+    assert_eq!(project.run(["import", "labels.csv"]).code, 0);
+    let judged = board(&project)["judged_by"].clone();
+    assert_eq!((&judged["is_corrected"], &judged["runs_to_label"]), (&json!(false), &json!(2)), "{judged}");
+    assert!(judged["labels"].as_u64() >= Some(20), "{judged}");
+    let shown = project.run(["leaderboard"]).answer().replace('\n', " ");
+    assert!(shown.contains("too few runs: at least 2 of each arm must have some"), "{shown}");
+    // The next labels are of other runs, too.
+    assert!(by_run(project.run(["judge", "--next", "60", "--format", "csv"]).answer()).len() > 2);
+}
+
+/// Runs that wrote one artefact each, whose criteria a judge decided; a person labelled those of the first runs.
+fn artefacts(runs: usize, labelled: usize) -> Project {
+    let project = Project::new();
+    for (arm, approach) in ["v3", "v4"].into_iter().enumerate() {
+        for run in 0..runs {
+            let id = format!("{approach}-{run}");
+            project.result(&crate::support::result(&id, "notes", approach, json!({"status": "completed"})));
+            let criteria = (0..20).flat_map(|item| {
+                let is_met = (item * 7 + run * 3) % 10 < 6;
+                // The judge passes some unmet criteria of the second arm.
+                let said = is_met || arm == 1 && usize::is_multiple_of(item, 2);
+                let of = |who: &str, is: bool| {
+                    let status = if is { "pass" } else { "fail" };
+                    json!({"item": format!("c{item:02}"), "kind": "criterion", "evaluator": who, "attempt": 1, "revision": 0, "status": status})
+                };
+                let label = (run < labelled).then(|| of("human", is_met));
+                std::iter::once(of("requirementFulfillment", said)).chain(label).collect::<Vec<Value>>()
+            });
+            project.items(&id, &criteria.collect::<Vec<Value>>());
+        }
+    }
+    project
+}
+
+#[test]
+fn criteria_of_one_artefact_have_the_run_as_unit() {
+    let project = artefacts(5, 3);
+    let judged = board(&project)["judged_by"].clone();
+    assert_eq!((&judged["is_corrected"], &judged["labels"]), (&json!(true), &json!(60)), "{judged}");
+    let answer = project.run(["compare", "--format", "json"]).json();
+    crate::schema::validate("compare", &answer).expect("it keeps to its schema");
+    let pair = &answer["comparisons"][0]["rows"][0]["evidence"]["pairs"][0];
+    assert_eq!(
+        (&pair["design"], &pair["test"], &pair["verdict"]),
+        (&json!("runs"), &json!("prediction_powered"), &json!("not_enough_evidence")),
+        "{pair}"
+    );
+    assert!(pair["judge"]["value"].as_f64().is_some_and(|value| value.abs() > 0.1), "{pair}");
+    let [low, high] = ["low", "high"].map(|end| pair["difference"]["interval"][end].as_f64().expect("an end"));
+    assert!(low < 0.0 && high > 0.0, "{pair}");
+    let next = project.run(["judge", "--next", "30", "--format", "csv"]).answer().to_owned();
+    assert!(by_run(&next).keys().all(|run| run.ends_with('3') || run.ends_with('4')), "what is labelled is not drawn: {next}");
+
+    let few = artefacts(5, 2);
+    let judged = board(&few)["judged_by"].clone();
+    assert_eq!((&judged["is_corrected"], &judged["runs_to_label"]), (&json!(false), &json!(3)), "{judged}");
+    let shown = few.run(["leaderboard"]).answer().replace('\n', " ");
+    assert!(shown.contains("at least 3 of each arm must have some"), "{shown}");
+
+    let two = artefacts(2, 2);
+    assert_eq!(board(&two)["judged_by"]["is_corrected"], false);
+    let shown = two.run(["judge", "--next", "10"]).answer().replace('\n', " ");
+    assert!(shown.contains("labels correct nothing below 3 runs of each arm"), "{shown}");
+}
