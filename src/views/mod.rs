@@ -87,7 +87,7 @@ pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, 
 pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
-pub use noise::{ArmNoise, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
+pub use noise::{ArmNoise, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
 pub use overall::{
     LeaderWithout, MANY_SUITES, Measure, OtherVersion, Overall, OverallDifference, OverallEntry, Pooling, Reversal, Sample, SuiteWeight,
     overall, overall_of_table,
