@@ -198,7 +198,7 @@ fn the_site_has_a_page_of_horizons_if_items_have_human_times() {
     project.file("runs.jsonl", runs(vector, "Big 1"));
     project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nluna,a,no\nluna,b,no\n");
     for file in ["runs.jsonl", "answers.csv"] {
-        assert_eq!(project.run(["import", file]).code, 0);
+        assert_eq!(project.run(["import", file, "--yes"]).code, 0);
     }
     assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
     let pages: Vec<String> = project.files("site/suites").into_iter().filter(|path| path.ends_with("/horizons.html")).collect();
@@ -229,7 +229,7 @@ fn the_site_has_a_page_of_abilities_if_arms_were_asked_different_items() {
     let project = Project::new();
     project.file("apart.csv", table(20)).file("alike.csv", table(0));
     for file in ["apart.csv", "alike.csv"] {
-        assert_eq!(project.run(["import", file]).code, 0);
+        assert_eq!(project.run(["import", file, "--yes"]).code, 0);
     }
     assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
     let pages: Vec<String> = project.files("site/suites").into_iter().filter(|path| path.ends_with("/abilities.html")).collect();

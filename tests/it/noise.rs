@@ -148,7 +148,7 @@ fn tests_of_one_artefact_are_planned_by_runs() {
     assert_eq!((&ledger["unit"], &single["pairs"]), (&"runs".into(), &1.into()), "{ledger}");
     assert_eq!(single.as_object().expect("differences").keys().collect::<Vec<_>>(), ["by_chance", "by_runs", "pairs"]);
     // The same figure as the comparison's, which has three runs of each arm.
-    let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["metrics"][0]["pairs"][0].clone();
+    let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["rows"][0]["evidence"]["pairs"][0].clone();
     assert_eq!((&pair["design"], &single["by_runs"][0]["runs"]), (&"runs".into(), &3.into()), "{pair}");
     near(&single["by_runs"][0]["difference"], pair["detectable"].as_f64().expect("an open pair"), 1e-12);
     let [three, six] = [0, 1].map(|at: usize| single["by_runs"][at]["difference"].as_f64().expect("a difference"));
