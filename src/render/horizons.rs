@@ -33,10 +33,10 @@ pub fn longest(horizons: &Horizons) -> Option<String> {
     let (label, half) = labels.iter().zip(&horizons.arms).find_map(|(label, arm)| Some((label, arm.half.as_ref()?)))?;
     let ends = half.low.zip(half.high).map(|(low, high)| format!(" (95% interval {} to {})", length(low), length(high)));
     Some(format!(
-        "{label} does tasks half of the time that take people {}{}, the longest of {}.",
+        "{label} has the longest horizon of {}: it does half of the tasks that take people {}{}.",
+        count_of(horizons.arms.len() as u64, "arms"),
         length(half.minutes),
         ends.unwrap_or_default(),
-        count_of(horizons.arms.len() as u64, "arms"),
     ))
 }
 

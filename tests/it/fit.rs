@@ -213,7 +213,7 @@ fn the_site_has_a_page_of_horizons_if_items_have_human_times() {
     assert_eq!(data["suites"], told["suites"], "the same answer as the command's");
     for page in ["index", "leaderboard"] {
         let html = project.read(&format!("{folder}/{page}.html"));
-        assert!(html.contains("half of the time that take people") && html.contains("horizons.html"), "{html}");
+        assert!(html.contains("half of the tasks that take people") && html.contains("horizons.html"), "{html}");
     }
 }
 
