@@ -59,7 +59,7 @@ fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let size = number.parse::<f64>().ok()? * factor;
-    (size >= 1.0 && size < 9e15).then_some(size as u64)
+    (1.0..9e15).contains(&size).then_some(size as u64)
 }
 
 #[cfg(test)]
