@@ -18,6 +18,7 @@ mod false_winners;
 mod families;
 mod foreseen;
 mod gates;
+mod half_lives;
 mod histories;
 mod horizons;
 mod judges;
@@ -35,11 +36,12 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made()]),
+    ("half-lives", || vec![half_lives::recovered()]),
     ("horizons", || vec![horizons::coverage()]),
     ("histories", || histories::tables().into()),
     ("judges", || judges::tables().into()),
@@ -105,6 +107,7 @@ fn main() {
     println!("## Noise\n");
     noise::components().print();
     noise::conditions().print();
+    half_lives::recovered().print();
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();

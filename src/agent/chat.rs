@@ -91,9 +91,13 @@ impl Chat {
         })
     }
 
-    pub fn ask(&self, prompt: &Prompt, time: Option<Duration>, stop: &Stop) -> Result<Reply, Failure> {
+    /// Returns the time limit of all requests for one prompt without a budget.
+    pub fn usual_time(&self) -> Duration {
+        DEFAULT_TIME.max(self.request_time)
+    }
+
+    pub fn ask(&self, prompt: &Prompt, time: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let started = Instant::now();
-        let time = time.unwrap_or_else(|| DEFAULT_TIME.max(self.request_time));
         // The budget of the whole prompt also bounds a single reply.
         let max_tokens = [self.max_tokens, prompt.limits.max_tokens].into_iter().flatten().min();
         let request = Request { model: &self.model, temperature: self.temperature, max_tokens, is_original: self.is_original };

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::{self, AgentKind};
+use crate::config::{self, AgentKind, Budget};
 use crate::domain::Secrets;
 use crate::process::Stop;
 
@@ -175,13 +175,12 @@ impl Agent {
 
     /// Asks, and waits for the answer, the time limit or a stop. Then computes the cost and checks the budget.
     pub fn ask(&self, prompt: &Prompt, stop: &Stop) -> Result<Reply, Failure> {
-        let budget = prompt.limits.max_seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-        let wall = [self.timeout, budget].into_iter().flatten().min().unwrap_or(DEFAULT_PROGRAM_TIME);
+        let wall = self.time_limit(&prompt.limits).unwrap_or(Duration::MAX);
         let answered = match &self.reach {
             _ if stop.is_stopped() => Err(Failure::new(FailureKind::Stopped, "stopped by the user", Measured::default())),
             Reach::Command(command) => command.ask(prompt, wall, stop),
             Reach::Tool(tool) => tool.ask(prompt, wall, stop),
-            Reach::Chat(chat) => chat.ask(prompt, budget, stop),
+            Reach::Chat(chat) => chat.ask(prompt, wall, stop),
             Reach::Replay(replay) => replay.ask(prompt),
         };
         match answered {
@@ -196,6 +195,16 @@ impl Agent {
                 let reason = self.secrets.hide(&failure.reason).into_owned();
                 Err(Failure { reason, measured: Box::new(self.complete(*failure.measured)), ..failure })
             }
+        }
+    }
+
+    /// Returns the time that the agent has for one prompt. Recordings have no limit.
+    pub fn time_limit(&self, limits: &Budget) -> Option<Duration> {
+        let budget = limits.max_seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        match &self.reach {
+            Reach::Command(_) | Reach::Tool(_) => Some([self.timeout, budget].into_iter().flatten().min().unwrap_or(DEFAULT_PROGRAM_TIME)),
+            Reach::Chat(chat) => Some(budget.unwrap_or_else(|| chat.usual_time())),
+            Reach::Replay(_) => None,
         }
     }
 

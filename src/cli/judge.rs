@@ -56,6 +56,8 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     }
 }
 
+const IN_FLIGHT: &str = "another process is writing to it, so nothing was kept";
+
 /// Everything needed to judge the runs of one suite.
 type Prepared = Result<(Suite, Evaluation), Unprepared>;
 
@@ -263,13 +265,16 @@ impl Asked<'_> {
             if suite.acceptance_criteria.len() < 2 && suite.acceptance_criteria.iter().all(|criterion| criterion.children.len() < 2) {
                 return Ok(skip(run, "its suite has no two criteria to put into another order"));
             }
-            let probe = bench.probe(&run.id, &kept)?;
-            return Ok(probe.map_or(Came::Nothing, |(given, reversed)| Came::Probed(probed(run, &given, &reversed))));
+            return match bench.probe(&run.id, &kept) {
+                Ok(probe) => Ok(probe.map_or(Came::Nothing, |(given, reversed)| Came::Probed(probed(run, &given, &reversed)))),
+                Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
+                Err(error) => Err(error.into()),
+            };
         }
         match bench.judge(&run.id, &kept, self.arguments.retry) {
             Ok(Some(judgements)) => Ok(Came::Judged(judgements.iter().map(|judgement| judged(run, judgement)).collect())),
             Ok(None) => Ok(Came::Nothing),
-            Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, "another process is writing to it, so nothing was kept"))),
+            Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
             Err(error) => Err(Failure::from(error).with_hint("finished judgements are kept; `judge --retry` asks about the rest")),
         }
     }

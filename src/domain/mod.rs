@@ -57,7 +57,7 @@ pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use resources::{Repeated, Resources};
-pub use run::{Git, ImportedContent, ItemsDigest, JoinedPart, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use run::{Git, ImportedContent, ItemsDigest, JoinedPart, JudgeProbe, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};

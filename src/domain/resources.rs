@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Of a run of our own, as far as the system and the service say it. What is absent is not known.
+/// Of a run of our own as far as the system and the service say it, of an import as far as its source does. What is absent is not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct Resources {
@@ -35,6 +35,9 @@ pub struct Resources {
     /// How much was allowed to go on at once: questions of the run, or runs of code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
+    /// Seconds that the agent had: for a run of code, or for each question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
     /// By tool that the suite's commands name: the first line that it says of its version. Of the tools on the runner's path; an environment that
     /// the run makes for itself may hold another.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -225,6 +225,19 @@ impl ScoreRecord {
     }
 }
 
+/// A run's scores by one judge with the criteria in two orders. It is no judgement of the run, but tells the judge's noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct JudgeProbe {
+    /// The judged score.
+    pub metric: String,
+    pub unit: Unit,
+    /// The judge, with the beginning of its prompt's digest.
+    pub judge: String,
+    /// The score with the criteria in the suite's order, and in reverse order.
+    pub given: f64,
+    pub reversed: f64,
+}
+
 /// One run. Every number is either a number, zero, or not measured (`None`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -282,6 +295,7 @@ pub struct Run {
     pub git: Option<Git>,
     pub stated: Vec<StatedFigure>,
     pub scores: Vec<ScoreRecord>,
+    pub probes: Vec<JudgeProbe>,
     /// The verification record, exactly as in the source.
     pub verification: Option<serde_json::Value>,
     pub provenance: Option<Provenance>,
@@ -345,6 +359,7 @@ impl Run {
             git: None,
             stated: Vec::new(),
             scores: Vec::new(),
+            probes: Vec::new(),
             verification: None,
             provenance: None,
             items_digest: None,

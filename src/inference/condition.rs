@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{Interval, ItemsByRuns, holm, two_way};
+use crate::stats::{Interval, ItemsByRuns, holm, two_way, welch};
 
 use super::arm::{Arm, ArmRuns};
 use super::comparability::{Comparability, sort};
@@ -33,7 +33,7 @@ pub struct ConditionEffect {
     /// Pass rate under the second condition minus that under the first.
     pub difference: f64,
     pub interval: Interval,
-    /// Two-sided, over items and runs; then adjusted over the conditions of the suite (Holm).
+    /// Two-sided, over items and runs, or over runs if tests share one artefact; then adjusted over the conditions of the suite (Holm).
     pub p: f64,
     pub p_adjusted: f64,
     /// Whether the condition changes the pass rate beyond chance: `p_adjusted` is below 3%.
@@ -93,20 +93,38 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
             by_item_and_run(&runs, &means, items)
         });
         let side = |at: usize| ItemsByRuns { runs: sides[at].len(), values: &values[at] };
-        let test = two_way(side(1), side(0), clusters.as_deref(), CONFIDENCE).ok()?;
+        let (items, difference, interval, p) = match unit {
+            Design::Items | Design::Clusters => {
+                let test = two_way(side(1), side(0), clusters.as_deref(), CONFIDENCE).ok()?;
+                (test.n, test.estimate, test.interval, test.p)
+            }
+            Design::Runs | Design::Counts => {
+                let rates = sides.each_ref().map(|places| run_rates(places, &outcomes.by_run));
+                let test = welch(&rates[1], &rates[0], CONFIDENCE).ok()?;
+                let has = |at: usize| values[at].chunks(sides[at].len()).map(|item| item.iter().any(Option::is_some));
+                let shared = has(0).zip(has(1)).filter(|(one, other)| *one && *other).count();
+                (shared as u64, test.difference, test.interval.clipped(-1.0, 1.0), test.p)
+            }
+        };
         Some(ConditionEffect {
             arm: arm.arm.clone(),
             settings,
             runs: sides.each_ref().map(|places| places.len() as u64),
-            items: test.n,
-            difference: test.estimate,
-            interval: test.interval,
-            p: test.p,
-            p_adjusted: test.p,
+            items,
+            difference,
+            interval,
+            p,
+            p_adjusted: p,
             changes_rate: false,
         })
     };
     splits.into_iter().filter_map(effect).collect()
+}
+
+/// Returns the pass rates of some runs, from their passed and counted items.
+fn run_rates(places: &[usize], by_run: &[(u64, u64)]) -> Vec<f64> {
+    let counted = places.iter().map(|place| by_run[*place]).filter(|(_, total)| *total > 0);
+    counted.map(|(passed, total)| passed as f64 / total as f64).collect()
 }
 
 /// Lowers the grade of pairs whose resources differ as those of one arm's runs, if these have an effect.

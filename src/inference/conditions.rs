@@ -20,7 +20,7 @@ const fn setting(tag: &'static str, label: &'static str, kind: MismatchKind) -> 
     Setting { tag, label, kind }
 }
 
-const SETTINGS: [Setting; 14] = [
+const SETTINGS: [Setting; 15] = [
     setting("judge", "", MismatchKind::Judge),
     setting("n_shot", "", MismatchKind::Shots),
     setting("time_limit", "time limit", MismatchKind::Limit),
@@ -35,17 +35,19 @@ const SETTINGS: [Setting; 14] = [
     setting("token_limit", "token limit", MismatchKind::Limit),
     setting("max_tokens", "token limit of a reply", MismatchKind::Limit),
     setting("cost_limit", "cost limit", MismatchKind::Limit),
+    setting("sandbox", "sandbox", MismatchKind::Resources),
 ];
 
 /// Formats a resource of a run.
 type Said = fn(&Resources) -> Option<String>;
 
 /// Resources of a run that can affect an arm's figures.
-const RESOURCES: [(&str, Said); 8] = [
+const RESOURCES: [(&str, Said); 9] = [
     ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
     // Kernels on equal machines reserve different amounts of memory.
     ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
     ("number of parallel jobs", |had| had.jobs.map(|jobs| jobs.to_string())),
+    ("time limit", |had| had.time_limit.map(said_time)),
     ("kernel", |had| had.kernel.clone()),
     ("versions of the tools", |had| {
         let versions: Vec<&str> = had.tools.values().map(String::as_str).collect();
@@ -55,6 +57,13 @@ const RESOURCES: [(&str, Said); 8] = [
     ("provider", |had| had.provider.clone()),
     ("region", |had| had.region.clone()),
 ];
+
+/// Formats seconds in their largest whole unit.
+fn said_time(seconds: f64) -> String {
+    let units = [(3600.0, "h"), (60.0, "min")];
+    let (size, unit) = units.into_iter().find(|(size, _)| seconds >= *size && seconds % size == 0.0).unwrap_or((1.0, "s"));
+    format!("{} {unit}", seconds / size)
+}
 
 /// Tags of imported runs with digests of text sent to the models beside the items.
 const TEMPLATE: &str = "chat_template_sha";
@@ -66,10 +75,11 @@ pub(super) const SCORES: &str = "scores";
 /// Shown characters of a digest.
 const SHOWN_CHARS: usize = 12;
 
-/// Returns the recorded conditions of one run that the arm itself does not choose, by name: resources, and an import's limits.
+/// Returns the recorded conditions of one run that the arm itself does not choose, by name: resources, and an import's limits and sandbox.
 pub(super) fn of_run(run: &Run) -> Vec<(&'static str, String)> {
     let resources = RESOURCES.iter().filter_map(|(what, said)| Some((*what, said(run.resources.as_ref()?)?)));
-    let limits = SETTINGS.iter().filter(|setting| setting.kind == MismatchKind::Limit && run.provenance.is_some());
+    let is_condition = |kind| matches!(kind, MismatchKind::Limit | MismatchKind::Resources);
+    let limits = SETTINGS.iter().filter(|setting| is_condition(setting.kind) && run.provenance.is_some());
     resources.chain(limits.filter_map(|setting| Some((setting.label, run.tags.get(setting.tag)?.clone())))).collect()
 }
 

@@ -69,17 +69,20 @@ impl MismatchKind {
             Self::UnknownItems => {
                 (Grade::B, "an arm has only counts or scores, as far as known of equally many items; which items is unknown")
             }
-            Self::UnknownSetting => (Grade::B, "only one arm's runs name a judge, a number of examples or a limit"),
+            Self::UnknownSetting => (Grade::B, "only one arm's runs name a judge, a number of examples, a limit or a sandbox"),
             Self::Revision => (Grade::B, "the same judge was asked again about one arm only"),
             Self::Templates => (Grade::B, "the models have different chat templates, so other differences in wording are unknown"),
-            Self::Resources => (Grade::B, "the runs had different processors, memory, jobs, kernels, providers, regions or programs"),
+            Self::Resources => (
+                Grade::B,
+                "the runs had different processors, memory, jobs, time limits of our own, kernels, sandboxes, providers, regions or programs",
+            ),
             Self::Texts => (Grade::C, "some items had different texts or right answers, and are not compared"),
             Self::Items => (Grade::C, "at least nine tenths of all items are shared, but not all"),
             Self::Attempts => (Grade::C, "the runs made different numbers of attempts per item"),
             Self::Prompts => (Grade::C, "the same items had different prompts or system instructions"),
             Self::Judge => (Grade::D, "different judges or evaluators, or a judge with a different prompt"),
             Self::Shots => (Grade::D, "different numbers of worked examples before each question"),
-            Self::Limit => (Grade::D, "different limits of time, turns, tokens or money"),
+            Self::Limit => (Grade::D, "imports have different limits of time, turns, tokens or money"),
             Self::EffectOfResources => (Grade::D, "the runs had different resources, and runs of one arm pass more with one of them"),
             Self::FewItems => (Grade::E, "fewer than nine tenths of all items are shared"),
             Self::Totals => (Grade::E, "an arm has only counts or scores, of a different number of items"),

@@ -75,6 +75,7 @@ pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
 pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
 pub use nights::NightsEvidence;
 pub use pair::{ItemTable, decide_pair};
+pub(crate) use policy::MAX_APART;
 pub use policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 pub use price::{PriceInterval, PriceMethod};
 pub use provenance::{Fact, RecordedFact, facts_of_scores, recorded_facts};

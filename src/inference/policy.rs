@@ -88,7 +88,7 @@ pub(super) const MIN_PAIRED_T: usize = 10;
 /// If a larger share of an arm's items is missing, bounds are shown and may forbid a winner.
 pub(super) const MAX_MISSING: f64 = 0.05;
 /// If a larger share of the items was asked of only one arm, the rates are of different items.
-pub(super) const MAX_APART: f64 = 0.05;
+pub(crate) const MAX_APART: f64 = 0.05;
 /// Closer shares are equal: a mean of thirds has rounding errors.
 pub(crate) const SAME: f64 = 1e-12;
 

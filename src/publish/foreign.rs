@@ -48,6 +48,7 @@ impl Foreign for Run {
             git,
             stated,
             scores,
+            probes,
             verification,
             provenance,
             items_digest: _,
@@ -90,6 +91,10 @@ impl Foreign for Run {
             visit("stated.name", &mut figure.name);
         }
         scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
+        for probe in probes {
+            visit("probes.metric", &mut probe.metric);
+            visit("probes.judge", &mut probe.judge);
+        }
         if let Some(Provenance {
             importer,
             file,

@@ -115,7 +115,7 @@ pub fn evaluators(store: Option<&Store>, warehouse: &Warehouse, id: &RunId) -> V
         Some(store) => ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()),
         None => warehouse.score_lines(id).to_vec(),
     };
-    newest_scores(lines.into_iter().map(evaluator_score).collect())
+    newest_scores(lines.into_iter().filter(|line| !line.is_probe()).map(evaluator_score).collect())
 }
 
 fn evaluator_score(line: ScoreLine) -> EvaluatorScore {

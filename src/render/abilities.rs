@@ -1,11 +1,27 @@
 //! Abilities of arms and items, as tables and sentences.
 
-use crate::views::{Abilities, AbleArm, Bound, FittedItem, ResponseModel};
+use crate::views::{Abilities, AbleArm, AskedApart, Bound, FittedItem, ResponseModel};
 
 use super::cell::{Cell, Datum};
 use super::format;
 use super::table::{Column, Table};
 use super::words::{self, count_of};
+
+/// Says why pass rates do not compare.
+pub fn why(apart: &AskedApart) -> String {
+    format!(
+        "{} were asked only some of the {}, so pass rates are of different items and do not compare. Abilities place all arms on one scale: \
+         {} of {} are established.",
+        if apart.lacking == apart.arms {
+            "All arms".to_owned()
+        } else {
+            format!("{} of {}", format::integer(apart.lacking), count_of(apart.arms, "arms"))
+        },
+        count_of(apart.found.items + apart.found.unasked, "items"),
+        format::integer(apart.found.established_pairs),
+        count_of(apart.found.pairs, "pairs"),
+    )
+}
 
 /// Lays out the arms by ability.
 pub fn table(found: &Abilities) -> Table {

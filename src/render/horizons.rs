@@ -27,7 +27,26 @@ pub fn table(horizons: &Horizons) -> Table {
     table
 }
 
-fn length(minutes: f64) -> String {
+/// Says how long tasks are that the best arm does half of the time. `None` if no arm has a horizon.
+pub fn longest(horizons: &Horizons) -> Option<String> {
+    let labels = words::arm_labels(&horizons.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let (label, half) = labels.iter().zip(&horizons.arms).find_map(|(label, arm)| Some((label, arm.half.as_ref()?)))?;
+    let ends = half.low.zip(half.high).map(|(low, high)| format!(" (95% interval {} to {})", length(low), length(high)));
+    Some(format!(
+        "{label} has the longest horizon of {}: it does half of the tasks that take people {}{}.",
+        count_of(horizons.arms.len() as u64, "arms"),
+        length(half.minutes),
+        ends.unwrap_or_default(),
+    ))
+}
+
+/// Formats an arm's horizon at half of the time, or says that it has none.
+pub fn half(arm: &ArmHorizon) -> String {
+    arm.half.as_ref().map_or_else(|| "no horizon".to_owned(), |half| format!("half at {}", length(half.minutes)))
+}
+
+/// Formats minutes.
+pub fn length(minutes: f64) -> String {
     format::seconds(minutes * 60.0)
 }
 

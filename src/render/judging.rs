@@ -260,13 +260,13 @@ pub fn probe(report: &ProbeReport) -> Vec<Table> {
     }
     table.notes.push(match (report.share, report.interval) {
         (Some(share), Some(interval)) => format!(
-            "{} of {} decisions changed: {} {}. Nothing was stored.",
+            "{} of {} decisions changed: {} {}. No judgement is replaced; `evalreport noise` says how far scores move.",
             format::integer(report.flipped),
             format::integer(report.n),
             format::percent(share, report.n),
             format::percent_interval(interval, report.n)
         ),
-        (_, _) => "No criterion was decided both times. Nothing was stored.".to_owned(),
+        (_, _) => "No criterion was decided both times.".to_owned(),
     });
     let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
     [Some(table), flip_table(&flips, "Decisions that changed in reverse order", ("Given", "Reversed")), skipped(&report.skipped)]

@@ -1,7 +1,7 @@
 //! The noise ledger as tables and sentences.
 
 use crate::domain::{Unit, score_label};
-use crate::views::{ArmNoise, ConditionEffect, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger};
+use crate::views::{ArmNoise, ConditionEffect, Design, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger};
 
 use super::cell::{Cell, Datum};
 use super::format;
@@ -47,7 +47,12 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
     let (answers, on_answers) = known(ledger.pooled.map(|pooled| pooled.answers));
     add("Answers: the same items once more", answers, on_answers);
     let (shared, on_shared) = known(ledger.pooled.map(|pooled| pooled.shared));
-    add("Shared by all items of a run: machine, service, retries", shared, on_shared);
+    let what = if is_of_runs(ledger) {
+        format!("Shared by all {} of a run: the artefact, machine, service", ledger.items_of)
+    } else {
+        "Shared by all items of a run: machine, service, retries".to_owned()
+    };
+    add(&what, shared, on_shared);
     let (choice, on_choice) = match ledger.pooled {
         Some(pooled) if pooled.choice.is_none() => (None, format!("{} of one artefact are no sample", ledger.items_of)),
         pooled => known(pooled.and_then(|pooled| pooled.choice)),
@@ -67,7 +72,7 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
         table.notes.push("Repeats measure the sources: `evalreport run --runs 3` makes three runs of each arm.".to_owned());
     }
     if ledger.judges.is_empty() {
-        table.notes.push("Noise of the judge: unknown, no run was judged twice; `evalreport judge` judges stored runs again.".to_owned());
+        table.notes.push("Noise of the judge: unknown, no run was judged twice; `evalreport judge` judges stored runs again, and with `--probe` in reverse order.".to_owned());
     }
     table
 }
@@ -80,6 +85,7 @@ fn judged(judge: &JudgeNoise) -> Option<String> {
     };
     let how = match judge.by {
         JudgeBasis::Revisions => "judged again by the same judge",
+        JudgeBasis::Probes => "judged with the criteria in reverse order",
         JudgeBasis::Evaluators => "judged by several evaluators",
     };
     Some(format!(
@@ -90,33 +96,36 @@ fn judged(judge: &JudgeNoise) -> Option<String> {
     ))
 }
 
+/// Returns whether the run is the unit, because its items are tests of one artefact.
+fn is_of_runs(ledger: &NoiseLedger) -> bool {
+    match ledger.unit {
+        Design::Runs | Design::Counts => true,
+        Design::Items | Design::Clusters => false,
+    }
+}
+
 fn differences(ledger: &NoiseLedger) -> Table {
     let mut table = Table::of("differences").titled("Differences of pass rates that runs can show");
     let single = &ledger.single_runs;
-    let pairs =
-        if single.pairs == 0 { "no two arms share items".to_owned() } else { format!("median of {}", count_of(single.pairs, "pairs")) };
-    let unknown = "no arm has two runs".to_owned();
-    let of = |value: Option<f64>, basis: &str| {
-        value.map_or_else(|| if single.pairs == 0 { pairs.clone() } else { unknown.clone() }, |_| basis.to_owned())
-    };
-    let rows = [
-        (
-            "Two runs of one arm differ by more in 1 of 20 cases",
-            single.by_chance,
-            single.by_chance.map_or_else(|| unknown.clone(), |_| format!("mean of {}", count_of(ledger.repeated_arms, "arms"))),
-        ),
-        ("Smallest detectable: one run per arm, same items", single.same_items, of(single.same_items, &pairs)),
-        ("Smallest detectable: one run per arm, other items", single.other_items, of(single.other_items, &pairs)),
-        ("Smallest detectable: two runs per arm, same items", single.twice_the_runs, of(single.twice_the_runs, &pairs)),
-        ("Smallest detectable: one run per arm, twice as many items", single.twice_the_items, of(single.twice_the_items, &pairs)),
-    ];
-    table.column(Column::words("Question").keys(["question"]), rows.iter().map(|row| Cell::words(row.0)));
+    let no_repeats = || "no arm has two runs".to_owned();
+    let by_chance = single.by_chance.map_or_else(no_repeats, |_| format!("mean of {}", count_of(ledger.repeated_arms, "arms")));
+    let mut rows = vec![("Two runs of one arm differ by more in 1 of 20 cases".to_owned(), single.by_chance, by_chance)];
+    rows.extend(if is_of_runs(ledger) { detectable_by_runs(ledger) } else { detectable(ledger) });
+    table.column(Column::words("Question").keys(["question"]), rows.iter().map(|row| Cell::words(row.0.as_str())));
     let shown = |value: f64| format::fixed(value, 1);
     table.column(
         Column::number("Difference, pp").keys(["difference_pp"]),
         rows.iter().map(|row| Cell::measured(row.1.map(|share| 100.0 * share), shown)),
     );
     table.column(Column::words("Measured on").keys(["measured_on"]), rows.iter().map(|row| Cell::words(row.2.as_str())));
+    if is_of_runs(ledger) {
+        table.notes.push(format!(
+            "The {} of a run are of one artefact, so the run is the unit, and single runs show no difference. Smallest detectable \
+             differences are found with 80% power.",
+            ledger.items_of
+        ));
+        return table;
+    }
     table.notes.push(
         "Smallest detectable differences are found with 80% power. A smaller observed difference of single runs is no evidence.".to_owned(),
     );
@@ -134,6 +143,41 @@ fn differences(ledger: &NoiseLedger) -> Table {
         );
     }
     table
+}
+
+/// A question, its difference as a share, and what that is measured on.
+type Asked = (String, Option<f64>, String);
+
+fn detectable(ledger: &NoiseLedger) -> Vec<Asked> {
+    let single = &ledger.single_runs;
+    let median = format!("median of {}", count_of(single.pairs, "pairs"));
+    let reason = match (single.pairs, single.same_items) {
+        (0, _) => "no two arms share items",
+        (_, None) => "the arms' outcomes do not differ",
+        (_, Some(_)) => "no two arms have two runs of each item",
+    };
+    [
+        ("one run per arm, same items", single.same_items),
+        ("one run per arm, other items", single.other_items),
+        ("two runs per arm, same items", single.twice_the_runs),
+        ("one run per arm, twice as many items", single.twice_the_items),
+    ]
+    .into_iter()
+    .map(|(design, share)| (format!("Smallest detectable: {design}"), share, share.map_or_else(|| reason.to_owned(), |_| median.clone())))
+    .collect()
+}
+
+fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<Asked> {
+    let single = &ledger.single_runs;
+    if single.by_runs.is_empty() {
+        let reason = if single.pairs == 0 { "no two arms have two runs" } else { "no arm's rate varies" };
+        return vec![("Smallest detectable: several runs per arm".to_owned(), None, reason.to_owned())];
+    }
+    let median = format!("median of {}", count_of(single.pairs, "pairs"));
+    let row = |found: &DetectableByRuns| {
+        (format!("Smallest detectable: {} per arm", count_of(found.runs, "runs")), Some(found.difference), median.clone())
+    };
+    single.by_runs.iter().map(row).collect()
 }
 
 fn arms(ledger: &NoiseLedger) -> Table {

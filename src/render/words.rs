@@ -41,6 +41,7 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
         ("Memory", memory),
         ("Load at its end", had.load.map(|load| format::fixed(load, 2))),
         ("At once", had.jobs.map(|jobs| jobs.to_string())),
+        ("Time limit", had.time_limit.map(format::seconds)),
         (
             "Tools",
             Some(had.tools.iter().map(|(tool, said)| tool_version(tool, said)).collect::<Vec<_>>().join(", "))

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Carried, CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord,
-    StatedFigure, Usage, visible,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Problem, Problems, Provenance, Resources, Run, RunId, RunStatus,
+    ScoreRecord, StatedFigure, Usage, visible,
 };
 use crate::files;
 
@@ -127,6 +127,9 @@ pub(super) struct WireRun {
     stated: Vec<StatedFigure>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scores: Vec<ScoreRecord>,
+    /// Of a run that a lake holds: what its judges said with the criteria in two orders. A store has them as lines of `scores.jsonl`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    probes: Vec<JudgeProbe>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,6 +226,7 @@ pub fn to_json(run: &Run) -> String {
         cost_source: Some(run.cost_source),
         stated: run.stated,
         scores: run.scores,
+        probes: run.probes,
         verification: run.verification,
         provenance: run.provenance,
         items_digest: run.items_digest,
@@ -424,6 +428,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         git: wire.git,
         stated: wire.stated,
         scores: wire.scores,
+        probes: wire.probes,
         verification: wire.verification,
         provenance: wire.provenance,
         items_digest: wire.items_digest,

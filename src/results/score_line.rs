@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{CostSource, Problem, ScoreRecord, Usage};
+use crate::domain::{CostSource, JudgeProbe, Problem, Run, ScoreRecord, Usage};
 use crate::files;
 
 use super::for_each_line;
@@ -61,7 +61,43 @@ impl JudgeLine {
     }
 }
 
+/// Begins the metric of a probe's line, so that no reader takes it for a judgement of the run.
+const PROBE: &str = "probe:";
+/// Key of a probe's details: the score in the suite's order.
+const GIVEN: &str = "given";
+
 impl ScoreLine {
+    /// Returns the evaluator under which probes of a judged metric are stored.
+    pub fn probe_of(metric: &str) -> String {
+        format!("{PROBE}{metric}")
+    }
+
+    /// Turns the line of a judgement in reverse order into that of a probe. `given` is the score in the suite's order.
+    #[must_use]
+    pub fn into_probe(self, given: f64, revision: u32) -> Self {
+        let mut details = self.details.filter(serde_json::Value::is_object).unwrap_or_else(|| serde_json::json!({}));
+        details[GIVEN] = given.into();
+        Self { score: ScoreRecord { metric: Self::probe_of(&self.score.metric), revision, ..self.score }, details: Some(details), ..self }
+    }
+
+    /// Returns whether the line is a probe's, and no judgement.
+    pub fn is_probe(&self) -> bool {
+        self.score.metric.starts_with(PROBE)
+    }
+
+    /// Reads a probe. Returns `None` for other lines, and without both scores.
+    fn probe(&self) -> Option<JudgeProbe> {
+        let metric = self.score.metric.strip_prefix(PROBE)?.to_owned();
+        let given = self.details.as_ref()?.get(GIVEN)?.as_f64()?;
+        Some(JudgeProbe { metric, unit: self.score.unit, judge: self.score.evaluator.clone()?, given, reversed: self.score.value? })
+    }
+
+    /// Adds the lines of a run's file to the run.
+    pub fn add_all(lines: Vec<Self>, run: &mut Run) {
+        run.probes.extend(lines.iter().filter_map(Self::probe));
+        run.scores.extend(lines.into_iter().filter(|line| !line.is_probe()).map(|line| line.score));
+    }
+
     /// Creates a line with only a score.
     pub fn of(score: ScoreRecord) -> Self {
         Self { score, details: None, reasoning: None, not_evaluated: None, judge: None, raw: Vec::new() }

@@ -77,6 +77,7 @@ pub fn run(
     let mut record = record::begun(batch, run, arm, context);
     if let Some(resources) = &mut record.resources {
         resources.tools = context.tools.of(&work.suite);
+        resources.time_limit = Some(wall.as_secs_f64());
     }
     record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
     let mut refusal = None;

@@ -214,8 +214,8 @@ impl Bench<'_> {
         Ok(Some(judgements))
     }
 
-    /// Judges the criteria in suite order and in reverse, without storing anything. A complete current judgement by the same judge serves
-    /// as the first. Returns `None` if the user stopped it.
+    /// Judges the criteria in suite order and in reverse. A complete current judgement by the same judge serves as the first. Two scores are
+    /// stored as a probe, which changes no judgement. Returns `None` if the user stopped it.
     pub fn probe(&self, run: &RunId, kept: &Kept) -> Result<Option<(Standing, Standing)>, StoreError> {
         let evaluator = Evaluator::RequirementFulfillment;
         let known = self.store.judgements(run, evaluator.name())?;
@@ -223,13 +223,18 @@ impl Bench<'_> {
         let piece = kept.piece(self.suite);
         let ask = |order| {
             let (items, line) = recorded(run, self.evaluation.judge(evaluator, &piece, order, self.stop)?, 0);
-            Some(Standing::of_line(&line, &items))
+            Some((Standing::of_line(&line, &items), line))
         };
         let given = match stored {
             Some(stored) => Some(stored),
-            None => ask(Order::Given),
+            None => ask(Order::Given).map(|(standing, _)| standing),
         };
-        Ok(given.and_then(|given| Some((given, ask(Order::Reversed)?))))
+        let Some((given, (reversed, line))) = given.and_then(|given| Some((given, ask(Order::Reversed)?))) else { return Ok(None) };
+        if let (Some(score), Some(_)) = (given.score, reversed.score) {
+            let next = self.store.judgements(run, &ScoreLine::probe_of(evaluator.name()))?.next;
+            self.store.append_judgement(run, &[], &line.into_probe(score, next))?;
+        }
+        Ok(Some((given, reversed)))
     }
 
     /// Returns whether there is a score and all current criteria are decided. The suite may have gained criteria since.

@@ -145,6 +145,9 @@ impl<'a> Asking<'a> {
         let repeated = decided.iter().filter_map(|(_, details)| details.repeated).reduce(|sum, part| sum.plus(&part));
         let none = || self.work.agent.tells_repeats().then(|| Repeated { waited_seconds: Some(0.0), ..Repeated::default() });
         record::add_told(&mut record, self.served, repeated.or_else(none));
+        if let Some(resources) = &mut record.resources {
+            resources.time_limit = self.work.agent.time_limit(&self.work.budget).map(|limit| limit.as_secs_f64());
+        }
         self.context.store.commit(&record, &self.journal)?;
         Ok(Ended::Whole(Box::new(record)))
     }

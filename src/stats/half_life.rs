@@ -1,11 +1,13 @@
 //! How long the outcomes of items stay alike: the half-life of their covariance over time.
 
+use std::collections::BTreeMap;
+
 use super::distribution::t_quantile;
 use super::{Interval, Undefined};
 
 /// Minimum number of nights, so that a decline is more than two or three steps.
 const MIN_NIGHTS: usize = 6;
-/// Groups of items that the jackknife leaves out in turn.
+/// Groups of items, or of clusters, that the jackknife leaves out in turn.
 const GROUPS: usize = 20;
 /// A smaller covariance is a rounding error.
 const LEAST: f64 = 1e-12;
@@ -28,24 +30,34 @@ pub struct HalfLife {
 
 /// Estimates the half-life: the covariance over items between two nights, c(lag), is fitted by c(0)·2^(−lag / H), by least squares of
 /// ln c(lag) with the pairs of nights as weights. Noise of answers is independent between nights, so it lowers c(0) and not H. The interval
-/// is a jackknife's over twenty groups of items (Tukey 1958). Lags up to half of the observed time count, because longer ones have few
-/// pairs.
+/// is a jackknife's over twenty groups of items, or of whole clusters (Tukey 1958). Lags up to half of the observed time count, because longer
+/// ones have few pairs.
 ///
-/// `nights` are by night and item, `days` the time of each night, rising. Undefined for fewer than six nights or two items per group, and if
-/// a covariance is not above zero: items then differ too little.
-pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], confidence: f64) -> Result<HalfLife, Undefined> {
+/// `nights` are by night and item, `days` the time of each night, rising, `clusters` the cluster of each item. Undefined for fewer than six
+/// nights, or two items or clusters per group, and if a covariance is not above zero: items then differ too little.
+pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Result<HalfLife, Undefined> {
     if nights.len() != days.len() {
         return Err(Undefined::Unequal);
     }
     let items = nights.first().map_or(0, Vec::len);
-    if nights.iter().any(|night| night.len() != items) {
+    if nights.iter().any(|night| night.len() != items) || clusters.is_some_and(|clusters| clusters.len() != items) {
         return Err(Undefined::Unequal);
     }
-    if nights.len() < MIN_NIGHTS || items < 2 * GROUPS {
+    // By item: its cluster's place among the clusters.
+    let mut places = BTreeMap::<u32, usize>::new();
+    let units: Vec<usize> = (0..items)
+        .map(|item| {
+            let next = places.len();
+            clusters.map_or(item, |clusters| *places.entry(clusters[item]).or_insert(next))
+        })
+        .collect();
+    let count = if clusters.is_some() { places.len() } else { items };
+    if nights.len() < MIN_NIGHTS || count < 2 * GROUPS {
         return Err(Undefined::TooFew);
     }
     let slope = decline(nights, days, |_| true)?;
-    let without: Result<Vec<f64>, Undefined> = (0..GROUPS).map(|group| decline(nights, days, |item| item % GROUPS != group)).collect();
+    let without: Result<Vec<f64>, Undefined> =
+        (0..GROUPS).map(|group| decline(nights, days, |item| units[item] % GROUPS != group)).collect();
     let without = without?;
     let mean = without.iter().sum::<f64>() / GROUPS as f64;
     let squares: f64 = without.iter().map(|own| (own - mean).powi(2)).sum();
@@ -66,7 +78,7 @@ pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], confidence: f64) -> 
 fn decline(nights: &[Vec<Option<f64>>], days: &[f64], is_in: impl Fn(usize) -> bool) -> Result<f64, Undefined> {
     let span = days.last().zip(days.first()).map_or(0.0, |(last, first)| last - first);
     // By lag: the sum of covariances, and their number.
-    let mut lags = std::collections::BTreeMap::<u64, (f64, f64, f64)>::new();
+    let mut lags = BTreeMap::<u64, (f64, f64, f64)>::new();
     for one in 0..nights.len() {
         for other in one + 1..nights.len() {
             let lag = days[other] - days[one];
@@ -133,27 +145,41 @@ mod tests {
 
     #[test]
     fn a_planted_half_life_is_found_through_noise() {
-        let found = half_life(&decaying(20, 2_000, 10.0), &days(20), 0.95).expect("nights");
+        let found = half_life(&decaying(20, 2_000, 10.0), &days(20), None, 0.95).expect("nights");
         let (value, interval) = (found.days.expect("a decline"), found.interval.expect("a decline"));
         assert!((8.5..11.5).contains(&value) && interval.low < 10.0 && interval.high > 10.0, "{found:?}");
         assert_eq!((found.nights, found.items, found.at_least), (20, 2_000, None));
         // Every second day is twice the time.
         let slow =
-            half_life(&decaying(20, 2_000, 10.0), &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(), 0.95).expect("nights");
+            half_life(&decaying(20, 2_000, 10.0), &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(), None, 0.95).expect("nights");
         assert!((slow.days.expect("a decline") / value - 2.0).abs() < 1e-9);
     }
 
     #[test]
     fn items_that_stay_as_they_are_have_none() {
-        let found = half_life(&decaying(12, 400, 1e9), &days(12), 0.95).expect("nights");
+        let found = half_life(&decaying(12, 400, 1e9), &days(12), None, 0.95).expect("nights");
         assert!(found.days.is_none() && found.at_least.is_none_or(|days| days > 12.0), "{found:?}");
     }
 
     #[test]
     fn few_nights_or_items_have_none() {
-        assert_eq!(half_life(&decaying(5, 100, 10.0), &days(5), 0.95), Err(Undefined::TooFew));
-        assert_eq!(half_life(&decaying(8, 30, 10.0), &days(8), 0.95), Err(Undefined::TooFew));
-        assert_eq!(half_life(&decaying(8, 100, 10.0), &days(7), 0.95), Err(Undefined::Unequal));
-        assert_eq!(half_life(&vec![vec![Some(1.0); 60]; 8], &days(8), 0.95), Err(Undefined::NotPositive));
+        assert_eq!(half_life(&decaying(5, 100, 10.0), &days(5), None, 0.95), Err(Undefined::TooFew));
+        assert_eq!(half_life(&decaying(8, 30, 10.0), &days(8), None, 0.95), Err(Undefined::TooFew));
+        assert_eq!(half_life(&decaying(8, 100, 10.0), &days(7), None, 0.95), Err(Undefined::Unequal));
+        assert_eq!(half_life(&vec![vec![Some(1.0); 60]; 8], &days(8), None, 0.95), Err(Undefined::NotPositive));
+    }
+
+    #[test]
+    fn copies_in_one_cluster_add_no_precision() {
+        let once = decaying(20, 400, 10.0);
+        let copied: Vec<Vec<Option<f64>>> = once.iter().map(|night| night.iter().flat_map(|value| [*value; 5]).collect()).collect();
+        let clusters: Vec<u32> = (0..2_000).map(|item| item / 5).collect();
+        let alone = half_life(&once, &days(20), None, 0.95).expect("nights");
+        let together = half_life(&copied, &days(20), Some(&clusters), 0.95).expect("nights");
+        let width = |found: HalfLife| found.interval.map(|ends| ends.high - ends.low).expect("a decline");
+        assert!((width(together) / width(alone) - 1.0).abs() < 0.02, "{together:?} {alone:?}");
+        // Items that all depend on each other.
+        assert_eq!(half_life(&copied, &days(20), Some(&[0; 2_000]), 0.95), Err(Undefined::TooFew));
+        assert_eq!(half_life(&once, &days(20), Some(&clusters), 0.95), Err(Undefined::Unequal));
     }
 }

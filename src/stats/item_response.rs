@@ -24,6 +24,9 @@ pub enum Unfitted {
     TooFewArms { linked: usize },
     #[error("a fit of {linked} arms needs {needed} items; {asked} were asked")]
     TooFewItems { asked: usize, linked: usize, needed: usize },
+    /// Items that depend on each other beyond the arm's ability.
+    #[error("the items of a run are tests of one artefact, which pass and fail together; `evalreport compare` compares over runs")]
+    OneArtefact,
     #[error("no finite abilities fit: it may be that better arms pass whatever worse arms pass")]
     Unbounded,
     #[error(transparent)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
-use crate::inference::{AuditedBoard, Grouping, Policy, SuiteAnswer, suite_groups};
+use crate::inference::{AuditedBoard, Design, Grouping, MAX_APART, Policy, SuiteAnswer, suite_groups};
 use crate::stats::{
     Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength, Unfitted, item_fit, item_response,
 };
@@ -126,13 +126,56 @@ pub struct UnfittedBoard {
     pub reason: Unfitted,
 }
 
+/// Abilities of arms that were asked different items, so that their pass rates do not compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedApart {
+    /// Arms with a result on too few of the items that any arm has, and all arms.
+    pub lacking: u64,
+    pub arms: u64,
+    pub found: Abilities,
+}
+
 const CONFIDENCE: f64 = 0.95;
+/// Cells of a larger board take longer than a page of the site may: about a second.
+const MOST_CELLS: usize = 200_000;
+
+impl AskedApart {
+    /// Returns `None` if all arms were asked nearly the same items, and without a fit.
+    pub(super) fn of(answer: &SuiteAnswer<'_>) -> Option<Self> {
+        if is_of_artefacts(answer) {
+            return None;
+        }
+        let board = board_of(answer);
+        let all = board.items.len() as f64;
+        let is_lacking = |row: &&Vec<Option<f64>>| (row.iter().flatten().count() as f64) < (1.0 - MAX_APART) * all;
+        let lacking = board.scores.iter().filter(is_lacking).count() as u64;
+        if lacking == 0 || board.scores.len() * board.items.len() > MOST_CELLS {
+            return None;
+        }
+        Some(Self { lacking, arms: board.systems.len() as u64, found: abilities(&board).ok()? })
+    }
+}
+
+/// Returns whether the items of a run are tests of one artefact, which pass and fail together: the model of abilities takes them for
+/// independent.
+fn is_of_artefacts(answer: &SuiteAnswer<'_>) -> bool {
+    match answer.unit {
+        Design::Runs | Design::Counts => true,
+        Design::Items | Design::Clusters => false,
+    }
+}
 
 /// Fits the abilities of each suite's arms.
 pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Abilities, UnfittedBoard>> {
     suite_groups(warehouse, filter, Grouping::AllBatches)
         .iter()
-        .map(|group| abilities(&board_of(&SuiteAnswer::of_primary(warehouse, group, policy))))
+        .map(|group| {
+            let answer = SuiteAnswer::of_primary(warehouse, group, policy);
+            if is_of_artefacts(&answer) {
+                return Err(UnfittedBoard { board: group.suite.clone(), reason: Unfitted::OneArtefact });
+            }
+            abilities(&board_of(&answer))
+        })
         .collect()
 }
 

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemStatus};
-use crate::inference::{Arm, Grouping, suite_groups};
+use crate::domain::{Filter, ItemDetails, ItemOutcome, ItemStatus};
+use crate::inference::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 use crate::stats::{HORIZON_PENALTY, Seed, SuccessCurve, TimedAttempt, Undefined, horizon_intervals, success_curve, task_weights};
-use crate::warehouse::{RunRow, Warehouse};
+use crate::warehouse::Warehouse;
 
 /// Score of an outcome with the minutes that people need for its item.
 pub const HUMAN_MINUTES: &str = "human_minutes";
@@ -90,41 +91,94 @@ const CHANCES: [f64; 2] = [0.5, 0.8];
 /// Ends of the groups of lengths, in minutes.
 const LENGTHS: [f64; 5] = [1.0, 4.0, 15.0, 60.0, 240.0];
 
+/// A run with more outcomes is not read for a page of the site.
+const MOST_LOOKED_THROUGH: u64 = 20_000;
+
 /// Returns the horizons of each suite that has outcomes with human minutes.
 pub fn horizons(warehouse: &Warehouse, filter: &Filter) -> io::Result<Vec<Horizons>> {
-    let mut found = Vec::new();
-    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
-        let mut arms = Vec::new();
-        for arm in &group.arms {
-            let (attempts, untimed) = attempts(warehouse, &arm.counted)?;
-            if !attempts.is_empty() {
-                arms.push(of_arm(arm.arm.clone(), &attempts, untimed));
-            }
-        }
-        if arms.is_empty() {
-            continue;
-        }
-        let minutes = |arm: &ArmHorizon| arm.half.as_ref().map_or(0.0, |half| half.minutes);
-        arms.sort_by(|one, other| {
-            minutes(other).total_cmp(&minutes(one)).then(other.success.total_cmp(&one.success)).then(one.arm.cmp(&other.arm))
-        });
-        let suite_version = group.suite_version.clone();
-        found.push(Horizons { suite: group.suite, suite_version, arms, confidence: CONFIDENCE, draws: DRAWS, penalty: HORIZON_PENALTY });
-    }
-    Ok(found)
+    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    groups.iter().filter_map(|group| horizons_of(warehouse, group).transpose()).collect()
 }
 
-/// Returns the counted attempts of runs that have a human time, and the number of those without.
-fn attempts(warehouse: &Warehouse, runs: &[&RunRow]) -> io::Result<(Vec<TimedAttempt>, u64)> {
-    let runs: Vec<_> = runs.iter().map(|row| Arc::clone(&row.run)).collect();
+/// Returns the horizons of a suite for its page, or `None` if its outcomes cannot be read. Only the newest run is looked through for human
+/// times, because tools give them to all runs or to none, and most suites have none.
+pub(super) fn horizons_for_page(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Option<Horizons> {
+    let counted = || group.arms.iter().flat_map(|arm| &arm.counted);
+    let newest = counted().filter(|row| row.items.is_some()).max_by_key(|row| (row.run.timestamp, &row.run.id))?;
+    if counted().any(|row| row.items.is_some_and(|items| items.lines > MOST_LOOKED_THROUGH)) {
+        return None;
+    }
+    let looked_through = warehouse.detailed(std::slice::from_ref(&newest.run)).ok()?;
+    looked_through
+        .iter()
+        .any(|(_, details)| details.scores.contains_key(HUMAN_MINUTES))
+        .then(|| horizons_of(warehouse, group).ok().flatten())
+        .flatten()
+}
+
+/// Returns `None` if no outcome of the group has human minutes.
+fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Option<Horizons>> {
+    // Runs of one file are read together.
+    let runs: Vec<_> = group.arms.iter().flat_map(|arm| &arm.counted).map(|row| Arc::clone(&row.run)).collect();
+    let mut by_run = BTreeMap::<String, Vec<(ItemOutcome, ItemDetails)>>::new();
+    for (outcome, details) in warehouse.detailed(&runs)? {
+        by_run.entry(outcome.run.to_string()).or_default().push((outcome, details));
+    }
+    let horizon = |arm: &ArmRuns<'_>| {
+        let outcomes = arm.counted.iter().filter_map(|row| by_run.get(row.run.id.as_str())).flatten();
+        let (attempts, untimed) = attempts(outcomes);
+        (!attempts.is_empty()).then(|| of_arm(arm.arm.clone(), &attempts, untimed))
+    };
+    let mut arms: Vec<ArmHorizon> = group.arms.par_iter().filter_map(horizon).collect();
+    if arms.is_empty() {
+        return Ok(None);
+    }
+    let minutes = |arm: &ArmHorizon| arm.half.as_ref().map_or(0.0, |half| half.minutes);
+    arms.sort_by(|one, other| {
+        minutes(other).total_cmp(&minutes(one)).then(other.success.total_cmp(&one.success)).then(one.arm.cmp(&other.arm))
+    });
+    let (suite, suite_version) = (group.suite.clone(), group.suite_version.clone());
+    Ok(Some(Horizons { suite, suite_version, arms, confidence: CONFIDENCE, draws: DRAWS, penalty: HORIZON_PENALTY }))
+}
+
+/// Points of a drawing.
+pub type Points = Vec<(f64, f64)>;
+
+impl Horizons {
+    /// Returns the lengths of the shortest and the longest task of all arms, in minutes.
+    pub fn ends(&self) -> (f64, f64) {
+        let ends = |(low, high): (f64, f64), arm: &ArmHorizon| (low.min(arm.shortest_minutes), high.max(arm.longest_minutes));
+        self.arms.iter().fold((f64::INFINITY, 0.0), ends)
+    }
+
+    /// Returns an arm's curve and its observed success by groups of lengths, in the unit square: the logarithm of minutes over all tasks'
+    /// lengths, and success.
+    pub fn drawn(&self, arm: &ArmHorizon) -> (Points, Points) {
+        let (low, high) = self.ends();
+        let width = (high / low).log2();
+        let place = |minutes: f64| if width > 0.0 { (minutes / low).log2() / width } else { 0.5 };
+        let curve = |curve: SuccessCurve| -> Points {
+            let places = (0..=CURVE_STEPS).map(|step| f64::from(step) / f64::from(CURVE_STEPS));
+            places.map(|x| (x, curve.score(low * (x * width).exp2()))).collect()
+        };
+        let observed = |group: &LengthGroup| (place((group.from_minutes * group.to_minutes).sqrt()), group.observed);
+        (arm.curve.map_or_else(Vec::new, curve), arm.lengths.iter().map(observed).collect())
+    }
+}
+
+/// Steps of a drawn curve.
+const CURVE_STEPS: u32 = 40;
+
+/// Returns the counted attempts that have a human time, and the number of those without.
+fn attempts<'a>(outcomes: impl Iterator<Item = &'a (ItemOutcome, ItemDetails)>) -> (Vec<TimedAttempt>, u64) {
     // The newest judgement of an attempt counts.
     let mut newest = BTreeMap::new();
-    for (outcome, details) in warehouse.detailed(&runs)? {
+    for (outcome, details) in outcomes {
         let key = (outcome.run.clone(), outcome.key(), outcome.attempt);
         let is_newer = newest.get(&key).is_none_or(|(known, ..): &(u32, _, _, _)| *known <= outcome.revision);
         if is_newer {
             let minutes = details.scores.get(HUMAN_MINUTES).copied().filter(|minutes| minutes.is_finite() && *minutes > 0.0);
-            newest.insert(key, (outcome.revision, outcome.status, minutes, outcome.cluster));
+            newest.insert(key, (outcome.revision, outcome.status, minutes, outcome.cluster.clone()));
         }
     }
     let (mut tasks, mut families) = (Codes(BTreeMap::new()), Codes(BTreeMap::new()));
@@ -142,7 +196,7 @@ fn attempts(warehouse: &Warehouse, runs: &[&RunRow]) -> io::Result<(Vec<TimedAtt
         let score = f64::from(u8::from(status == ItemStatus::Pass));
         found.push(TimedAttempt { task: tasks.of(key.item), family, minutes, score });
     }
-    Ok((found, untimed))
+    (found, untimed)
 }
 
 /// Codes of names, from 0.

@@ -50,7 +50,7 @@ mod suite_state;
 mod transcript;
 mod version_change;
 
-pub use abilities::{Abilities, AbleArm, FittedItem, OffPair, PairsFit, UnfittedBoard, abilities, abilities_of_suites};
+pub use abilities::{Abilities, AbleArm, AskedApart, FittedItem, OffPair, PairsFit, UnfittedBoard, abilities, abilities_of_suites};
 pub use against::Against;
 pub use agreement::{
     AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun,
@@ -87,7 +87,7 @@ pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, 
 pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
-pub use noise::{ArmNoise, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
+pub use noise::{ArmNoise, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
 pub use overall::{
     LeaderWithout, MANY_SUITES, Measure, OtherVersion, Overall, OverallDifference, OverallEntry, Pooling, Reversal, Sample, SuiteWeight,
     overall, overall_of_table,
@@ -123,6 +123,6 @@ pub use crate::inference::{
     audit_claims, batch_of, facts_of_scores, grade, held_groups, suite_groups,
 };
 pub use crate::stats::{
-    Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, Summary, Ties,
-    Unfitted,
+    Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, SuccessCurve,
+    Summary, Ties, Undefined, Unfitted,
 };

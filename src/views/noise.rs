@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, Policy, Reliability, SuiteAnswer, SuiteGroup, is_marked, label_columns,
-    reliability, suite_groups,
+    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates, Reliability, SuiteAnswer, SuiteGroup, is_marked,
+    label_columns, reliability, suite_groups,
 };
 use crate::stats::{
-    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Undefined, detectable_t, half_life, noise, normal_quantile, pair_noise, quantile,
+    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Side, Undefined, detectable_t, detectable_welch, half_life, noise, normal_quantile,
+    pair_noise, quantile, summary,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -28,6 +29,8 @@ pub struct NoiseLedger {
     /// The plural word for the items.
     pub items_of: &'static str,
     pub items: u64,
+    /// What was independently repeated, as in a comparison: with `runs`, the items of a run are tests of one artefact.
+    pub unit: Design,
     /// Mean over the arms with repeats. Absent if no arm has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled: Option<Sources>,
@@ -94,9 +97,10 @@ pub struct SingleRuns {
     /// Two runs of one arm differ by more in 1 of 20 cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_chance: Option<f64>,
-    /// Pairs of arms with common items; the following figures are medians over them.
+    /// Pairs of arms with common items, or, if the run is the unit, with two runs of each arm; the following figures are medians over them.
     pub pairs: u64,
-    /// Smallest difference that one run of each of two arms detects on the same items, at 80% power and alpha.
+    /// Smallest difference that one run of each of two arms detects on the same items, at 80% power and alpha. This and the next three are
+    /// absent if the run is the unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_items: Option<f64>,
     /// The same on different items.
@@ -108,6 +112,16 @@ pub struct SingleRuns {
     /// On the same items, with twice as many items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twice_the_items: Option<f64>,
+    /// If the run is the unit: the smallest difference by number of runs per arm, from the fewest that a verdict needs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_runs: Vec<DetectableByRuns>,
+}
+
+/// The smallest difference that a number of runs of each of two arms detects, at 80% power and alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DetectableByRuns {
+    pub runs: u64,
+    pub difference: f64,
 }
 
 /// The noise of one judgement.
@@ -117,7 +131,7 @@ pub struct JudgeNoise {
     /// The judged score. Absent for the pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// Runs, or outcomes, that were judged at least twice.
+    /// Runs, or outcomes, that were judged at least twice, or in two orders.
     pub judged: u64,
     /// Standard deviation of a run's score, or of its pass rate, between judgements: in the score's unit, or as a share.
     pub deviation: f64,
@@ -132,6 +146,8 @@ pub struct JudgeNoise {
 pub enum JudgeBasis {
     /// The same judge judged the same run again.
     Revisions,
+    /// The same judge judged the same run with the criteria in reverse order (`judge --probe`).
+    Probes,
     /// Several evaluators judged the same outcomes.
     Evaluators,
 }
@@ -182,7 +198,7 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
     let group = &answer.group;
     let items = item_matrix(group, &answer.matrix, group.arms.iter().map(|arm| &arm.arm), &answer.excluded_items);
     let clusters = answer.items.clusters.as_deref().filter(|_| answer.unit == Design::Clusters);
-    let is_sample = matches!(answer.unit, Design::Items | Design::Clusters);
+    let is_sample = is_of_items(answer.unit);
     let tables: Vec<ArmTable> = (0..items.arms.len()).map(|arm| ArmTable::of(arm, &items)).collect();
     let found: Vec<Option<Noise>> = tables.par_iter().map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok()).collect();
     let aim = Aim { alpha: policy.alpha, power: POWER };
@@ -198,14 +214,26 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
         suite_version: group.suite_version.clone(),
         items_of: items.word.unwrap_or("items"),
         items: items.items.len() as u64,
+        unit: answer.unit,
         pooled: pooled(&all),
         repeated_arms: all.len() as u64,
-        single_runs: single_runs(&found, &tables, clusters, aim),
-        judges: by_revisions(&runs).into_iter().chain(by_evaluators(answer)).collect(),
+        single_runs: SingleRuns {
+            by_chance: by_chance(&found),
+            ..if is_sample { over_items(&found, &tables, clusters, aim) } else { over_runs(&answer.rates, aim) }
+        },
+        judges: by_revisions(&runs).into_iter().chain(by_probes(&runs)).chain(by_evaluators(answer)).collect(),
         conditions: answer.condition_effects.clone(),
         health: health(&items),
         arms,
     })
+}
+
+/// Returns whether items are what was independently repeated, and not runs.
+fn is_of_items(unit: Design) -> bool {
+    match unit {
+        Design::Items | Design::Clusters => true,
+        Design::Runs | Design::Counts => false,
+    }
 }
 
 /// One arm's outcomes by item and repeat.
@@ -263,7 +291,7 @@ fn pooled(all: &[Sources]) -> Option<Sources> {
 fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, answer: &SuiteAnswer<'_>, is_sample: bool) -> ArmNoise {
     let arm = items.arms[place].arm.clone();
     let own = answer.group.arms.iter().position(|runs| runs.arm == arm);
-    let over_days = own.map(|own| decay(&answer.group.arms[own], place, items));
+    let over_days = own.map(|own| decay(&answer.group.arms[own], place, items, answer));
     ArmNoise {
         runs: table.runs.iter().collect::<BTreeSet<_>>().len() as u64,
         repeats: noise.repeats,
@@ -282,7 +310,13 @@ fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, a
 }
 
 /// Returns the half-life of an arm's outcomes over the days (UTC) of its runs.
-fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix) -> Result<HalfLife, Undefined> {
+fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix, answer: &SuiteAnswer<'_>) -> Result<HalfLife, Undefined> {
+    let clusters = match answer.unit {
+        Design::Items => None,
+        Design::Clusters => answer.items.clusters.clone(),
+        // Tests of one artefact depend on each other, all of them.
+        Design::Runs | Design::Counts => Some(vec![0; items.items.len()]),
+    };
     let mut days = BTreeMap::new();
     for row in &runs.counted {
         if let Some(time) = row.run.timestamp {
@@ -305,19 +339,27 @@ fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix) -> Result<HalfLif
         })
         .collect();
     let times: Vec<f64> = days.keys().map(|day| (*day - first).num_days() as f64).collect();
-    half_life(&nights, &times, CONFIDENCE)
+    half_life(&nights, &times, clusters.as_deref(), CONFIDENCE)
 }
 
-fn single_runs(found: &[Option<Noise>], tables: &[ArmTable], clusters: Option<&[u32]>, aim: Aim) -> SingleRuns {
+/// Returns the difference that two runs of one arm exceed in 1 of 20 cases, as a mean over arms.
+fn by_chance(found: &[Option<Noise>]) -> Option<f64> {
+    let again: Vec<f64> = found
+        .iter()
+        .flatten()
+        .filter_map(|noise| Some(noise.repeated?.answers.max(0.0) / noise.items as f64 + noise.repeated?.runs.max(0.0)))
+        .collect();
+    let error = (!again.is_empty()).then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt())?;
+    normal_quantile(f64::midpoint(1.0, CONFIDENCE)).ok().map(|z| z * error)
+}
+
+fn over_items(found: &[Option<Noise>], tables: &[ArmTable], clusters: Option<&[u32]>, aim: Aim) -> SingleRuns {
     let shared = |arm: usize| found[arm].and_then(|noise| noise.repeated).map(|repeats| repeats.runs.max(0.0));
     let known: Vec<f64> = (0..found.len()).filter_map(shared).collect();
     // An arm with one run is taken to shift like the others.
     let typical = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
     let shifts = |one: usize, other: usize| shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical);
-    let least = |variance: f64, degrees: f64| match detectable_t(variance.sqrt(), degrees, aim) {
-        Ok(Detectable::Difference(difference)) => Some(difference),
-        Ok(Detectable::Unreachable { .. }) | Err(_) => None,
-    };
+    let least = |variance: f64, degrees: f64| difference(detectable_t(variance.sqrt(), degrees, aim));
     let mut columns: [Vec<f64>; 4] = Default::default();
     let mut pairs = 0;
     for one in 0..found.len() {
@@ -334,22 +376,64 @@ fn single_runs(found: &[Option<Noise>], tables: &[ArmTable], clusters: Option<&[
         }
     }
     let [same_items, other_items, twice_the_runs, twice_the_items] = columns.map(|values| quantile(&values, 0.5).ok());
-    let again: Vec<f64> = found
-        .iter()
-        .flatten()
-        .filter_map(|noise| Some(noise.repeated?.answers.max(0.0) / noise.items as f64 + noise.repeated?.runs.max(0.0)))
-        .collect();
-    let by_chance = (!again.is_empty()).then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt());
-    let by_chance = by_chance.zip(normal_quantile(f64::midpoint(1.0, CONFIDENCE)).ok()).map(|(error, z)| z * error);
-    SingleRuns { by_chance, pairs, same_items, other_items, twice_the_runs, twice_the_items }
+    SingleRuns { pairs, same_items, other_items, twice_the_runs, twice_the_items, ..SingleRuns::default() }
+}
+
+/// Plans runs whose tests share one artefact, by the test that compares them: Welch's on the rates of runs.
+fn over_runs(rates: &[Rates], aim: Aim) -> SingleRuns {
+    let spreads: Vec<f64> = rates.iter().filter_map(|rates| summary(&rates.run_rates()).ok()?.sd).collect();
+    let pairs: Vec<(f64, f64)> =
+        spreads.iter().enumerate().flat_map(|(place, one)| spreads[place + 1..].iter().map(move |other| (*one, *other))).collect();
+    let by_runs = [MIN_RUNS as u64, 2 * MIN_RUNS as u64].into_iter().filter_map(|n| {
+        let least = |(one, other): &(f64, f64)| difference(detectable_welch(Side { sd: *one, n }, Side { sd: *other, n }, aim));
+        let differences: Vec<f64> = pairs.iter().filter_map(least).map(|difference| difference.min(1.0)).collect();
+        Some(DetectableByRuns { runs: n, difference: quantile(&differences, 0.5).ok()? })
+    });
+    SingleRuns { pairs: pairs.len() as u64, by_runs: by_runs.collect(), ..SingleRuns::default() }
+}
+
+fn difference(found: Result<Detectable, Undefined>) -> Option<f64> {
+    match found {
+        Ok(Detectable::Difference(difference)) => Some(difference),
+        Ok(Detectable::Unreachable { .. }) | Err(_) => None,
+    }
+}
+
+/// What repeated judgements say of a score.
+#[derive(Default)]
+struct Spread<'a> {
+    runs: BTreeSet<&'a str>,
+    degrees: f64,
+    squares: f64,
+}
+
+/// By metric and unit.
+type Spreads<'a> = BTreeMap<(&'a str, Unit), Spread<'a>>;
+
+impl<'a> Spread<'a> {
+    /// Adds the scores that one judge gave one run.
+    fn add(&mut self, run: &'a RunRow, values: &[f64]) {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        self.runs.insert(run.run.id.as_str());
+        self.degrees += (values.len() - 1) as f64;
+        self.squares += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    }
+
+    fn lines(all: Spreads<'_>, by: JudgeBasis) -> Vec<JudgeNoise> {
+        let line = |((metric, unit), spread): ((&str, Unit), Spread<'_>)| JudgeNoise {
+            by,
+            metric: Some(metric.to_owned()),
+            judged: spread.runs.len() as u64,
+            deviation: (spread.squares / spread.degrees).sqrt(),
+            unit: Some(unit),
+        };
+        all.into_iter().map(line).collect()
+    }
 }
 
 /// Measures judges that judged a run again: the standard deviation between revisions by one judge, pooled over runs.
 fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
-    /// Runs, degrees of freedom, and the sum of squares.
-    #[derive(Default)]
-    struct Sum(u64, f64, f64);
-    let mut sums = BTreeMap::<(&str, Unit), Sum>::new();
+    let mut spreads = Spreads::new();
     for row in runs {
         let mut said = BTreeMap::<(&str, Unit, &str), Vec<f64>>::new();
         for score in &row.run.scores {
@@ -358,21 +442,21 @@ fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
             }
         }
         for ((metric, unit, _), values) in said.into_iter().filter(|(_, values)| values.len() > 1) {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let sum = sums.entry((metric, unit)).or_default();
-            sum.0 += 1;
-            sum.1 += (values.len() - 1) as f64;
-            sum.2 += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            spreads.entry((metric, unit)).or_default().add(row, &values);
         }
     }
-    let line = |((metric, unit), sum): ((&str, Unit), Sum)| JudgeNoise {
-        by: JudgeBasis::Revisions,
-        metric: Some(metric.to_owned()),
-        judged: sum.0,
-        deviation: (sum.2 / sum.1).sqrt(),
-        unit: Some(unit),
-    };
-    sums.into_iter().map(line).collect()
+    Spread::lines(spreads, JudgeBasis::Revisions)
+}
+
+/// Measures judges that judged a run in two orders: the standard deviation between the orders, pooled over probes.
+fn by_probes(runs: &[&RunRow]) -> Vec<JudgeNoise> {
+    let mut spreads = Spreads::new();
+    for row in runs {
+        for probe in &row.run.probes {
+            spreads.entry((&probe.metric, probe.unit)).or_default().add(row, &[probe.given, probe.reversed]);
+        }
+    }
+    Spread::lines(spreads, JudgeBasis::Probes)
 }
 
 /// Measures evaluators of the same outcomes: the standard deviation of a run's pass rate if one of them judged it alone.

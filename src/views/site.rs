@@ -11,11 +11,13 @@ use crate::domain::{Filter, ItemKind, Published};
 use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
+use super::abilities::AskedApart;
 use super::audit::audit_of;
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
 use super::history::{History, history};
+use super::horizons::{Horizons, horizons_for_page};
 use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
@@ -114,6 +116,12 @@ pub struct OverviewSuite {
     /// How much of the order is established. Absent for fewer than two arms with a result on each item.
     #[serde(skip)]
     pub audit: Option<Audit>,
+    /// Time horizons. Absent if no item has a human time.
+    #[serde(skip)]
+    pub horizons: Option<Horizons>,
+    /// Abilities. Absent if the arms were asked the same items, or without a fit.
+    #[serde(skip)]
+    pub abilities: Option<AskedApart>,
     /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
@@ -236,6 +244,7 @@ fn overview_of(
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
             let audit = audit_of(&answer).ok();
+            let (horizons, abilities) = (horizons_for_page(warehouse, group), AskedApart::of(&answer));
             let rates = SuiteRates::of(&answer, &board);
             let suite = OverviewSuite {
                 top,
@@ -253,6 +262,8 @@ fn overview_of(
                 stories: ItemStories::default(),
                 charts,
                 audit,
+                horizons,
+                abilities,
                 pair_table,
                 history,
             };

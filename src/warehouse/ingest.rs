@@ -209,7 +209,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
         }
     };
     if let (Some(scores), [run]) = (source.scores, runs.as_mut_slice()) {
-        run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
+        ScoreLine::add_all(ScoreLine::read_all(scores, &mut problems), run);
     }
     let mut runs: Vec<Arc<Run>> = runs.into_iter().map(Arc::new).collect();
     // List the judgements before reading scores, so that a later change is noticed next time.
@@ -219,8 +219,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
     });
     for run in &mut runs {
         if let Some(scores) = source.headless.get(run.id.as_str()).filter(|_| source.is_sealed).and_then(|one| one.scores.as_deref()) {
-            let said = ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score);
-            Arc::make_mut(run).scores.extend(said);
+            ScoreLine::add_all(ScoreLine::read_all(scores, &mut problems), Arc::make_mut(run));
         }
     }
     HeaderUnit { path, stamp, scores_stamp, judged, runs, problems }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::domain::{
-    Carried, CostSource, Git, ItemKind, ItemsDigest, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure,
+    Usage,
 };
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
@@ -52,6 +53,7 @@ struct Structured {
     git: Option<Git>,
     stated: Vec<StatedFigure>,
     scores: Vec<ScoreRecord>,
+    probes: Vec<JudgeProbe>,
     verification: Option<Value>,
     provenance: Option<Provenance>,
     items_digest: Option<ItemsDigest>,
@@ -72,6 +74,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         && run.git.is_none()
         && run.stated.is_empty()
         && run.scores.is_empty()
+        && run.probes.is_empty()
         && run.verification.is_none()
         && run.provenance.is_none()
         && run.items_digest.is_none()
@@ -84,6 +87,7 @@ fn store(run: &Run) -> StoredRun<'_> {
             git: run.git.clone(),
             stated: run.stated.clone(),
             scores: run.scores.clone(),
+            probes: run.probes.clone(),
             verification: run.verification.clone(),
             provenance: run.provenance.clone(),
             items_digest: run.items_digest.clone(),
@@ -194,6 +198,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         git: structured.git,
         stated: structured.stated,
         scores: structured.scores,
+        probes: structured.probes,
         verification: structured.verification,
         provenance: structured.provenance,
         items_digest: structured.items_digest,
@@ -215,6 +220,7 @@ mod tests {
             "counted":"task","error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
             "host":"h","tool_version":"t","resources":{"kernel":"6.8","cpus":8,"load":0.5,"repeated":{"retries":2,"throttled":1}},"git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
             "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up","range":[0.0,5.0]}],
+            "probes":[{"metric":"x","unit":"points","judge":"j #0","given":50.0,"reversed":75.0}],
             "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},
             "carried":{"signed_by":{"name":"n","key":"SHA256:x"},"without":["output"]}}"#;
         let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#]

@@ -530,9 +530,13 @@ fn other_resources_are_noted_and_unknown_ones_are_not() {
     let project = Project::new();
     let had =
         |kernel: &str, cpus: u64, memory: u64| json!({"resources": {"kernel": kernel, "cpus": 8, "cpu_limit": cpus, "memory": memory}});
+    let with_limit = |seconds: f64, mut fields: serde_json::Value| {
+        fields["resources"]["time_limit"] = seconds.into();
+        fields
+    };
     for (approach, fields) in [
-        ("a", had("6.8.0", 8, 17_179_869_184)),
-        ("b", had("6.11.0", 2, 17_179_869_000)),
+        ("a", with_limit(5400.0, had("6.8.0", 8, 17_179_869_184))),
+        ("b", with_limit(7200.0, had("6.11.0", 2, 17_179_869_000))),
         ("c", json!({})),
         ("d", had("6.8.0", 8, 17_179_869_184)),
     ] {
@@ -549,7 +553,7 @@ fn other_resources_are_noted_and_unknown_ones_are_not() {
     let found = compared("a,b");
     let said: Vec<[&str; 3]> =
         found.iter().map(|found| ["what", "first", "second"].map(|key| found[key].as_str().unwrap_or_default())).collect();
-    assert_eq!(said, [["kernel", "6.8.0", "6.11.0"], ["processors", "8", "2"]]);
+    assert_eq!(said, [["kernel", "6.8.0", "6.11.0"], ["processors", "8", "2"], ["time limit", "90 min", "2 h"]]);
     assert!(compared("a,c").is_empty() && compared("a,d").is_empty());
     let text = unwrapped(project.run(["compare", "quiz", "--approach", "a,b"]).answer());
     assert!(text.contains("different kernel (6.8.0, 6.11.0)") && text.contains("different processors (8, 2)"), "{text}");

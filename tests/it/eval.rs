@@ -268,6 +268,7 @@ fn a_run_says_what_it_had_to_work_with_and_what_was_asked_again() {
     }
     assert_eq!((&resources["provider"], &resources["region"]), (&"Some cloud".into(), &"here".into()));
     assert_eq!(resources["repeated"]["retries"], 1);
+    assert_eq!(resources["time_limit"], 900.0, "the usual time of a chat API");
     let items = lines(&project, &format!("results/{id}/items.jsonl"));
     let repeated: Vec<&Value> = items.iter().filter_map(|item| item["details"].get("repeated")).collect();
     assert_eq!(repeated.len(), 1, "{items:?}");

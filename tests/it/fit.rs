@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::schema::validate;
-use crate::support::{Project, lines};
+use crate::support::{Project, lines, result, test};
 
 fn fit(project: &Project, arguments: &[&str]) -> Value {
     let model = arguments[0];
@@ -175,4 +175,88 @@ fn abilities_of_a_suite() {
     let places: Vec<&Value> = board["places"].as_array().expect("places").iter().collect();
     assert_eq!((&places[0]["items"], places[0]["arm"].as_str().is_some_and(|arm| arm.contains("m2"))), (&json!(20), true));
     assert_eq!(places[2]["rate"]["value"], places[2]["score"]);
+}
+
+/// The numbers of a table's column on a page, in its order, by the keys that sort it.
+fn keys(page: &str, table: &str, column: usize) -> Vec<f64> {
+    let table = page.split_once(&format!("<table id=\"{table}\"")).unwrap_or_else(|| panic!("no table {table}: {page}")).1;
+    let body = table.split_once("<tbody>").and_then(|(_, rest)| rest.split_once("</tbody>")).expect("a body").0;
+    let rows = body.split("<tr").skip(1);
+    rows.filter_map(|row| row.split("data-v=\"").nth(column)?.split('"').next()?.parse().ok()).collect()
+}
+
+#[test]
+fn the_site_has_a_page_of_horizons_if_items_have_human_times() {
+    let vectors: Value = serde_json::from_str(include_str!("../fixtures/vectors/models.json")).expect("JSON");
+    let is_wanted = |case: &&Value| {
+        let scores = case["input"]["score"].as_array();
+        let is_whole = scores.is_some_and(|scores| scores.iter().all(|score| score == 0.0 || score == 1.0));
+        case["method"] == "horizon" && is_whole && !case["expected"]["slope"].is_null()
+    };
+    let vector = vectors["cases"].as_array().expect("cases").iter().find(is_wanted).expect("a case");
+    let project = Project::new();
+    project.file("runs.jsonl", runs(vector, "Big 1"));
+    project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nluna,a,no\nluna,b,no\n");
+    for file in ["runs.jsonl", "answers.csv"] {
+        assert_eq!(project.run(["import", file, "--yes"]).code, 0);
+    }
+    assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
+    let pages: Vec<String> = project.files("site/suites").into_iter().filter(|path| path.ends_with("/horizons.html")).collect();
+    let [page] = pages.as_slice() else { panic!("one suite has human times: {pages:?}") };
+    let told = fit(&project, &["horizons"]);
+    let half = told["suites"][0]["arms"][0]["half"]["minutes"].as_f64().expect("minutes");
+    let html = project.read(page);
+    assert!(keys(&html, "horizons", 1).first().is_some_and(|shown| (shown / half - 1.0).abs() < 1e-12), "{half}: {html}");
+    let folder = page.trim_end_matches("/horizons.html");
+    let data = project.files("site/data/horizons").into_iter().find(|path| path.ends_with(".json")).expect("data");
+    let data: Value = serde_json::from_str(&project.read(&data)).expect("JSON");
+    assert_eq!(data["suites"], told["suites"], "the same answer as the command's");
+    for page in ["index", "leaderboard"] {
+        let html = project.read(&format!("{folder}/{page}.html"));
+        assert!(html.contains("half of the tasks that take people") && html.contains("horizons.html"), "{html}");
+    }
+}
+
+#[test]
+fn the_site_has_a_page_of_abilities_if_arms_were_asked_different_items() {
+    let passes = |arm: usize, item: usize| (item * 37 + arm * 53 + item * arm * 11 + item * item * 3) % 10 < 3 + 2 * arm;
+    let table = |last: usize| {
+        let asked = (0..3).flat_map(|arm| (if arm == 2 { last } else { 0 }..40).map(move |item| (arm, item)));
+        let rows: String =
+            asked.map(|(arm, item)| format!("m{arm},q{item:02},{}\n", if passes(arm, item) { "yes" } else { "no" })).collect();
+        format!("model,task,passed\n{rows}")
+    };
+    let project = Project::new();
+    project.file("apart.csv", table(20)).file("alike.csv", table(0));
+    for file in ["apart.csv", "alike.csv"] {
+        assert_eq!(project.run(["import", file, "--yes"]).code, 0);
+    }
+    assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
+    let pages: Vec<String> = project.files("site/suites").into_iter().filter(|path| path.ends_with("/abilities.html")).collect();
+    assert!(pages.len() == 1 && pages[0].contains("apart"), "{pages:?}");
+    let told = fit(&project, &["abilities", "apart"]);
+    let data: Value = serde_json::from_str(&project.read("site/data/abilities/apart.json")).expect("JSON");
+    assert_eq!(data["boards"], told["boards"], "the same answer as the command's");
+    let why = "1 of 3 arms were asked only some of the 40 items, so pass rates are of different items and do not compare.";
+    for page in ["index", "leaderboard", "abilities"] {
+        let html = project.read(&format!("site/suites/apart/{page}.html"));
+        assert!(html.contains(why) && html.contains("abilities.html"), "{page}: {html}");
+    }
+    let html = project.read("site/suites/apart/abilities.html");
+    assert!(html.contains("Check: two arms differ on"), "{html}");
+}
+
+#[test]
+fn tests_of_one_artefact_have_no_abilities() {
+    let project = Project::new();
+    for arm in 0..4_usize {
+        let id = format!("run-{arm}");
+        project.result(&result(&id, "build", &format!("a{arm}"), json!({})));
+        let items: Vec<Value> =
+            (0..40).map(|item| test(&format!("t{item}"), if item * 7 % 10 < 2 + 2 * arm { "pass" } else { "fail" })).collect();
+        project.items(&id, &items);
+    }
+    let refused = project.run(["fit", "abilities"]);
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    assert!(refused.stderr.contains("tests of one artefact"), "{}", refused.stderr);
 }

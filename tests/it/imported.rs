@@ -10,6 +10,7 @@ mod harbor;
 mod observed;
 mod own_files;
 mod promptfoo;
+mod resources;
 mod runners;
 mod sessions;
 mod swe_bench;

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use crate::support::{Output, Project, lines};
 
 /// Judges what it reads on its input, in a way of its own: `words` passes a criterion whose last word stands in the files or the transcript
-/// that it is shown, `first` passes whatever stands first in its list, `none` nothing.
+/// that it is shown, `first` passes whatever stands first in its list, `none` nothing,
+/// `order` everything if the list begins with a certain criterion.
 const JUDGE: &str = r#"
 import json, re, sys
 
@@ -27,7 +28,7 @@ with open("asked.log", "a") as log:
     log.write(json.dumps(criteria) + "\n")
 
 def passes(place, criterion):
-    return {"words": criterion.split()[-1] in made, "first": place == 0, "none": False}[sys.argv[1]]
+    return {"words": criterion.split()[-1] in made, "first": place == 0, "none": False, "order": criteria[0].endswith("France")}[sys.argv[1]]
 
 print(json.dumps([
     {"criterion": criterion, "passed": passes(place, criterion), "reasoning": f"{sys.argv[1]} says so"}

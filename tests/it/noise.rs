@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::schema::validate;
-use crate::support::{Project, question, result};
+use crate::support::{Project, question, result, test};
 
 fn ledger(project: &Project, of: &str) -> Value {
     let answer = project.run(["noise", of, "--format", "json"]).json();
@@ -126,4 +126,59 @@ fn runs_without_items_have_no_ledger() {
     let project = Project::new();
     project.result(&result("counts", "quiz", "nova", json!({"sharedTestsPassed": 3, "sharedTestsTotal": 4})));
     insta::assert_snapshot!(project.run(["noise"]).snapshot());
+}
+
+/// Adds runs of code: the tests of a run pass or fail with its one artefact, here a first so many of 20.
+fn artefacts(project: &Project, arm: &str, passed: &[usize], fields: impl Fn(usize) -> Value) {
+    for (number, passed) in passed.iter().enumerate() {
+        let id = format!("{arm}-{number}");
+        project.result(&result(&id, "build", arm, fields(number)));
+        let items: Vec<Value> = (0..20).map(|item| test(&format!("t{item:02}"), if item < *passed { "pass" } else { "fail" })).collect();
+        project.items(&id, &items);
+    }
+}
+
+#[test]
+fn tests_of_one_artefact_are_planned_by_runs() {
+    let project = Project::new();
+    artefacts(&project, "nova", &[12, 15, 18], |_| json!({}));
+    artefacts(&project, "apex", &[11, 17, 13], |_| json!({}));
+    let ledger = ledger(&project, "build");
+    let single = &ledger["single_runs"];
+    assert_eq!((&ledger["unit"], &single["pairs"]), (&"runs".into(), &1.into()), "{ledger}");
+    assert_eq!(single.as_object().expect("differences").keys().collect::<Vec<_>>(), ["by_chance", "by_runs", "pairs"]);
+    // The same figure as the comparison's, which has three runs of each arm.
+    let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["rows"][0]["evidence"]["pairs"][0].clone();
+    assert_eq!((&pair["design"], &single["by_runs"][0]["runs"]), (&"runs".into(), &3.into()), "{pair}");
+    near(&single["by_runs"][0]["difference"], pair["detectable"].as_f64().expect("an open pair"), 1e-12);
+    let [three, six] = [0, 1].map(|at: usize| single["by_runs"][at]["difference"].as_f64().expect("a difference"));
+    assert!(six < three / std::f64::consts::SQRT_2, "{single}");
+    // Two runs differ as much as the runs' rates do: 1.96 · √(mean of variances · 2).
+    near(&single["by_chance"], 1.959_964 * (2.0 * f64::midpoint(0.15_f64.powi(2), 0.0233_333)).sqrt(), 1e-5);
+    let said = project.run(["noise", "build"]).stdout;
+    assert!(said.contains("Smallest detectable: 3 runs per arm") && !said.contains("one run per arm, same items"), "{said}");
+}
+
+#[test]
+fn code_that_never_varies_has_no_detectable_difference() {
+    let project = Project::new();
+    artefacts(&project, "nova", &[20; 3], |_| json!({}));
+    artefacts(&project, "apex", &[4; 3], |_| json!({}));
+    let said = project.run(["noise", "build"]).stdout;
+    assert!(said.contains("no arm's rate varies") && !said.contains("no arm has two runs"), "{said}");
+    let single = ledger(&project, "build")["single_runs"].clone();
+    assert_eq!(single, json!({"by_chance": 0.0, "pairs": 1}));
+}
+
+#[test]
+fn conditions_of_code_are_compared_over_runs() {
+    let project = Project::new();
+    let passed = [12, 11, 13, 19, 18, 20];
+    artefacts(&project, "nova", &passed, |number| json!({"resources": {"time_limit": if number < 3 { 600 } else { 90 }}}));
+    let effect = ledger(&project, "build")["conditions"][0].clone();
+    assert_eq!(effect["settings"], json!([{"what": "time limit", "first": "10 min", "second": "90 s"}]));
+    // Welch's t of 0.6 ± 0.05 and 0.95 ± 0.05 over three runs each: t = 8.573, 4 degrees of freedom.
+    assert_eq!((&effect["runs"], &effect["items"]), (&json!([3, 3]), &20.into()), "{effect}");
+    near(&effect["difference"], 0.35, 1e-12);
+    near(&effect["p"], 0.001_016_66, 1e-7);
 }

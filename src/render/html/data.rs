@@ -4,7 +4,9 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, overall as over_suites, tables};
+use crate::render::{
+    abilities, audit as audits, board, comparison, csv, horizons, items, json, judged, markdown, nights, overall as over_suites, tables,
+};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
@@ -135,6 +137,24 @@ pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     let stem = place.data("audit");
     let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new(), claims: None };
     vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+}
+
+/// Makes the data of one suite's abilities and time horizons: the answers of the commands.
+pub(super) fn fits(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let mut files = Vec::new();
+    if let Some(apart) = &suite.abilities {
+        let shown = [abilities::table(&apart.found), abilities::items(&apart.found)];
+        let stem = place.data("abilities");
+        let answer = json::AbilitiesAnswer { boards: vec![apart.found.clone()], without: Vec::new() };
+        files.extend([json(&stem, "fit-abilities", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]);
+    }
+    if let Some(found) = &suite.horizons {
+        let shown = [horizons::table(found)];
+        let stem = place.data("horizons");
+        let answer = json::HorizonsAnswer { suites: vec![found.clone()] };
+        files.extend([json(&stem, "fit-horizons", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]);
+    }
+    files
 }
 
 /// Makes the data of one suite's items by arm.

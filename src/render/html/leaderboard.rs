@@ -6,6 +6,7 @@ use crate::render::{audit, summary, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::arm_links::arm_rows;
+use super::fit::{self, FitLink};
 use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
@@ -20,6 +21,8 @@ struct LeaderboardPage {
     board: Grid,
     /// How many arms could be first, and the address of the page that says why.
     audit: Option<(Text, String)>,
+    /// What models say of the outcomes, with their pages.
+    fits: Vec<FitLink>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
     tables: Vec<Table>,
@@ -46,6 +49,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .audit
             .as_ref()
             .map(|audit| (Text::from(audit::could_be_first(audit)), format!("{}{}", shell.root, place.audit_path()))),
+        fits: fit::links(suite, place, &shell.root),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),

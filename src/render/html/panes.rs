@@ -1,4 +1,4 @@
-//! Small drawings of one kind side by side, one per arm, on one axis from 0 to 100%: nights, and repeated attempts.
+//! Small drawings of one kind side by side, one per arm, on one axis from 0 to 100%: nights, repeated attempts, and curves of success.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ pub(super) struct Pane {
     pub points: Vec<Point>,
 }
 
-/// A night with its run.
+/// A night with its run, or an observed share without an address.
 pub(super) struct Point {
     pub x: String,
     pub y: String,
@@ -47,15 +47,16 @@ pub(super) struct Point {
     pub href: String,
 }
 
-fn at(share: f64) -> String {
+/// Formats a share as a percentage of a drawing's side.
+pub(super) fn percent_of(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
 /// Writes an SVG path through points of the unit square.
-fn path(points: &[(f64, f64)]) -> String {
+pub(super) fn path(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (number, (x, y)) in points.iter().enumerate() {
-        let _ = write!(path, "{}{} {}", if number == 0 { 'M' } else { 'L' }, at(*x), at(1.0 - y));
+        let _ = write!(path, "{}{} {}", if number == 0 { 'M' } else { 'L' }, percent_of(*x), percent_of(1.0 - y));
     }
     path
 }
@@ -95,8 +96,8 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, pla
             let rate = night.pass_rate.as_ref().filter(|_| has_points)?;
             let [run] = runs.get(&(&arm.arm, night.date))?.as_slice() else { return None };
             Some(Point {
-                x: at(x(night.date)),
-                y: at(1.0 - rate.value),
+                x: percent_of(x(night.date)),
+                y: percent_of(1.0 - rate.value),
                 about: Text::from(format!("{}: {}", night.date, format::estimate(rate))),
                 href: format!("{root}{}", plan.run_path(run)?),
             })
@@ -112,7 +113,7 @@ pub(super) fn nights(suite: &OverviewSuite, place: &SuitePlace, most: usize, pla
             line: path(&curve),
             dashes: String::new(),
             band: if around.len() > 2 { format!("{}Z", path(&around)) } else { String::new() },
-            shaded: change.map(|change| (at(x(change.date)), at(1.0 - x(change.date)))),
+            shaded: change.map(|change| (percent_of(x(change.date)), percent_of(1.0 - x(change.date)))),
             points: shown.iter().filter_map(point).collect(),
         }
     };

@@ -162,6 +162,14 @@ impl SuitePlace {
         format!("suites/{}/audit.html", self.segment)
     }
 
+    pub fn abilities_path(&self) -> String {
+        format!("suites/{}/abilities.html", self.segment)
+    }
+
+    pub fn horizons_path(&self) -> String {
+        format!("suites/{}/horizons.html", self.segment)
+    }
+
     pub fn cost_path(&self) -> String {
         format!("suites/{}/cost.html", self.segment)
     }

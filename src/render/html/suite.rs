@@ -7,6 +7,7 @@ use crate::views::{OverviewSuite, SiteContext};
 
 use super::arms::{self, Arms};
 use super::categories::{self, Heat};
+use super::fit::{self, FitLink};
 use super::frontier::{self, Frontier};
 use super::grid::Sort;
 use super::leading::{self, KeyFigure, Leading, verdict};
@@ -42,6 +43,8 @@ struct SuitePage {
     /// Addresses of the pages with all columns, and with all charts.
     leaderboard: String,
     cost: Option<String>,
+    /// What models say of the outcomes, with their pages.
+    fits: Vec<FitLink>,
     nights: Option<Panes>,
     heat: Option<Heat>,
     attempts: Option<Panes>,
@@ -95,6 +98,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         frontier: frontier::of_suite(suite, place),
         leaderboard: below(place.leaderboard_path()),
         cost: Tab::Cost.is_there(suite).then(|| below(place.cost_path())),
+        fits: fit::links(suite, place, &shell.root),
         nights: panes::nights(suite, place, panes::MOST_ARMS, plan, &shell.root, false),
         heat: (suite.board.entries.len() <= MOST_SHADED)
             .then(|| suite.categories())

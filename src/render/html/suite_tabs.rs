@@ -12,6 +12,8 @@ pub(super) enum Tab {
     Verdict,
     Leaderboard,
     Audit,
+    Abilities,
+    Horizons,
     Cost,
     Categories,
     Items,
@@ -22,10 +24,12 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Verdict,
         Self::Leaderboard,
         Self::Audit,
+        Self::Abilities,
+        Self::Horizons,
         Self::Cost,
         Self::Categories,
         Self::Items,
@@ -40,6 +44,8 @@ impl Tab {
             Self::Verdict => "Verdict",
             Self::Leaderboard => "Leaderboard",
             Self::Audit => "Audit",
+            Self::Abilities => "Abilities",
+            Self::Horizons => "Horizons",
             Self::Cost => "Cost",
             Self::Categories => "Categories",
             Self::Items => "Items",
@@ -55,6 +61,8 @@ impl Tab {
             Self::Verdict => place.path(),
             Self::Leaderboard => place.leaderboard_path(),
             Self::Audit => place.audit_path(),
+            Self::Abilities => place.abilities_path(),
+            Self::Horizons => place.horizons_path(),
             Self::Cost => place.cost_path(),
             Self::Categories => place.categories_path(),
             Self::Items => place.items_path(),
@@ -71,6 +79,8 @@ impl Tab {
         match self {
             Self::Verdict | Self::Leaderboard | Self::Runs => true,
             Self::Audit => suite.audit.is_some(),
+            Self::Abilities => suite.abilities.is_some(),
+            Self::Horizons => suite.horizons.is_some(),
             Self::Cost => {
                 let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread

@@ -7,15 +7,16 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit};
 use crate::views::{
-    Adjustment, Apart, Arm, ArmHistory, ArmSpread, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm,
-    Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict,
-    Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
-    EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders,
-    ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, JudgedBy, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch,
-    MismatchKind, Missing, ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence,
-    Pareto, ParetoPoint, RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView,
-    SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts,
-    Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, audited, facts_of_scores, items_of, overall_of_table, system_name,
+    Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem,
+    Comparability, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey,
+    CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination,
+    Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Horizon, Horizons,
+    Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, JudgedBy, Leader,
+    LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, News, Night,
+    NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role, RunLine,
+    RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread,
+    Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Undefined,
+    UnlikePairs, Verdict, abilities, audited, facts_of_scores, items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -434,9 +435,44 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
         audit: (arms.len() <= 20).then(|| audited(&audited_board(name, arms, hostile)).ok()).flatten(),
+        horizons: (arms.len() > 1).then(|| horizons(name, arms)),
+        abilities: abilities(&audited_board(name, arms, hostile)).ok().map(|found| AskedApart {
+            lacking: 1,
+            arms: arms.len() as u64,
+            found,
+        }),
         pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
+}
+
+fn horizons(suite: &str, arms: &[Arm]) -> Horizons {
+    let horizon = |minutes: f64, is_known: bool| Horizon {
+        chance: 0.5,
+        minutes,
+        low: is_known.then_some(minutes / 2.0),
+        high: is_known.then_some(minutes * 3.0),
+        no_interval: (!is_known).then_some(Undefined::TooFew),
+        is_extrapolated: !is_known,
+    };
+    let group =
+        |from: f64, observed: f64| LengthGroup { from_minutes: from, to_minutes: 3.0 * from, attempts: 20, observed, expected: Some(0.5) };
+    let arm = |(place, arm): (usize, &Arm)| ArmHorizon {
+        arm: arm.clone(),
+        attempts: 60,
+        tasks: 20,
+        families: 7,
+        untimed: place as u64,
+        success: 0.5,
+        shortest_minutes: 0.5,
+        longest_minutes: 700.0,
+        curve: (place % 3 < 2).then_some(SuccessCurve { intercept: 3.0, slope: -0.6 }),
+        half: (place % 3 < 2).then(|| horizon(32.0 / (place + 1) as f64, place % 2 == 0)),
+        most: (place % 3 < 1).then(|| horizon(6.5, true)),
+        lengths: vec![group(0.5, 1.0), group(20.0, 0.55), group(200.0, 0.0)],
+    };
+    let arms = arms.iter().enumerate().map(arm).collect();
+    Horizons { suite: suite.to_owned(), suite_version: None, arms, confidence: 0.95, draws: 2000, penalty: 0.1 }
 }
 
 /// Names that would share a segment, and harmful names.

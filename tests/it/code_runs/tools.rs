@@ -172,6 +172,7 @@ fn a_run_knows_which_versions_tested_it() {
     let path = format!("{}:{}", code.project.path("tools").display(), std::env::var("PATH").expect("a path"));
     let ran = code.run_with(&[], &[("PATH", &path)]);
     assert_eq!(ran.header["resources"]["tools"], serde_json::json!({"jest": "jest 29.7.0"}));
+    assert!(ran.header["resources"]["time_limit"].as_f64().is_some_and(|seconds| seconds > 0.0), "{}", ran.header);
     let shown = code.project.run(["show", ran.header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("jest 29.7.0"), "{}", shown.stdout);
 }

@@ -242,7 +242,7 @@ fn a_recorded_judge_says_what_it_said_and_a_strict_one_fails_what_it_cannot_read
 fn a_judge_that_is_swayed_by_the_order_is_found_out() {
     let judged = Judged::new("{agent: words}", "");
     let id = judged.run();
-    let before = judged.project.files("results");
+    let standing = (judged.shown(&id), judged.project.run(["leaderboard", "--format", "json"]).stdout);
     let steady = judged.judged(&[&id, "--probe"], 0);
     assert_eq!((&steady["flipped"], &steady["n"], &steady["runs"][0]["reversed"]), (&json!(0), &json!(2), &json!(50.0)));
     assert_eq!(judged.asked().len(), 2, "what the same judge said before is not asked for again");
@@ -253,7 +253,13 @@ fn a_judge_that_is_swayed_by_the_order_is_found_out() {
     let flips: Vec<&Value> = swayed["runs"][0]["flips"].as_array().expect("a list").iter().map(|flip| &flip["after"]).collect();
     assert_eq!(flips, ["fail", "pass"]);
     assert_eq!(judged.scores(&id).len(), 1);
-    assert_eq!(judged.project.files("results"), before, "nothing is stored");
+    let after = (judged.shown(&id), judged.project.run(["leaderboard", "--format", "json"]).stdout);
+    assert_eq!(after, standing, "no judgement is replaced, and nobody compares probes");
+    let probes: Vec<Value> =
+        judged.lines(&id, "scores.jsonl").into_iter().filter(|line| line["metric"] == "probe:requirementFulfillment").collect();
+    let told: Vec<[&Value; 3]> = probes.iter().map(|line| [&line["details"]["given"], &line["value"], &line["revision"]]).collect();
+    assert_eq!(told, [[&json!(50.0), &json!(50.0), &json!(1)], [&json!(50.0), &json!(50.0), &json!(2)]]);
+    assert_eq!(judged.project.run(["doctor", "--verify"]).code, 0);
 }
 
 #[test]

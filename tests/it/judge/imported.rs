@@ -97,6 +97,19 @@ fn what_judges_say_of_answers_lies_beside_the_pair_and_counts_everywhere() {
     assert!(people.answer().contains("words #"), "{}", people.stdout);
     let probe = judged.judged(&[&ids[1], "--probe"], 0);
     assert_eq!((&probe["runs"][0]["given"], &probe["runs"][0]["n"]), (&json!(66.7), &json!(3)), "{probe}");
+    // Beside it a judge whose score depends on the order: half the squared difference of one probe, over two probes of one run.
+    let config = project.read("evalreport.yaml");
+    project.file(
+        "evalreport.yaml",
+        config.replace("agents:\n", "agents:\n  - {id: order, type: command, command: [python3, judge.py, order]}\n"),
+    );
+    let swayed = judged.judged(&[&ids[1], "--probe", "--judge", "order"], 0);
+    assert_eq!([&swayed["runs"][0]["given"], &swayed["runs"][0]["reversed"]], [&json!(100.0), &json!(0.0)], "{swayed}");
+    let noise = project.run(["noise", "sums", "--format", "json"]).json();
+    let judges = noise["suites"][0]["judges"].as_array().expect("judges");
+    let found: Vec<&Value> = judges.iter().filter(|line| line["by"] == "probes").collect();
+    assert_eq!(found, [&json!({"by": "probes", "metric": "requirementFulfillment", "judged": 1, "deviation": 50.0, "unit": "points"})]);
+    assert_eq!(project.run(["doctor", "--verify"]).code, 0);
 
     let again = project.run(["import", "eval.json"]);
     assert!(again.code == 0 && !again.stdout.contains("retracted"), "the source is as it was: {}", again.stdout);

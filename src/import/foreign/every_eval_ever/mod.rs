@@ -12,7 +12,7 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{ItemKind, ItemStatus, Problem, Resources, ScoreRecord, StatedFigure, Unit};
 
 use super::super::cell::{Refused, decimals_of, time};
 use super::super::rows::Stop;
@@ -31,7 +31,7 @@ use wire::{Record, ResultEntry, Row};
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 4 },
+    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 5 },
     claim,
     read,
 );
@@ -220,6 +220,8 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
         ("token_limit", limit("token_limit")),
     ];
     let record_of = sink.run(run);
+    let provider = word(record.model_info.get("inference_platform")).filter(|platform| platform != "unknown");
+    record_of.resources = provider.map(|provider| Resources { provider: Some(clip(&provider, 200).into_owned()), ..Resources::default() });
     record_of.timestamp = when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {

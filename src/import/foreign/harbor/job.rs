@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemStatus, RunStatus, ScoreRecord, Unit};
+use crate::domain::{Direction, ItemStatus, Resources, RunStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::attempts::Attempted;
-use super::super::json::{Lenient, amount, count, number, text};
-use super::super::sink::{Handle, Sink};
+use super::super::json::{Lenient, amount, count, filled, number, text};
+use super::super::sink::{Handle, Sink, clip};
 use super::super::times::Span;
 use super::entry::Entry;
 use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
-use super::wire::{Figures, Job, Trial};
+use super::wire::{Environment, Figures, Job, Trial};
 
 const EVALUATOR: &str = "verifier";
 
@@ -105,7 +105,12 @@ impl<'a> Runs<'a> {
         }
         let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
         if let Some(run) = run {
-            sink.run(run).tags.extend(limits(trial));
+            let record = sink.run(run);
+            record.tags.extend(limits(trial));
+            if let Some(environment) = trial.config.0.as_ref().and_then(|config| config.environment.0.as_ref()) {
+                record.tags.extend(filled(&environment.kind).map(|kind| ("sandbox".to_owned(), clip(&kind, 100).into_owned())));
+                record.resources = given(environment);
+            }
         }
         Tally {
             run,
@@ -291,6 +296,13 @@ fn limits(trial: &Trial) -> Vec<(String, String)> {
         Some((tag.to_owned(), limit.to_string()))
     });
     limits.collect()
+}
+
+/// Returns the processors and the memory that a job gives each of its tasks, if it overrides the tasks' own.
+fn given(environment: &Environment) -> Option<Resources> {
+    let mebibytes = count(&environment.override_memory_mb).and_then(|count| count.checked_mul(1 << 20));
+    let given = Resources { cpu_limit: count(&environment.override_cpus), memory_limit: mebibytes, ..Resources::default() };
+    (given != Resources::default()).then_some(given)
 }
 
 /// Returns the commit of the dataset's repository.

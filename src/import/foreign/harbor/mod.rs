@@ -37,7 +37,7 @@ const CONFIG: &str = "config.json";
 const LOCK: &str = "lock.json";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 4 }, claim, read)
+    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 5 }, claim, read)
         .with_companions(is_companion);
 
 /// Claims a file for the folder of its job, several levels above the file.

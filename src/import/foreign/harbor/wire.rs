@@ -66,8 +66,19 @@ pub(super) struct Trial {
 pub(super) struct Config {
     pub job_id: Value,
     pub agent: Lenient<ConfiguredAgent>,
+    pub environment: Lenient<Environment>,
     pub timeout_multiplier: Value,
     pub agent_timeout_multiplier: Value,
+}
+
+/// What the tasks ran in. Overrides replace what each task asks for.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Environment {
+    #[serde(rename = "type")]
+    pub kind: Value,
+    pub override_cpus: Value,
+    pub override_memory_mb: Value,
 }
 
 #[derive(Default, Deserialize)]

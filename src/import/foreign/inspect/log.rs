@@ -15,6 +15,7 @@ use super::super::json::{Lenient, amount, count, text};
 use super::super::sink::{Handle, Sink, clip};
 use super::grade::{Stated, Tally, is_odd, tallies, worth};
 use super::planned::Planned;
+use super::resources::resources_of;
 use super::roles::Roles;
 use super::wire::{Eval, Header, Sample};
 
@@ -142,6 +143,7 @@ impl Log {
         {
             record.git = Some(Git { rev: commit, branch: None, dirty: revision.dirty == Value::Bool(true) });
         }
+        record.resources = resources_of(&eval);
         let steps = header.plan.0.map(|plan| plan.steps).unwrap_or_default();
         let has_choices = steps.as_array().into_iter().flatten().any(|step| step.get("solver").is_some_and(|name| name == CHOOSING));
         let settings = serde_json::json!([steps, eval.solver_args, eval.model_args, eval.model_generate_config]).to_string();

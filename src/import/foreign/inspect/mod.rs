@@ -7,6 +7,7 @@
 mod grade;
 mod log;
 mod planned;
+mod resources;
 mod roles;
 mod wire;
 
@@ -44,7 +45,7 @@ const MOST_HEADER_BYTES: u64 = 256 << 20;
 const JOURNAL: &str = "_journal/summaries/";
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read)
+    Format::new(Facts { name: "inspect", title: "Inspect AI", kind: ItemKind::Question, reads_names: false, version: 4 }, claim, read)
         .with_arrangement(|own, sources| mark_superseded(own, sources))
         .with_retries(TASK_TAG);
 

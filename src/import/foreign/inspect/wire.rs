@@ -42,6 +42,7 @@ pub(super) struct Eval {
     pub solver_args: Value,
     pub model: Value,
     pub model_args: Value,
+    pub model_base_url: Value,
     pub model_generate_config: Value,
     pub model_roles: Value,
     pub dataset: Value,

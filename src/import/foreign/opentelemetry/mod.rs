@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemStatus, Problem, Usage};
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemStatus, Problem, Resources, Usage};
 use crate::transcript::Request;
 
 use super::super::cell::Refused;
@@ -24,14 +24,14 @@ use super::json::{Lenient, text};
 use super::json_reader::{has_second_line, read_lines_to_cut, read_list, read_object};
 use super::peek::{Content, Peek};
 use super::session::price;
-use super::sink::Sink;
+use super::sink::{Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::unix_moment;
 use trace::{Evaluation, Trace};
 use wire::{Export, LogRecord, ResourceLogs, ResourceSpans};
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 2 },
+    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 3 },
     claim,
     read,
 )
@@ -141,6 +141,7 @@ impl Traces {
                 trace.service = of("service.name").unwrap_or_default();
                 trace.instance = of("service.instance.id").unwrap_or_default();
                 trace.version = of("service.version");
+                trace.machine = machine(&resource.attributes);
             }
             trace.take(span, text(&span.parent_span_id).as_deref().filter(|parent| !parent.is_empty()));
         }
@@ -256,6 +257,18 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
     sink.item(run, &format!("trace {id}"), outcome, details)
 }
 
+/// Reads the machine from the attributes of a resource, by the semantic conventions.
+fn machine(attributes: &wire::Attributes) -> Resources {
+    let text = |key: &str| attributes.text(&[key]).map(|text| clip(&text, 200).into_owned());
+    let system: Vec<String> = [text("os.type"), text("host.arch")].into_iter().flatten().collect();
+    Resources {
+        system: Some(system.join(" ")).filter(|system| !system.is_empty()),
+        cpu: text("host.cpu.model.name"),
+        memory_limit: attributes.count(&["faas.max_memory"]),
+        ..Resources::default()
+    }
+}
+
 fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<'_>) {
     let dated = |(_, trace): &(&String, &Trace)| {
         let time = trace.times.and_then(|(start, _)| unix_moment(start)).map(|time| time.to_rfc3339());
@@ -272,6 +285,14 @@ fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<
     record.total_calls = Some(traces.len() as u64);
     record.turns = Some(requests.len() as u64).filter(|turns| *turns > 0);
     (record.cost_usd, record.cost_source) = (usd, usd.map_or(CostSource::Unknown, |_| CostSource::Priced));
+    let providers: BTreeSet<&String> = traces.iter().flat_map(|(_, trace)| &trace.providers).collect();
+    // Traces of several machines have no common resources.
+    let machine = traces.first().map(|(_, trace)| &trace.machine).filter(|first| traces.iter().all(|(_, trace)| trace.machine == **first));
+    let resources = Resources {
+        provider: providers.first().filter(|_| providers.len() == 1).map(|provider| clip(provider, 200).into_owned()),
+        ..machine.cloned().unwrap_or_default()
+    };
+    record.resources = Some(resources).filter(|resources| *resources != Resources::default());
     let versions: BTreeSet<&String> = traces.iter().filter_map(|(_, trace)| trace.version.as_ref()).collect();
     if let [version] = versions.into_iter().collect::<Vec<_>>().as_slice() {
         record.tags.insert("service_version".to_owned(), (*version).clone());

@@ -1,8 +1,8 @@
 //! One trace of an agent: its usage and its evaluations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{ItemStatus, Usage};
+use crate::domain::{ItemStatus, Resources, Usage};
 use crate::transcript::Request;
 
 use super::super::measured::count_tool;
@@ -20,10 +20,14 @@ pub(super) struct Trace {
     pub service: String,
     pub instance: String,
     pub version: Option<String>,
+    /// The machine, as the resource of its spans says.
+    pub machine: Resources,
     pub agent: Option<String>,
     pub conversation: Option<String>,
     /// Case of a set, if a span names it.
     pub case: Option<String>,
+    /// Who served the models.
+    pub providers: BTreeSet<String>,
     requests: Vec<Request>,
     /// Usage by the agent's own spans.
     invoked: Vec<Request>,
@@ -107,6 +111,8 @@ impl Trace {
             || Request { model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]), usage, ..Request::default() };
         if MODEL_OPERATIONS.contains(&operation.as_str()) || (operation.is_empty() && usage != Usage::default()) {
             self.requests.push(request());
+            // The second name is the first one's name before 2025.
+            self.providers.extend(attributes.text(&["gen_ai.provider.name", "gen_ai.system"]));
         } else if usage != Usage::default() {
             self.invoked.push(request());
         }
