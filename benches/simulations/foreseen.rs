@@ -12,7 +12,7 @@ use super::world::{Share, World, nth};
 
 const WORLDS: u32 = 4_000;
 /// The same for clusters, whose flips take longer, and for several arms.
-const FEWER_WORLDS: u32 = 1_000;
+const FEWER_WORLDS: u32 = 400;
 /// Earlier arms whose outcomes group the questions.
 const EARLIER: u64 = 5;
 /// Sign flips of the full run's test, fewer than in a comparison.
