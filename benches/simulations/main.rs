@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item and
-//! passed, as `-- foreseen` does with made pairs. The name of a part, such as `-- decisions`, prints only its tables.
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item,
+//! passed and perhaps cluster, as `-- foreseen` does with made arms. The name of a part, such as `-- decisions`, prints only its tables.
 //!
 //! All of it takes about twenty minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
@@ -40,7 +40,7 @@ const PARTS: [(&str, Part); 12] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("decisions", || decisions::tables().into()),
-    ("foreseen", || vec![foreseen::made()]),
+    ("foreseen", || vec![foreseen::made(), foreseen::clusters(), foreseen::several(), foreseen::tasks()]),
     ("half-lives", || vec![half_lives::recovered()]),
     ("horizons", || vec![horizons::coverage()]),
     ("histories", || histories::tables().into()),
@@ -59,7 +59,7 @@ fn main() {
         return;
     }
     if let Some(path) = value("--matrix") {
-        foreseen::replayed(std::path::Path::new(path)).print();
+        foreseen::replayed(std::path::Path::new(path)).iter().for_each(Table::print);
         return;
     }
     let named = |(name, _): &&(&str, Part)| arguments.iter().any(|argument| argument == name);
@@ -122,6 +122,9 @@ fn main() {
     runs_vary::power().print();
     planned::promises().print();
     foreseen::made().print();
+    foreseen::clusters().print();
+    foreseen::several().print();
+    foreseen::tasks().print();
     power::rates().print();
     power::clusters().print();
     power::amounts().print();

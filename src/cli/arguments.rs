@@ -293,6 +293,12 @@ pub(super) struct Carrying {
     /// Parallel jobs: questions within a run, or code runs [default: the task's own, else 1]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
     pub jobs: Option<u32>,
+    /// Go on until the verdict on the arms is known, or until each pass rate is known within ±WIDTH, for example ci:5pp
+    #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
+    pub until: Option<String>,
+    /// With --until: repeat whole runs, this many per arm and task at most [default: 50, one run of chosen questions, or 5 of each of several tasks]
+    #[arg(long, value_name = "N", requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
+    pub max_runs: Option<u32>,
     /// Exit with 1 if an arm's pass rate is below this percentage
     #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
     pub fail_under: Option<f64>,
@@ -318,12 +324,6 @@ pub(super) struct Run {
     /// Resume an interrupted batch [default: the newest unfinished batch]
     #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until", "no_output"], help_heading = "How to run")]
     pub resume: Option<String>,
-    /// Go on until the verdict on two arms is known, or until each pass rate is known within ±WIDTH, for example ci:5pp
-    #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
-    pub until: Option<String>,
-    /// With --until: repeat whole runs, this many per arm at most [default: 50, or one run of chosen questions]
-    #[arg(long, value_name = "N", requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
-    pub max_runs: Option<u32>,
     /// Do not store generated files
     #[arg(long, help_heading = "How to run")]
     pub no_output: bool,

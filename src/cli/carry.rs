@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use tracing::info;
 
 use crate::agent::Environment;
@@ -22,9 +21,9 @@ use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
 use crate::run::{
-    Arm, Chosen, Context, Executed, Isolation, Kept, Refusal, ToolVersions, Work, ask_until_foreseen, batch_id, execute, git_state,
-    interleaved,
+    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state, outlook,
 };
+use crate::stats::Units;
 use crate::suite;
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
@@ -96,16 +95,6 @@ pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
     ours.filter(|folder| fs::create_dir_all(folder).is_ok()).unwrap_or_else(env::temp_dir)
 }
 
-/// Makes a plan of fresh runs.
-pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Result<Batch, Failure> {
-    // The batch id is random, and seeds derived from it are recorded with the runs.
-    let seed =
-        carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
-    let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
-    let tags = tags(carrying)?;
-    Ok(Batch { until: until.map(str::to_owned), tags, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
-}
-
 /// Finds the batch to resume: by its id or the beginning of its id, else the newest unfinished batch.
 pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Failure> {
     let store = settings.store();
@@ -148,8 +137,18 @@ fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool,
     let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return Ok(false) };
     let rule = Rule::new(until, settings)?;
     let records = committed(batch, store)?;
+    if is_of_tasks(batch) {
+        let alpha = policy::configured(settings)?.alpha;
+        return Ok(matches!(outlook(batch, &records, alpha), Outlook::Foreseen(_)));
+    }
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
     Ok((1..=rounds).rev().any(|round| is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()))
+}
+
+/// Says whether the runs of a plan's tasks are chosen until the verdict is foreseen.
+fn is_of_tasks(batch: &Batch) -> bool {
+    let until = batch.until.as_deref().and_then(|text| Until::parse(text).ok());
+    until == Some(Until::Decided) && batch.arms.iter().any(|arm| arm.suite != batch.arms[0].suite)
 }
 
 /// Says whether every run up to and including a round has its record.
@@ -208,6 +207,9 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
     if batch.question_groups.is_some() {
         table.notes.push("At most: questions are chosen, and asking stops when the verdict of all is foreseen.".to_owned());
     }
+    if is_of_tasks(batch) {
+        table.notes.push("At most: runs of tasks are chosen, and they stop when the verdict of all is foreseen.".to_owned());
+    }
     table.notes.push(match total {
         Some(total) => {
             format!("{} in all; about {}, by the cost of earlier runs.", output::count(batch.runs.len(), "run"), format::money(total))
@@ -259,9 +261,16 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         watch.end();
         Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
     };
-    if carried.batch.question_groups.is_some() {
-        let alpha = policy::configured(settings)?.alpha;
-        let (executed, chosen) = ask_until_foreseen(&carried.batch, arms, alpha, &context).map_err(failed)?;
+    if carried.batch.question_groups.is_some() || is_of_tasks(&carried.batch) {
+        let policy = policy::configured(settings)?;
+        let alpha = policy.alpha;
+        let (executed, chosen) = match arms.first().map(|arm| (&arm.planned.suite, &arm.work)) {
+            Some((suite, Work::Questions(work))) => {
+                ask_until_foreseen(&carried.batch, arms, chosen::units(&policy, suite, work), alpha, &context)
+            }
+            _ => run_until_foreseen(&carried.batch, arms, alpha, &context),
+        }
+        .map_err(failed)?;
         watch.end();
         over.store(true, Ordering::SeqCst);
         let records = committed(&carried.batch, &store)?;
@@ -296,6 +305,23 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         carried.reason = Some(until.open(&carried.batch, &carried.records));
     }
     Ok(carried)
+}
+
+/// Runs several tasks block by block. Returns what was foreseen, or `None` if it was stopped, refused, or another process is at it.
+fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context<'_>) -> Result<(Executed, Option<Chosen>), StoreError> {
+    let mut all = Executed::default();
+    loop {
+        let runs = match outlook(batch, &committed(batch, context.store)?, alpha) {
+            Outlook::Foreseen(chosen) => return Ok((all, Some(chosen))),
+            Outlook::Next(runs) => runs,
+        };
+        let executed = execute(batch, &runs, arms, context)?;
+        all.finished += executed.finished;
+        all = Executed { finished: all.finished, ..executed };
+        if all.stopped || all.refusal.is_some() || all.taken > 0 {
+            return Ok((all, None));
+        }
+    }
 }
 
 /// Returns the access limits for the plan's programs.
@@ -345,13 +371,10 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
         return Ok(exit_code::DONE);
     }
-    if let (Some(chosen), [first, second]) = (&carried.chosen, carried.records.as_slice())
-        && chosen.asked < chosen.of
-    {
-        let is_first = carried.batch.runs.iter().any(|run| run.arm == 0 && run.id == first.id);
-        chosen::print(settings, if is_first { [first, second] } else { [second, first] }, *chosen)?;
+    if let Some(chosen) = carried.chosen.as_ref().filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks) {
+        chosen::print(settings, &carried.batch, &carried.records, chosen)?;
         output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-        return Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, None));
+        return Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under));
     }
     let mut warehouse = settings.open()?;
     // Select by id: names may be aliased, and the plan consists of exactly these runs.
@@ -401,14 +424,6 @@ pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {
     } else {
         Err(Failure::new(format!("--fail-under {percent} is not a percentage")).with_hint("write a number from 0 to 100"))
     }
-}
-
-fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
-    let pair = |tag: &String| match tag.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(Failure::new(format!("--tag `{}` is not KEY=VALUE", visible(tag)))),
-    };
-    carrying.tag.iter().map(pair).collect()
 }
 
 fn host() -> Option<String> {

@@ -1,10 +1,14 @@
-//! `run --until decided` for two arms of a question file: which questions may be chosen, and the answer.
+//! `run --until decided`: which questions or runs of tasks may be chosen, and the answer.
 
-use crate::domain::Run;
-use crate::inference::{Design, Policy};
+use std::collections::BTreeSet;
+
+use crate::domain::{Run, visible};
+use crate::inference::{Arm as Name, Design, MIN_ITEMS, Policy};
 use crate::render::foreseen;
-use crate::run::{Arm, Chosen, QuestionWork, Work};
-use crate::views::{ForeseenVerdict, question_groups};
+use crate::results::Batch;
+use crate::run::{Arm, Chosen, QuestionWork, Work, task_arms};
+use crate::stats::Units;
+use crate::views::{ForeseenVerdict, PlannedRuns, question_groups};
 
 use super::failure::Failure;
 use super::settings::Settings;
@@ -15,40 +19,153 @@ const MIN_QUESTIONS: usize = 60;
 /// The letter of a question that is not asked.
 const NOT_ASKED: char = '.';
 
-/// Returns the group of each question, a letter each, or `None` if the questions cannot be chosen: few or dependent questions, suites
-/// whose verdict is not about single questions, and code.
-pub(super) fn groups(settings: &Settings, arms: &[Arm]) -> Result<Option<String>, Failure> {
-    let [Work::Questions(first), Work::Questions(second)] = [&arms[0].work, &arms[1].work] else { return Ok(None) };
+/// How `--until decided` comes to its verdict.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Questions of one file are chosen: the group of each, a letter each.
+    Questions(String),
+    /// Runs of several tasks are chosen.
+    Tasks,
+    /// Two arms repeat whole runs. The reason is set if their questions cannot be chosen.
+    Whole(Option<String>),
+}
+
+/// Decides what to choose. Fails before anything is paid if no verdict can come of it.
+pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
     let policy = policy::configured(settings)?;
-    let suite = &arms[0].planned.suite;
-    if arms[0].planned.suite_version != arms[1].planned.suite_version || !can_choose(&policy, suite, [first, second]) {
-        return Ok(None);
+    let suites: BTreeSet<&str> = arms.iter().map(|arm| arm.planned.suite.as_str()).collect();
+    let names: BTreeSet<(&str, &str)> = arms.iter().map(|arm| (arm.planned.approach.as_str(), arm.planned.model.as_str())).collect();
+    if names.len() < 2 {
+        return Err(Failure::new("--until decided is about two arms or more, and there is only one")
+            .with_hint("choose two approaches or two models"));
     }
-    let questions = || first.spec.questions.iter().map(|question| question.id.as_str());
+    if suites.len() > 1 {
+        return tasks(arms, &suites, names.len(), &policy);
+    }
+    let works: Option<Vec<&QuestionWork>> = arms
+        .iter()
+        .map(|arm| match &arm.work {
+            Work::Questions(work) => Some(work.as_ref()),
+            Work::Code(_) => None,
+        })
+        .collect();
+    let Some(works) = works else {
+        let fewest = fewest(Units::Tasks, arms.len(), &policy);
+        return if arms.len() == 2 {
+            Ok(Way::Whole(None))
+        } else {
+            Err(Failure::new(format!("--until decided repeats the runs of one task for two arms, and there are {} arms", arms.len()))
+                .with_hint(format!("compare two arms, or run {fewest} tasks or more in one command")))
+        };
+    };
+    if let Some(why) = obstacle(arms, &works, &policy) {
+        return if arms.len() == 2 {
+            Ok(Way::Whole(Some(why)))
+        } else {
+            Err(Failure::new(format!("questions cannot be chosen for {} arms: {why}", arms.len()))
+                .with_hint("run all questions (without --until), or compare two arms"))
+        };
+    }
+    let suite = &arms[0].planned.suite;
+    let questions = || works[0].spec.questions.iter().map(|question| question.id.as_str());
     let warehouse = settings.open_with(&settings.options())?;
     let groups = question_groups(&warehouse, suite, arms[0].planned.suite_version.as_deref(), questions());
     let is_excluded =
         |id: &str| policy.exclusions.iter().any(|exclusion| exclusion.item == id && exclusion.suite.as_ref().is_none_or(|of| of == suite));
-    Ok(Some(groups.chars().zip(questions()).map(|(letter, id)| if is_excluded(id) { NOT_ASKED } else { letter }).collect()))
+    Ok(Way::Questions(groups.chars().zip(questions()).map(|(letter, id)| if is_excluded(id) { NOT_ASKED } else { letter }).collect()))
 }
 
-fn can_choose(policy: &Policy, suite: &str, works: [&QuestionWork; 2]) -> bool {
-    let [questions, others] = works.map(|work| &work.spec.questions);
+fn tasks(arms: &[Arm], suites: &BTreeSet<&str>, names: usize, policy: &Policy) -> Result<Way, Failure> {
+    if arms.iter().any(|arm| matches!(arm.work, Work::Questions(_))) {
+        return Err(Failure::new("--until decided is about one file of questions, or about several tasks of code")
+            .with_hint("name one question file, or only suites of code"));
+    }
+    if arms.len() != suites.len() * names {
+        return Err(Failure::new("--until decided needs the same arms on every task").with_hint("name the approaches for all tasks"));
+    }
+    if let Some(suite) = suites.iter().find(|suite| has_other_metric(policy, suite)) {
+        return Err(Failure::new(format!("--until decided compares pass rates, and `{}` has another primary metric", visible(suite)))
+            .with_hint("run the tasks without --until"));
+    }
+    let fewest = fewest(Units::Tasks, names, policy);
+    if suites.len() < fewest {
+        return Err(Failure::new(format!("{} tasks cannot give a verdict on {names} arms; {fewest} are needed", suites.len()))
+            .with_hint(format!("name {fewest} tasks or more, or run each task alone with --until decided and two arms")));
+    }
+    Ok(Way::Tasks)
+}
+
+/// Returns the fewest units with which a verdict on each pair of some arms is possible.
+fn fewest(units: Units, arms: usize, policy: &Policy) -> usize {
+    units.fewest(arms * arms.saturating_sub(1) / 2, policy.alpha).max(MIN_ITEMS)
+}
+
+fn has_other_metric(policy: &Policy, suite: &str) -> bool {
+    policy.primary.contains_key(suite) || policy.primary.contains_key("")
+}
+
+/// Returns the units of the comparison of a suite's questions.
+pub(super) fn units(policy: &Policy, suite: &str, work: &QuestionWork) -> Units {
     let design = policy.designs.get(suite).or_else(|| policy.designs.get(""));
-    let is_same = questions.len() == others.len() && questions.iter().zip(others).all(|(one, other)| one.id == other.id);
-    let is_clustered = policy.use_clusters && questions.iter().any(|question| question.cluster.is_some());
-    let has_other_metric = policy.primary.contains_key(suite) || policy.primary.contains_key("");
-    is_same
-        && questions.len() >= MIN_QUESTIONS
-        && !is_clustered
-        && !has_other_metric
-        && design.is_none_or(|design| *design == Design::Items)
+    let is_clustered = policy.use_clusters && cluster_count(work) < work.spec.questions.len() && design != Some(&Design::Items);
+    if is_clustered { Units::Clusters } else { Units::Items }
 }
 
-/// Prints the verdict of two runs of chosen questions.
-pub(super) fn print(settings: &Settings, runs: [&Run; 2], chosen: Chosen) -> Result<(), Failure> {
+/// A question without a cluster is its own.
+fn cluster_count(work: &QuestionWork) -> usize {
+    let clusters: BTreeSet<Result<&str, &str>> =
+        work.spec.questions.iter().map(|question| question.cluster.as_deref().ok_or(question.id.as_str())).collect();
+    clusters.len()
+}
+
+/// Returns why the questions cannot be chosen.
+fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<String> {
+    let (first, suite) = (&works[0].spec.questions, arms[0].planned.suite.as_str());
+    let is_same = |other: &QuestionWork| {
+        let other = &other.spec.questions;
+        first.len() == other.len() && first.iter().zip(other).all(|(one, other)| one.id == other.id)
+    };
+    let has_one_version = arms.iter().all(|arm| arm.planned.suite_version == arms[0].planned.suite_version);
+    if !has_one_version || !works.iter().all(|work| is_same(work)) {
+        return Some("the arms have other questions".to_owned());
+    }
+    if first.len() < MIN_QUESTIONS {
+        return Some(format!("there are {}, and it takes {MIN_QUESTIONS}", output::count(first.len(), "question")));
+    }
+    if has_other_metric(policy, suite) {
+        return Some("the suite has another primary metric than the pass rate".to_owned());
+    }
+    let design = policy.designs.get(suite).or_else(|| policy.designs.get(""));
+    if design.is_some_and(|design| !matches!(design, Design::Items | Design::Clusters)) {
+        return Some("the suite's verdict is not about its questions".to_owned());
+    }
+    if units(policy, suite, works[0]) == Units::Clusters {
+        let (clusters, fewest) = (cluster_count(works[0]), fewest(Units::Clusters, arms.len(), policy));
+        if clusters < fewest {
+            return Some(format!("they are in {}, and it takes {fewest}", output::count(clusters, "cluster")));
+        }
+    }
+    None
+}
+
+/// Prints the verdicts foreseen from chosen questions or runs.
+pub(super) fn print(settings: &Settings, batch: &Batch, records: &[Run], chosen: &Chosen) -> Result<(), Failure> {
     let alpha = policy::configured(settings)?.alpha;
-    let found = ForeseenVerdict::of(runs, chosen.verdict, alpha, (chosen.asked, chosen.of), [chosen.won, chosen.lost]);
-    let table = foreseen::table(&found);
-    output::answer(settings, "foreseen", &[table], || found)
+    let arms: Vec<Vec<usize>> = match chosen.units {
+        Units::Items | Units::Clusters => (0..batch.arms.len()).map(|arm| vec![arm]).collect(),
+        Units::Tasks => task_arms(batch),
+    };
+    let suites: Vec<String> = arms.first().into_iter().flatten().map(|arm| batch.arms[*arm].suite.clone()).collect();
+    let of_arm = |(places, asked): (&Vec<usize>, &u64)| {
+        let is_own = |run: &&Run| batch.runs.iter().any(|planned| planned.id == run.id && places.contains(&planned.arm));
+        let first = &batch.arms[places[0]];
+        // The records have the model that answered.
+        let runs: Vec<&Run> = records.iter().filter(is_own).collect();
+        let model = runs.first().map_or(&first.model, |run| &run.model).clone();
+        PlannedRuns { arm: Name { approach: first.approach.clone(), model }, asked: *asked, runs }
+    };
+    let arms: Vec<PlannedRuns<'_>> = arms.iter().zip(&chosen.asked).map(of_arm).collect();
+    let found = ForeseenVerdict::of(suites, (chosen.units, chosen.unit_count, chosen.items), alpha, &arms, &chosen.pairs);
+    let tables = foreseen::tables(&found);
+    output::answer(settings, "foreseen", &tables, || found)
 }

@@ -7,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, clock, exit_code, preflight, versions};
+use super::{build, clock, exit_code, preflight, until, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -28,7 +28,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
     versions::settle(settings, &mut arms);
-    let batch = carry::plan(&arms, carrying, carrying.runs, None, now)?;
+    let batch = until::plan(settings, &arms, carrying, false, now)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);

@@ -11,7 +11,7 @@ const EXAMPLES: [(&str, [Example; 2]); 25] = [
     ]),
     ("run", [
         ("evalreport run hello --approach complete,sketch --runs 3", "two approaches, three runs each"),
-        ("evalreport run warmup --agent random-choice,longest-choice --until decided --max-runs 5", "until there is a winner"),
+        ("evalreport run warmup --agent random-choice,longest-choice --until decided --max-runs 20", "until there is a winner"),
     ]),
     ("eval", [
         ("evalreport eval questions/warmup.yaml --agent longest-choice", "one file of questions"),

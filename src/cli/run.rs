@@ -7,11 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::until::Until;
-use super::{build, chosen, clock, exit_code, gate, preflight, targets, versions};
-
-/// Runs per arm of a plan that may end early.
-const MOST_RUNS: u32 = 50;
+use super::{build, clock, exit_code, gate, preflight, targets, until, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -39,19 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         }
         let mut arms = targets::arms(&maker, &targets, &wanted)?;
         versions::settle(settings, &mut arms);
-        let mut question_groups = None;
-        let runs = if let Some(text) = &arguments.until {
-            let until = Until::parse(text)?;
-            until.check(&arms)?;
-            // Chosen questions give no rate to hold against a limit or a baseline.
-            if until == Until::Decided && arguments.max_runs.is_none() && carrying.fail_under.is_none() && arguments.gate.is_none() {
-                question_groups = chosen::groups(settings, &arms)?;
-            }
-            if question_groups.is_some() { 1 } else { arguments.max_runs.unwrap_or(MOST_RUNS) }
-        } else {
-            carrying.runs
-        };
-        let batch = Batch { question_groups, ..carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now)? };
+        let batch = until::plan(settings, &arms, carrying, arguments.gate.is_some(), now)?;
         (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
     };
     if carrying.dry_run {

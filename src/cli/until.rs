@@ -1,17 +1,26 @@
-//! Rules for when to stop repeating, as given on the command line. Their statistics are in [`crate::inference`].
+//! Plans of fresh runs, and the rules for when to stop repeating, as given on the command line. Their statistics are in [`crate::inference`].
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
+
 use crate::domain::{Filter, Run, parse_amount, visible};
-use crate::inference::{Compared, Duels, PILOT, Policy, planned_runs};
+use crate::inference::{Compared, Duels, PILOT, Policy, fewest_pairs, planned_runs};
 use crate::render::format;
-use crate::results::{Batch, PlannedRun};
-use crate::run::Arm;
+use crate::results::Batch;
+use crate::run::{Arm, batch_id, interleaved, rate_of};
 use crate::views::{Grouping, PairOrder, compare, suite_groups};
 
+use super::arguments::Carrying;
+use super::chosen::{self, Way};
 use super::failure::Failure;
-use super::policy;
 use super::settings::Settings;
+use super::{output, policy};
+
+/// Runs per arm of a plan that may end early.
+const MOST_RUNS: u32 = 50;
+/// Runs of each of several tasks per arm of a plan that may end early.
+const TASK_RUNS: u32 = 5;
 
 /// A rule that ends repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,18 +41,55 @@ impl Until {
             Failure::new(format!("--until `{}` is no rule", visible(text))).with_hint("write decided, or a half-width such as ci:5pp")
         })
     }
+}
 
-    /// Fails if the rule does not fit the planned arms.
-    pub fn check(self, arms: &[Arm]) -> Result<(), Failure> {
-        match (self, arms) {
-            (Self::Precise(_), _) => Ok(()),
-            (Self::Decided, [one, other]) if one.planned.suite == other.planned.suite => Ok(()),
-            (Self::Decided, _) => {
-                Err(Failure::new(format!("--until decided is about two arms of one suite, and there are {} arms", arms.len()))
-                    .with_hint("choose one suite with two approaches or two models"))
-            }
+/// Makes a plan of fresh runs: as many as are asked for, or as a rule may need.
+pub(super) fn plan(settings: &Settings, arms: &[Arm], carrying: &Carrying, has_gate: bool, now: DateTime<Utc>) -> Result<Batch, Failure> {
+    let (question_groups, runs) = match carrying.until.as_deref().map(Until::parse).transpose()? {
+        None => (None, carrying.runs),
+        Some(Until::Precise(_)) => (None, carrying.max_runs.unwrap_or(MOST_RUNS)),
+        Some(Until::Decided) => decided_by(settings, arms, carrying, has_gate)?,
+    };
+    // The batch id is random, and seeds derived from it are recorded with the runs.
+    let seed =
+        carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
+    let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
+    let tags = tags(carrying)?;
+    Ok(Batch { until: carrying.until.clone(), question_groups, tags, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
+}
+
+/// Returns the groups of chosen questions, if questions are chosen, and the runs per arm and suite. Says before anything is paid why questions are
+/// not chosen, and if so few runs can decide nothing.
+fn decided_by(settings: &Settings, arms: &[Arm], carrying: &Carrying, has_gate: bool) -> Result<(Option<String>, u32), Failure> {
+    // Chosen questions give no rate to hold against a limit or a baseline.
+    let wants_rates = carrying.max_runs.is_some() || carrying.fail_under.is_some() || has_gate;
+    let why = match chosen::way(settings, arms)? {
+        Way::Questions(groups) if !wants_rates => return Ok((Some(groups), 1)),
+        Way::Questions(_) if arms.len() > 2 => {
+            return Err(Failure::new(format!("chosen questions of {} arms give no rates", arms.len()))
+                .with_hint("leave out --max-runs, --fail-under and --gate, or compare two arms"));
         }
+        Way::Tasks => return Ok((None, carrying.max_runs.unwrap_or(TASK_RUNS))),
+        Way::Questions(_) => None,
+        Way::Whole(why) => why,
+    };
+    if let Some(why) = why {
+        output::say(settings, &format!("note: whole runs are repeated, because the questions cannot be chosen: {why}"));
     }
+    let runs = carrying.max_runs.unwrap_or(MOST_RUNS);
+    let needed = fewest_pairs(policy::configured(settings)?.alpha);
+    if u64::from(runs) < needed {
+        output::say(settings, &format!("note: {runs} runs of each arm decide nothing: it takes {needed} pairs of runs that one arm wins"));
+    }
+    Ok((None, runs))
+}
+
+fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
+    let pair = |tag: &String| match tag.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Failure::new(format!("--tag `{}` is not KEY=VALUE", visible(tag)))),
+    };
+    carrying.tag.iter().map(pair).collect()
 }
 
 /// A rule with everything it needs besides the runs.
@@ -100,6 +146,16 @@ impl<'a> Rule<'a> {
 
     fn decided(&self, batch: &Batch, rates: &[Vec<Option<f64>>], round: u32) -> Option<String> {
         let duels = duels(rates, &self.policy);
+        let most = last_round(batch);
+        let left = u64::from(most.saturating_sub(round));
+        // So few runs were asked for although they can decide nothing.
+        let is_pointless = u64::from(most) < fewest_pairs(self.policy.alpha);
+        if left > 0 && !is_pointless && !duels.is_reachable(left) {
+            return Some(format!(
+                "not decided after {round} runs of each arm: {} pairs to {}, and even {left} pairs won in a row would not decide",
+                duels.won, duels.lost
+            ));
+        }
         let mut compared = None;
         // Opening the store takes longer than counting pairs, so it waits until the pairs have a winner.
         let is_settled = duels.is_settled(|| {
@@ -150,13 +206,6 @@ fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
     rates.into_iter().map(|arm| arm.into_values().collect()).collect()
 }
 
-/// Returns the pass rate of a planned run, if the run exists and counts.
-fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
-    let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
-    let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
-    (total > 0).then(|| passed as f64 / total as f64)
-}
-
 fn duels(rates: &[Vec<Option<f64>>], policy: &Policy) -> Duels {
     match rates {
         [first, second, ..] => Duels::of(first, second, policy.alpha),
@@ -176,7 +225,7 @@ fn last_round(batch: &Batch) -> u32 {
 mod tests {
     use super::*;
     use crate::domain::RunId;
-    use crate::results::PlannedArm;
+    use crate::results::{PlannedArm, PlannedRun};
 
     #[test]
     fn later_rounds_and_runs_that_do_not_count_have_no_rate() {

@@ -82,7 +82,7 @@ pub use provenance::{Fact, RecordedFact, facts_of_scores, recorded_facts};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
-pub use stopping::{Compared, Duels, PILOT, planned_runs};
+pub use stopping::{Compared, Duels, PILOT, fewest_pairs, planned_runs};
 pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
 
 pub(crate) use answer::{MetricAnswer, SuiteAnswer};

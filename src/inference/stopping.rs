@@ -43,6 +43,11 @@ impl Duels {
         Self { won, lost, e_value, enough: 1.0 / alpha, verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha) }
     }
 
+    /// Returns whether one arm could still win if it won the next `left` rounds.
+    pub fn is_reachable(&self, left: u64) -> bool {
+        stats::mcnemar_e_value(self.won.max(self.lost) + left, self.won.min(self.lost)) >= self.enough
+    }
+
     /// Returns whether more repeats are useless: the duels have a winner, and the comparison of the same runs names the same one, or at
     /// least names no other and needs no more runs. `compare` is called only if the duels have a winner. If it returns `None`, the duels
     /// decide alone.
@@ -54,6 +59,11 @@ impl Duels {
             None => !matches!(&compared.decision, Some(Decision::Measure { more, .. }) if more.of == "runs"),
         }
     }
+}
+
+/// Returns the fewest pairs of runs that can name a winner: one arm wins all of them.
+pub fn fewest_pairs(alpha: f64) -> u64 {
+    (1..1000).find(|pairs| stats::mcnemar_e_value(*pairs, 0) >= 1.0 / alpha).unwrap_or(1000)
 }
 
 /// Returns the runs that each arm needs for a rate within ±`width`, a share. Planned from the first `PILOT` counted runs of each arm;
@@ -99,6 +109,19 @@ mod tests {
         assert_eq!(duels(7, 0).verdict, Verdict::NotEnoughEvidence { reason: None });
         assert_eq!(duels(3, 3).verdict, Verdict::NotEnoughEvidence { reason: None });
         assert_eq!(Duels::of(&[], &[], ALPHA).verdict.winner(), None);
+    }
+
+    #[test]
+    fn a_winner_is_out_of_reach_if_straight_wins_would_not_do() {
+        assert!(duels(0, 0).is_reachable(8) && !duels(0, 0).is_reachable(7));
+        assert!(duels(3, 3).is_reachable(20) && !duels(3, 3).is_reachable(8));
+        assert!(duels(2, 8).is_reachable(6), "the arm ahead");
+    }
+
+    #[test]
+    fn fewer_pairs_than_a_straight_series_decide_nothing() {
+        assert_eq!(fewest_pairs(ALPHA), 8);
+        assert!(fewest_pairs(0.2) < 8 && fewest_pairs(0.001) > 8);
     }
 
     #[test]

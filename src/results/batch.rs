@@ -95,8 +95,8 @@ pub struct Batch {
     /// The rule by which the plan may end before its last run, as given to the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// For two arms whose questions are chosen until their verdict is foreseen: the group of each question, a letter each. Questions of `.`
-    /// are not asked.
+    /// For arms whose questions are chosen until their verdicts are foreseen: the group of each question, a letter each. Questions of `.` are
+    /// not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_groups: Option<String>,
     /// Tags of every run, including runs that are done when the plan is resumed.

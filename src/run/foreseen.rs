@@ -1,28 +1,50 @@
-//! Two runs of the same questions, asked block by block until the verdict of all questions is foreseen.
+//! Several arms that are asked the same questions, or run the same tasks, block by block until the verdicts of the full run are foreseen.
 
 use std::collections::BTreeMap;
 
-use crate::domain::{ItemDetails, ItemOutcome, ItemStatus};
+use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run};
 use crate::results::{Batch, PlannedRun, StoreError};
-use crate::stats::{Foreseen, Foresight, ItemGroup, block_size, next_items};
+use crate::stats::{Foreseen, Foresight, Inquiry, PairRecord, Units};
 
 use super::execute::{Executed, Refusal};
 use super::questions::{Asking, Portion};
 use super::{Arm, Context, Ended, Event, QuestionWork, Work, item_seed};
 
-/// The state of two runs of chosen questions. The first arm is the first of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the arms of a batch of chosen questions or tasks have shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    pub verdict: Foreseen,
-    /// Questions asked of each arm, and questions that could have been.
-    pub asked: u64,
-    pub of: u64,
-    /// Questions that only the first arm passed, and only the second.
-    pub won: u64,
-    pub lost: u64,
+    pub units: Units,
+    /// Number of units.
+    pub unit_count: u64,
+    /// Items of the full run: questions, or runs of all tasks together.
+    pub items: u64,
+    /// By arm: items asked. The arms of tasks are those of [`task_arms`].
+    pub asked: Vec<u64>,
+    /// By pair of arms, in the order of [`Inquiry::pairs`].
+    pub pairs: Vec<(Foreseen, PairRecord)>,
 }
 
-/// One of the two runs.
+impl Chosen {
+    fn of(units: Units, shape: &[(usize, u64)], asked: Vec<u64>, inquiry: &mut Inquiry<'_>) -> Self {
+        let verdicts = inquiry.verdicts();
+        // All pairs are foreseen once nothing is left to ask.
+        let verdict = |verdict: Option<Foreseen>| verdict.unwrap_or(Foreseen::NoWinner);
+        Self {
+            units,
+            unit_count: shape.len() as u64,
+            items: total(shape),
+            asked,
+            pairs: verdicts.into_iter().map(verdict).zip(inquiry.records().iter().copied()).collect(),
+        }
+    }
+
+    /// Says whether some arm was not asked everything.
+    pub fn is_early(&self) -> bool {
+        self.asked.iter().any(|asked| *asked < self.items)
+    }
+}
+
+/// One of the runs.
 enum Side<'a> {
     Open(Box<Asking<'a>>),
     /// Committed before the process was interrupted.
@@ -31,32 +53,36 @@ enum Side<'a> {
 
 impl Side<'_> {
     /// Says by question whether it passed, for outcomes that count.
-    fn passed(&self) -> Result<BTreeMap<String, bool>, StoreError> {
+    fn passed(&self) -> Result<BTreeMap<String, f64>, StoreError> {
         let decided = match self {
             Self::Open(asking) => &asking.decided()?,
             Self::Done(decided) => decided,
         };
         let counted = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted());
-        Ok(counted.map(|outcome| (outcome.item.clone(), outcome.status == ItemStatus::Pass)).collect())
+        Ok(counted.map(|outcome| (outcome.item.clone(), f64::from(u8::from(outcome.status == ItemStatus::Pass)))).collect())
     }
 }
 
-/// Asks the two arms of a batch with question groups. Returns what was foreseen, or `None` if it was stopped, refused, or another process
-/// is at it.
+/// Asks the arms of a batch with question groups. Returns what was foreseen, or `None` if it was stopped, refused, or another process is at
+/// it.
 ///
 /// A resumed batch chooses the same questions again, because the choice follows from the plan and the outcomes. Fails only if the store
 /// cannot be written.
 pub fn ask_until_foreseen(
     batch: &Batch,
     arms: &[Arm],
+    units: Units,
     alpha: f64,
     context: &Context<'_>,
 ) -> Result<(Executed, Option<Chosen>), StoreError> {
     let mut executed = Executed::default();
     let groups = batch.question_groups.as_deref().unwrap_or_default();
-    let [Some(first), Some(second)] = [0, 1].map(|arm| planned(batch, arms, arm)) else { return Ok((executed, None)) };
+    let Some(planned) = (0..arms.len()).map(|arm| planned(batch, arms, arm)).collect::<Option<Vec<_>>>() else {
+        return Ok((executed, None));
+    };
+    let Some((_, work)) = planned.first() else { return Ok((executed, None)) };
     let mut sides = Vec::new();
-    for (run, work) in [first, second] {
+    for (run, work) in planned.iter().copied() {
         match begin(batch, run, &arms[run.arm], work, context) {
             Ok(side) => sides.push(side),
             Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
@@ -67,41 +93,47 @@ pub fn ask_until_foreseen(
             Err(error) => return Err(error),
         }
     }
-    let waiting = waiting(groups, batch.seed.unwrap_or_default(), first.1);
-    let of: u64 = waiting.iter().map(|group| group.len() as u64).sum();
-    let rule = Foresight::new(of, alpha);
-    let mut taken = vec![0usize; waiting.len()];
-    let chosen = loop {
-        let state = state(&waiting, &taken, first.1, &sides)?;
-        let asked: u64 = taken.iter().map(|count| *count as u64).sum();
-        if let Some(verdict) = rule.verdict(&state) {
-            let (won, lost) = state.iter().fold((0, 0), |sum, group| (sum.0 + group.won, sum.1 + group.lost));
-            break Chosen { verdict, asked, of, won, lost };
+    let waiting = waiting(groups, batch.seed.unwrap_or_default(), units, work);
+    let shape: Vec<(usize, u64)> = waiting.iter().map(|unit| (unit.group, unit.places.len() as u64)).collect();
+    let rule = Foresight::new(units, total(&shape), arms.len(), alpha);
+    let mut inquiry = Inquiry::new(&rule, &shape, arms.len());
+    let mut taken = vec![0; waiting.len()];
+    let mut asked = vec![0; arms.len()];
+    while let Some(block) = inquiry.next(None) {
+        let mut chosen = Vec::with_capacity(block.units.len());
+        for unit in block.units {
+            chosen.push((unit, waiting[unit].places[taken[unit]]));
+            taken[unit] += 1;
         }
-        let mut block = Vec::new();
-        for (place, count) in next_items(&state, block_size(asked, of)).into_iter().enumerate() {
-            let count = usize::try_from(count).unwrap_or(usize::MAX).min(waiting[place].len() - taken[place]);
-            block.extend_from_slice(&waiting[place][taken[place]..taken[place] + count]);
-            taken[place] += count;
-        }
-        for (side, (run, _)) in sides.iter_mut().zip([first, second]) {
-            let Side::Open(asking) = side else { continue };
-            match asking.ask(&block)? {
-                None => {}
-                Some(Ended::Refused(reason)) => {
-                    executed.refusal = Some(Refusal { arm: run.arm, reason });
-                    return Ok((executed, None));
-                }
-                Some(_) => {
-                    executed.stopped = true;
-                    return Ok((executed, None));
+        let places: Vec<usize> = chosen.iter().map(|(_, place)| *place).collect();
+        let mut passed = vec![BTreeMap::new(); arms.len()];
+        for arm in block.arms {
+            asked[arm] += places.len() as u64;
+            if let Side::Open(asking) = &mut sides[arm] {
+                match asking.ask(&places)? {
+                    None => {}
+                    Some(Ended::Refused(reason)) => {
+                        executed.refusal = Some(Refusal { arm, reason });
+                        return Ok((executed, None));
+                    }
+                    Some(_) => {
+                        executed.stopped = true;
+                        return Ok((executed, None));
+                    }
                 }
             }
+            passed[arm] = sides[arm].passed()?;
         }
-    };
-    for (side, (run, _)) in sides.into_iter().zip([first, second]) {
+        for (unit, place) in chosen {
+            let id = &work.spec.questions[place].id;
+            inquiry.count(unit, &passed.iter().map(|passed| passed.get(id).copied()).collect::<Vec<_>>());
+        }
+    }
+    let chosen = Chosen::of(units, &shape, asked, &mut inquiry);
+    for (side, (run, _)) in sides.into_iter().zip(planned) {
         let Side::Open(asking) = side else { continue };
-        let portion = (chosen.asked < chosen.of).then(|| Portion(portion(&chosen)));
+        let asked = chosen.asked[run.arm];
+        let portion = (asked < chosen.items).then(|| Portion(portion(asked, chosen.items, arms.len())));
         if let Ended::Whole(record) = asking.finish(portion.as_ref())? {
             executed.finished += 1;
             (context.events)(&Event::Finished { run, record: &record, criteria: None });
@@ -132,39 +164,123 @@ fn begin<'a>(
     Ok(Side::Open(Box::new(Asking::begin(batch, run, &arm.planned, work, context)?)))
 }
 
-/// Returns the places of the questions of each group, in the random order in which they are asked. The groups are in the order of their
-/// letters; a question whose letter is `.` is not asked.
-fn waiting(groups: &str, seed: u64, work: &QuestionWork) -> Vec<Vec<usize>> {
-    let mut found: BTreeMap<char, Vec<usize>> = BTreeMap::new();
-    for (place, letter) in groups.chars().enumerate().take(work.spec.questions.len()).filter(|(_, letter)| *letter != '.') {
-        found.entry(letter).or_default().push(place);
-    }
-    for places in found.values_mut() {
-        places.sort_by_cached_key(|place| item_seed(seed, &work.spec.questions[*place].id));
-    }
-    found.into_values().collect()
+/// The questions of a unit, in the order in which they are asked.
+#[derive(Debug, PartialEq, Eq)]
+struct Waiting {
+    group: usize,
+    places: Vec<usize>,
 }
 
-/// Counts the asked questions of each group. A question without a counted outcome of both arms is in no count.
-fn state(waiting: &[Vec<usize>], taken: &[usize], work: &QuestionWork, sides: &[Side<'_>]) -> Result<Vec<ItemGroup>, StoreError> {
-    let [first, second] = [sides[0].passed()?, sides[1].passed()?];
-    let mut state = Vec::with_capacity(waiting.len());
-    for (places, taken) in waiting.iter().zip(taken) {
-        let mut group = ItemGroup { left: (places.len() - taken) as u64, ..ItemGroup::default() };
-        for place in &places[..*taken] {
-            let id = &work.spec.questions[*place].id;
-            match (first.get(id), second.get(id)) {
-                (Some(true), Some(false)) => group.won += 1,
-                (Some(false), Some(true)) => group.lost += 1,
-                (Some(_), Some(_)) => group.same += 1,
-                _ => {}
-            }
+/// The cluster of a unit, or the id of a question that is its own unit.
+type UnitName<'a> = (Option<&'a str>, &'a str);
+
+/// Returns the units in random order, each with the places of its questions in random order. A question whose letter is `.` is not asked.
+fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Waiting> {
+    let questions = &work.spec.questions;
+    let letters: Vec<(usize, char)> = groups.chars().enumerate().take(questions.len()).filter(|(_, letter)| *letter != '.').collect();
+    let mut found: BTreeMap<UnitName<'_>, Vec<(usize, char)>> = BTreeMap::new();
+    for (place, letter) in letters {
+        let question = &questions[place];
+        let cluster = question.cluster.as_deref().filter(|_| units == Units::Clusters);
+        let own = if cluster.is_some() { "" } else { question.id.as_str() };
+        found.entry((cluster, own)).or_default().push((place, letter));
+    }
+    let mut ordered: Vec<(u64, Waiting)> = Vec::with_capacity(found.len());
+    for ((cluster, own), mut members) in found {
+        members.sort_by_cached_key(|(place, _)| item_seed(seed, &questions[*place].id));
+        let group = group(members.iter().map(|(_, letter)| *letter));
+        ordered.push((
+            item_seed(seed, cluster.unwrap_or(own)),
+            Waiting { group, places: members.into_iter().map(|(place, _)| place).collect() },
+        ));
+    }
+    ordered.sort_by_key(|(order, _)| *order);
+    ordered.into_iter().map(|(_, waiting)| waiting).collect()
+}
+
+/// Returns the group of a unit: the middle of its questions' letters. Unknown questions, whose letter is not among the first five, are a
+/// group of their own.
+fn group(letters: impl Iterator<Item = char>) -> usize {
+    let known: Vec<usize> = letters.filter_map(|letter| ('a'..='e').position(|known| known == letter)).collect();
+    let (sum, count) = (known.iter().sum::<usize>(), known.len());
+    if count == 0 { 0 } else { 1 + (2 * sum + count) / (2 * count) }
+}
+
+/// Returns the number of items of units, given by group and size.
+fn total(shape: &[(usize, u64)]) -> u64 {
+    shape.iter().map(|(_, size)| size).sum()
+}
+
+fn portion(asked: u64, items: u64, arms: usize) -> String {
+    let arms = if arms == 2 { "two".to_owned() } else { arms.to_string() };
+    format!("{asked} of {items} questions were asked, chosen to decide between {arms} arms")
+}
+
+/// The runs of a batch over several tasks: what to run next, or what was foreseen.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// Runs without a record, in the order of the plan.
+    Next(Vec<PlannedRun>),
+    Foreseen(Chosen),
+}
+
+/// Returns the arms of a batch over several tasks: by approach and model, the index of the plan's arm for each task.
+pub fn task_arms(batch: &Batch) -> Vec<Vec<usize>> {
+    let mut found: Vec<((&str, &str), Vec<usize>)> = Vec::new();
+    for (place, arm) in batch.arms.iter().enumerate() {
+        let name = (arm.approach.as_str(), arm.model.as_str());
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, places)) => places.push(place),
+            None => found.push((name, vec![place])),
         }
-        state.push(group);
     }
-    Ok(state)
+    found.into_iter().map(|(_, places)| places).collect()
 }
 
-fn portion(chosen: &Chosen) -> String {
-    format!("{} of {} questions were asked, chosen to decide between two arms", chosen.asked, chosen.of)
+/// Looks at the records of a batch over several tasks: each arm runs the same tasks, block by block. Every arm has all tasks in the same order.
+///
+/// Only records in the order of the blocks count, so a resumed batch ends where it would have ended.
+pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
+    let arms = task_arms(batch);
+    let tasks = arms.first().map_or(0, Vec::len);
+    let mut order: Vec<usize> = (0..tasks).collect();
+    order.sort_by_cached_key(|task| item_seed(batch.seed.unwrap_or_default(), &batch.arms[arms[0][*task]].suite));
+    let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
+    let shape = vec![(0, u64::from(rounds)); tasks];
+    let rule = Foresight::new(Units::Tasks, total(&shape), arms.len(), alpha);
+    let mut inquiry = Inquiry::new(&rule, &shape, arms.len());
+    let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
+    let mut taken = vec![0u32; tasks];
+    let mut asked = vec![0; arms.len()];
+    while let Some(block) = inquiry.next(None) {
+        let mut wanted: Vec<(usize, Vec<Option<&PlannedRun>>)> = Vec::new();
+        for unit in block.units {
+            taken[unit] += 1;
+            let place = |arm: usize| arms[arm][order[unit]];
+            let run = |arm: usize| batch.runs.iter().find(|run| run.arm == place(arm) && run.index == taken[unit]);
+            wanted.push((unit, (0..arms.len()).map(|arm| block.arms.contains(&arm).then(|| run(arm)).flatten()).collect()));
+        }
+        let is_open = |run: &PlannedRun| !by_run.contains_key(run.id.as_str());
+        let open =
+            |run: &&PlannedRun| is_open(run) && wanted.iter().any(|(_, runs)| runs.iter().flatten().any(|wanted| wanted.id == run.id));
+        let next: Vec<PlannedRun> = batch.runs.iter().filter(open).cloned().collect();
+        if !next.is_empty() {
+            return Outlook::Next(next);
+        }
+        for (unit, runs) in wanted {
+            for (arm, _) in runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
+                asked[arm] += 1;
+            }
+            let rates: Vec<Option<f64>> = runs.into_iter().map(|run| rate_of(run?, &by_run)).collect();
+            inquiry.count(unit, &rates);
+        }
+    }
+    Outlook::Foreseen(Chosen::of(Units::Tasks, &shape, asked, &mut inquiry))
+}
+
+/// Returns the pass rate of a planned run, if the run exists and counts.
+pub fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
+    let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
+    let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
+    (total > 0).then(|| passed as f64 / total as f64)
 }

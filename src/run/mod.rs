@@ -44,7 +44,7 @@ pub use approach::{Approach, Means, names_model};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
 pub use evaluation::{Evaluation, Jury};
 pub use execute::{Executed, Refusal, execute};
-pub use foreseen::{Chosen, ask_until_foreseen};
+pub use foreseen::{Chosen, Outlook, ask_until_foreseen, outlook, rate_of, task_arms};
 pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;

@@ -76,7 +76,7 @@ pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use elo::elo;
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, mcnemar_each, permutation, sign_flip};
-pub use foresight::{DIFFICULTY_GROUPS, Foreseen, Foresight, ItemGroup, block_size, difficulty_group, next_items};
+pub use foresight::{Block, DIFFICULTY_GROUPS, Foreseen, Foresight, Inquiry, PairRecord, Units, difficulty_group};
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};

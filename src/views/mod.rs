@@ -65,7 +65,7 @@ pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Lead
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
-pub use foreseen::{ForeseenArm, ForeseenVerdict};
+pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate};
 pub use gate_costs::GateCost;
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
@@ -124,5 +124,5 @@ pub use crate::inference::{
 };
 pub use crate::stats::{
     Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, SuccessCurve,
-    Summary, Ties, Undefined, Unfitted,
+    Summary, Ties, Undefined, Unfitted, Units,
 };
