@@ -7,12 +7,13 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKind, Published};
+use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
 use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::audit::audit_of;
 use super::chart::{SuiteCharts, suite_charts};
+use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
 use super::history::{History, history};
@@ -114,6 +115,9 @@ pub struct OverviewSuite {
     /// How much of the order is established. Absent for fewer than two arms with a result on each item.
     #[serde(skip)]
     pub audit: Option<Audit>,
+    /// What is wrong with tables of published figures about the suite. Kept with the newest version; absent if the configuration names none.
+    #[serde(skip)]
+    pub claims: Option<SuiteClaims>,
     /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
@@ -181,20 +185,18 @@ const MAX_TABLE_ARMS: usize = 8;
 /// Builds the site's views of the selected runs.
 pub fn overview(
     warehouse: &LookedThrough<'_>,
-    filter: &Filter,
-    policy: &Policy,
-    options: &SiteOptions,
+    settings: (&Filter, &Policy, &SiteOptions),
+    published: &[Published<PublishedFigures>],
     version: &str,
     data_digest: &str,
 ) -> Published<Overview> {
-    warehouse.make(|warehouse| overview_of(warehouse, filter, policy, options, version, data_digest))
+    warehouse.make(|warehouse| overview_of(warehouse, settings, published, version, data_digest))
 }
 
 fn overview_of(
     warehouse: &Warehouse,
-    filter: &Filter,
-    policy: &Policy,
-    options: &SiteOptions,
+    (filter, policy, options): (&Filter, &Policy, &SiteOptions),
+    published: &[Published<PublishedFigures>],
     version: &str,
     data_digest: &str,
 ) -> Overview {
@@ -236,6 +238,7 @@ fn overview_of(
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
             let audit = audit_of(&answer).ok();
+            let claims = if is_newest { suite_claims(warehouse, &only, published) } else { None };
             let rates = SuiteRates::of(&answer, &board);
             let suite = OverviewSuite {
                 top,
@@ -253,6 +256,7 @@ fn overview_of(
                 stories: ItemStories::default(),
                 charts,
                 audit,
+                claims,
                 pair_table,
                 history,
             };

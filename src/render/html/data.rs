@@ -4,7 +4,10 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{audit as audits, board, comparison, csv, items, json, judged, markdown, nights, overall as over_suites, tables};
+use crate::render::{
+    audit as audits, board, claims as published_figures, comparison, csv, items, json, judged, markdown, nights, overall as over_suites,
+    tables,
+};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
@@ -134,6 +137,15 @@ pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     let shown = audits::tables(audit);
     let stem = place.data("audit");
     let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new(), claims: None };
+    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+}
+
+/// Makes the data of the published figures about a suite: the answer of `audit --claims`.
+pub(super) fn published(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(claims) = &suite.claims else { return Vec::new() };
+    let shown = published_figures::tables(&claims.audit);
+    let stem = place.data("published");
+    let answer = json::AuditAnswer { audits: Vec::new(), without: Vec::new(), claims: Some(claims.audit.clone()) };
     vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 

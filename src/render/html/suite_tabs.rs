@@ -12,6 +12,7 @@ pub(super) enum Tab {
     Verdict,
     Leaderboard,
     Audit,
+    Published,
     Cost,
     Categories,
     Items,
@@ -22,10 +23,11 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Verdict,
         Self::Leaderboard,
         Self::Audit,
+        Self::Published,
         Self::Cost,
         Self::Categories,
         Self::Items,
@@ -40,6 +42,7 @@ impl Tab {
             Self::Verdict => "Verdict",
             Self::Leaderboard => "Leaderboard",
             Self::Audit => "Audit",
+            Self::Published => "Published",
             Self::Cost => "Cost",
             Self::Categories => "Categories",
             Self::Items => "Items",
@@ -55,6 +58,7 @@ impl Tab {
             Self::Verdict => place.path(),
             Self::Leaderboard => place.leaderboard_path(),
             Self::Audit => place.audit_path(),
+            Self::Published => place.published_path(),
             Self::Cost => place.cost_path(),
             Self::Categories => place.categories_path(),
             Self::Items => place.items_path(),
@@ -71,6 +75,7 @@ impl Tab {
         match self {
             Self::Verdict | Self::Leaderboard | Self::Runs => true,
             Self::Audit => suite.audit.is_some(),
+            Self::Published => suite.claims.is_some(),
             Self::Cost => {
                 let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread
