@@ -44,17 +44,22 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("published"));
     let bar = bar(suite, place, &shell.root, Tab::Published);
     let shell = shell.of_suite(bar);
-    let [mut findings, checked] = tables(&claims.audit);
+    let [mut findings, mut checked] = tables(&claims.audit);
     // A row is named after its system.
     if findings.columns.len() > 2 {
         findings.columns.swap(0, 2);
         findings.rows.iter_mut().for_each(|row| row.swap(0, 2));
     }
+    // The last column is about recovered numbers of items.
+    if claims.audit.checked.iter().all(|column| column.chance.is_none()) {
+        checked.columns.pop();
+        checked.rows.iter_mut().for_each(|row| drop(row.pop()));
+    }
     let texts = |notes: &[String]| notes.iter().map(|note| Text::new(note)).collect();
     let grid = (!findings.columns.is_empty())
         .then(|| Grid::of_seen(&findings.seen_as(Seen::Pages), "findings", findings.title.as_deref().unwrap_or_default()).filtered(""));
-    let follows =
-        (!checked.columns.is_empty()).then(|| Grid::of_seen(&checked, "checked", checked.title.as_deref().unwrap_or_default()).unsorted().fits());
+    let follows = (!checked.columns.is_empty())
+        .then(|| Grid::of_seen(&checked, "checked", checked.title.as_deref().unwrap_or_default()).unsorted().fits());
     let page = PublishedPage {
         label: Text::new(&place.label),
         said: Text::from(said),
