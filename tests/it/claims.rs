@@ -401,7 +401,7 @@ fn the_site_says_which_published_figures_contradict_each_other() {
             .items(id, &[crate::support::question("q1", 1, passed)]);
     }
     let board =
-        "model,correct,total,accuracy\nnova,171,200,85.5\nlyra,163,200,81.5\n<b>vega</b>,150,200,72.7\n/home/someone/x,118,200,59.0\n";
+        "model,correct,total,accuracy\nnova,171,200,85.5\nlyra,163,200,81.5\n<b>vega</b>,150,200,72.7\n/home/someone/x,118,200,60.3\n";
     project.file("boards/math.csv", board);
     let configured = |suite: &str| {
         format!("version: 1\npublished:\n  - {{suite: {suite}, file: boards/math.csv, source: \"https://example.org/board\"}}\n")
@@ -409,30 +409,21 @@ fn the_site_says_which_published_figures_contradict_each_other() {
     project.file("evalreport.yaml", configured("math"));
     assert_eq!(project.run(["build", "--out", "site", "--redact"]).code, 0);
     let page = project.read("site/suites/math/published.html");
-    let said = "1 published figure is impossible or contradicts another";
+    let said = "2 published figures are impossible or contradict each other";
     assert!(page.contains(said) && page.contains("<a href=\"https://example.org/board\"><bdi>boards/math.csv</bdi></a>"), "{page}");
     assert!(!page.contains("<b>vega") && !page.contains("someone"), "{page}");
     let board = project.read("site/suites/math/leaderboard.html");
     assert!(board.contains(&format!("{said}. <a href=\"../../suites/math/published.html\">")), "{board}");
     let data: Value = serde_json::from_str(&project.read("site/data/published/math.json")).expect("JSON");
-    let mut answer = project.run(["audit", "--claims", "boards/math.csv", "--format", "json"]).json();
-    for text in ["/home/someone/x", "[redacted"] {
-        assert!(answer.to_string().contains("someone") && !data.to_string().contains("someone"), "{text}");
-    }
+    let answer = project.run(["audit", "--claims", "boards/math.csv", "--format", "json"]).json();
+    assert!(answer.to_string().contains("someone") && !data.to_string().contains("someone"), "{data}");
     // The same answer as the command, but for the redacted name.
-    for finding in answer["claims"]["findings"].as_array_mut().expect("findings") {
-        finding["table"] = "boards/math.csv".into();
-    }
     assert_eq!(why(&data["claims"]), why(&answer["claims"]));
     // A suite that has no runs, and a file that is not there.
     project.file("evalreport.yaml", configured("maths"));
     let built = project.run(["build", "--out", "site"]);
     assert_eq!(built.code, 0);
-    assert!(
-        built.stderr.contains("`published` in the configuration: no run has the suite `maths`") || built.stderr.contains("maths"),
-        "{}",
-        built.stderr
-    );
+    assert!(built.stderr.contains("`published` in the configuration: no suite `maths`"), "{}", built.stderr);
     assert!(!project.path("site/suites/math/published.html").exists());
     std::fs::remove_file(project.path("boards/math.csv")).expect("a file");
     assert_eq!(project.run(["build", "--out", "site"]).code, 2);
