@@ -7,7 +7,9 @@ use crate::import::{ForeignMatrix, read_matrix, read_published};
 use crate::render::audit::tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
-use crate::views::{AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_claims, audit_suites, audited, facts_of_scores};
+use crate::views::{
+    AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_published, audit_suites, audited, facts_of_scores, states_runs,
+};
 use crate::warehouse::Warehouse;
 
 use super::arguments;
@@ -56,7 +58,12 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
-    let audit = audit_claims(&tables);
+    let mut warehouse = (states_runs(&tables) && settings.has_results()).then(|| settings.open()).transpose()?;
+    let filter = arguments.selection.filter()?;
+    let audit = audit_published(&tables, warehouse.as_ref().map(|warehouse| (warehouse, &filter)));
+    if let Some(warehouse) = &mut warehouse {
+        settings.keep(warehouse)?;
+    }
     let worst = audit.findings.iter().map(|finding| finding.severity).min();
     let limit = arguments.fail_on.map(|limit| match limit {
         arguments::FailOn::Impossible => Severity::Impossible,

@@ -2,7 +2,8 @@
 
 use tracing::warn;
 
-use crate::domain::Run;
+use crate::domain::{Problem, Problems, PublishedFigures, Run};
+use crate::import::read_published;
 use crate::publish::{self, Built, Found, Order, Target};
 use crate::views::SiteOptions;
 use crate::warehouse::{FileStamp, Warehouse};
@@ -28,6 +29,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         stores: settings.stores(),
         policy: policy::configured(settings)?,
         options: options(settings, &warehouse, &arguments.publishing)?,
+        published: published(settings, &warehouse)?,
         filter,
         patterns: &settings.config.site.redact,
         secrets: settings.secrets().clone(),
@@ -65,6 +67,39 @@ fn program() -> Option<FileStamp> {
     FileStamp::of(&std::env::current_exe().ok()?).ok()
 }
 
+/// Reads the tables of published figures that the configuration names.
+fn published(settings: &Settings, warehouse: &Warehouse) -> Result<Vec<PublishedFigures>, Failure> {
+    let root = settings.root()?;
+    let (mut found, mut problems) = (Vec::new(), Vec::<Problem>::new());
+    for named in &settings.config.published {
+        check_name(settings, warehouse, "published", "suite", Some(&named.suite), |run| &run.suite);
+        let path = root.join(&named.file);
+        match read_published(&path) {
+            Ok(mut tables) => {
+                // Pages name the file as the configuration does.
+                let whole = path.display().to_string();
+                for table in &mut tables {
+                    table.name = table.name.replace(&whole, &named.file);
+                }
+                let (suite, file, source) = (named.suite.clone(), named.file.clone(), named.source.clone());
+                found.push(PublishedFigures { suite, file, source, tables });
+            }
+            Err(wrong) => problems.extend(wrong),
+        }
+    }
+    if problems.is_empty() { Ok(found) } else { Err(Problems(problems).into()) }
+}
+
+/// Warns of a configured name that no run has.
+fn check_name(settings: &Settings, warehouse: &Warehouse, key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str) {
+    let runs = warehouse.runs();
+    if let Some(name) = name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str())) {
+        let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
+        warn!(key, name, "unknown name");
+        slip(settings, Failure { message: format!("`{key}` in the configuration: {}", unknown.message), ..unknown });
+    }
+}
+
 /// Warns of a mistake in the configuration that does not prevent the site.
 fn slip(settings: &Settings, unknown: Failure) {
     let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
@@ -74,14 +109,7 @@ fn slip(settings: &Settings, unknown: Failure) {
 /// Reads the options of the site. A configured name that no run has is only a warning.
 fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) -> Result<SiteOptions, Failure> {
     let site = &settings.config.site;
-    let runs = warehouse.runs();
-    let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
-        if let Some(name) = name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str())) {
-            let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
-            warn!(key, name, "unknown name");
-            slip(settings, Failure { message: format!("`{key}` in the configuration: {}", unknown.message), ..unknown });
-        }
-    };
+    let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| check_name(settings, warehouse, key, what, name, of);
     if let Err(unknown) = policy::check_primaries(settings, warehouse) {
         slip(settings, unknown);
     }

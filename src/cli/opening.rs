@@ -30,6 +30,11 @@ impl Settings {
         Ok(warehouse)
     }
 
+    /// Returns whether there is a store to open: the usual folder need not be there.
+    pub fn has_results(&self) -> bool {
+        !self.lakes.is_empty() || !self.answers.is_empty() || self.results.iter().any(|folder| folder.exists())
+    }
+
     /// Fails if the path of a store is not a folder.
     pub fn check_folders(&self) -> Result<(), Failure> {
         if let Some(folder) = self.lakes.iter().find(|folder| folder.as_os_str().is_empty()) {

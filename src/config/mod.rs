@@ -26,6 +26,7 @@ mod judge_errors;
 mod metrics;
 mod prices;
 mod primaries;
+mod published;
 mod site;
 mod tasks;
 
@@ -36,6 +37,7 @@ pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;
 pub use judge_errors::{JudgeErrors, parse_share_of};
+pub use published::PublishedFile;
 pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
@@ -72,6 +74,8 @@ pub struct Config {
     /// Prices sorted by model and date.
     pub prices: Vec<Price>,
     pub gate: Vec<Gate>,
+    /// Tables of published figures that the site checks.
+    pub published: Vec<PublishedFile>,
     pub site: Site,
     pub aliases: Aliases,
 }
@@ -151,6 +155,7 @@ fn read_fields(mut fields: Fields) -> Config {
         primaries: primaries::read(&mut fields),
         prices: prices::read(&mut fields),
         gate: gates::read(&mut fields),
+        published: published::read(&mut fields),
         site: site::read(&mut fields),
         aliases: aliases::read(&mut fields),
     };

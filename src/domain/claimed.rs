@@ -9,6 +9,16 @@ pub struct ClaimedTable {
     pub rows: Vec<ClaimedRow>,
 }
 
+/// The tables of a file of published figures about a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublishedFigures {
+    pub suite: String,
+    pub file: String,
+    /// The web address that they come from.
+    pub source: Option<String>,
+    pub tables: Vec<ClaimedTable>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimedRow {
     /// From 1, without the header.

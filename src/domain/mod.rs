@@ -33,7 +33,7 @@ mod usage;
 mod verification;
 
 pub use carried::{Carried, Signer};
-pub use claimed::{ClaimedRow, ClaimedTable};
+pub use claimed::{ClaimedRow, ClaimedTable, PublishedFigures};
 pub use counted::{count, grouped, integer};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;

@@ -1,5 +1,6 @@
 //! Tables of published figures: every column as it is printed, with no map and no meaning yet.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use crate::domain::{ClaimedRow, ClaimedTable, Problem};
 
 use super::cell::CellKind;
 use super::columns::Columns;
+use super::list_path::{BY_COLUMNS, ENCLOSING, ITSELF};
 use super::markdown_rows::tables_of;
 use super::rows::{MOST_RECORD_BYTES, Row, Rows, Stop};
 use super::sample::{Sample, samples_of, text_of};
@@ -16,7 +18,7 @@ use super::source::{Format, Source};
 const MOST_ROWS: u64 = 20_000;
 
 /// Reads the tables of a file in any format of tables, compressed or not: each table of a Markdown text, each sheet of a workbook, each member
-/// of an archive, and the largest list of a document. Fails if the file has no table.
+/// of an archive, and each list of a document. Fails if the file has no table.
 pub fn read_published(path: &Path) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
     let source = Source::examine(path).map_err(|problem| vec![problem])?;
     let tables = if may_be_markdown(&source)? { of_markdown(&source)? } else { of_samples(&source)? };
@@ -65,15 +67,8 @@ fn of_markdown(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
 fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
     let mut found = Vec::new();
     for sampled in samples_of(source)? {
-        let filled = |sample: &Sample| sample.rows.iter().flatten().flatten().count();
         let sheets = sampled.tables.iter().filter(|sample| sample.layout.sheet.is_some()).count();
-        let mut tables = sampled.tables;
-        // Lists inside a document lead to the same values in several ways: the longest way round knows most of them.
-        if sheets == 0 {
-            tables.sort_by_key(|sample| std::cmp::Reverse((filled(sample), sample.rows.len())));
-            tables.truncate(1);
-        }
-        for sample in tables {
+        for sample in if sheets == 0 { lists_apart(sampled.tables) } else { sampled.tables } {
             let part = sample.layout.sheet.as_ref().or(sample.layout.list.as_ref());
             let name = part.map_or_else(|| sampled.label.clone(), |part| format!("{} ({part})", sampled.label));
             let read = read_again(source, &sampled.label, &sample);
@@ -85,6 +80,56 @@ fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
         }
     }
     Ok(found)
+}
+
+/// Returns the lists of a document, each with the figures of its own rows and the texts around them: a list within a row repeats that row's
+/// figures. A document that is written column by column is one table.
+fn lists_apart(mut tables: Vec<Sample>) -> Vec<Sample> {
+    let filled = |sample: &Sample| sample.rows.iter().flatten().flatten().count();
+    tables.sort_by_key(|sample| std::cmp::Reverse((filled(sample), sample.rows.len())));
+    let is_by_columns = tables.first().is_some_and(|sample| sample.layout.list.as_deref() == Some(BY_COLUMNS));
+    if is_by_columns || tables.len() == 1 {
+        tables.truncate(1);
+        return tables;
+    }
+    let mut found: Vec<Sample> = tables.iter().filter_map(of_own_figures).collect();
+    if found.is_empty() {
+        tables.truncate(1);
+        return tables;
+    }
+    // Lists in the order of the document, the outer before the inner ones.
+    found.sort_by_key(|sample| sample.layout.list.as_deref().map_or(0, |list| list.matches(['[', '{']).count()));
+    found
+}
+
+/// Keeps a list's own columns, and the columns of texts around its rows. `None` for a list of single texts, such as tags.
+fn of_own_figures(sample: &Sample) -> Option<Sample> {
+    /// An object of more entries is a table of its own, not columns of its row.
+    const MOST_ENTRIES: usize = 40;
+    let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, _) in sample.columns.iter().filter_map(|name| name.split_once('.')).filter(|_| sample.columns.len() > MOST_ENTRIES) {
+        *entries.entry(name).or_default() += 1;
+    }
+    let is_entry =
+        |name: &str| name.split_once('.').is_some_and(|(first, _)| entries.get(first).is_some_and(|count| *count > MOST_ENTRIES));
+    let is_text = |place: usize| {
+        let mut values = sample.rows.iter().filter_map(|row| row[place].as_deref());
+        values.all(|text| text.trim_end_matches('%').parse::<f64>().is_err())
+    };
+    let is_kept = |place: &usize| {
+        let name = sample.columns[*place].as_str();
+        if name.starts_with(ENCLOSING) { name.ends_with(['}', ']']) || is_text(*place) } else { name != ITSELF && !is_entry(name) }
+    };
+    let kept: Vec<usize> = (0..sample.columns.len()).filter(is_kept).collect();
+    let has_own = kept.iter().any(|place| !sample.columns[*place].starts_with(ENCLOSING));
+    let take = |row: &Vec<Option<String>>| kept.iter().map(|place| row[*place].clone()).collect();
+    (has_own && sample.rows.len() > 1).then(|| Sample {
+        columns: kept.iter().map(|place| sample.columns[*place].clone()).collect(),
+        rows: sample.rows.iter().map(take).collect(),
+        compound: BTreeSet::new(),
+        uncomputed: BTreeMap::new(),
+        ..sample.clone()
+    })
 }
 
 /// Reads the rows again by the known columns, for their lines and doubled keys. `None` if this layout cannot be read so.

@@ -59,7 +59,9 @@ pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, batch_of};
 pub use audit::{Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order, StandardCard, audit};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;
-pub use claims::{AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity, audit_claims};
+pub use claims::{
+    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, HeldRuns, Severity, audit_claims, held_runs, states_runs,
+};
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};
 pub use comparison::{Beyond, Difference, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation};
 pub use condition::{ConditionEffect, ConditionSetting};

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use tracing::info;
 
-use crate::domain::{Filter, OwnPattern, Secrets, count};
+use crate::domain::{Filter, OwnPattern, Published, PublishedFigures, Secrets, count};
 use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
 use crate::render::json;
 use crate::results::IN_SITE;
@@ -21,7 +21,7 @@ use super::results;
 use super::site::{Gathered, Site};
 use super::stamp::serialised;
 use super::stored::{Stores, shown};
-use super::texts::{Found, Texts};
+use super::texts::{Found, Page, Texts};
 use super::transcripts::{Choice, Transcripts};
 
 /// The data of a site and the options for its pages.
@@ -30,6 +30,8 @@ pub struct Order<'a> {
     pub filter: Filter,
     pub policy: Policy,
     pub options: SiteOptions,
+    /// Tables of published figures to check.
+    pub published: Vec<PublishedFigures>,
     /// The project's own kinds of text that must not be published.
     pub patterns: &'a [OwnPattern],
     /// Secrets of this process's environment: never published.
@@ -85,7 +87,8 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     // Selects runs by their own names: the filter knows those until they are redacted.
     let without_records = warehouse.without_records(&order.filter);
     let places = (order.options.has_results && without_records == 0).then(|| warehouse.stored_at(&order.filter));
-    let Order { stores, mut filter, mut policy, mut options, patterns, secrets, found, transcripts: choice, program, version } = order;
+    let Order { stores, mut filter, mut policy, mut options, published, patterns, secrets, found, transcripts: choice, program, version } =
+        order;
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
     // Journals that are read from here on use the redacted names.
@@ -101,7 +104,8 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
         None => (None, None),
     };
     options.has_results = results.is_some();
-    let overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
+    let published = looked_through(&mut texts, published);
+    let overview = overview(&warehouse, (&filter, &policy, &options), &published, version, &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let (root, cache) = match target {
@@ -177,6 +181,15 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     info!(folder = %root.display(), written, kept, removed, "site written");
     let notes = unpacked.into_iter().chain(transcripts.note()).chain(texts.notes()).collect();
     Ok(Built::Folder { written, kept, removed, notes })
+}
+
+/// Searches the texts of published tables.
+fn looked_through(texts: &mut Texts, published: Vec<PublishedFigures>) -> Vec<Published<PublishedFigures>> {
+    let searched = |mut figures: PublishedFigures| {
+        texts.rename_suite(&mut figures.suite);
+        texts.published(Page::Names, &figures.file.clone(), figures)
+    };
+    published.into_iter().map(searched).collect()
 }
 
 /// Content of `data/digests.json`.

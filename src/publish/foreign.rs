@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, Resources, Run, Signer};
+use crate::domain::{
+    ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, PublishedFigures, Resources, Run, Signer,
+};
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
@@ -267,6 +269,24 @@ impl Foreign for TranscriptPart {
             visit("role", role);
         }
         visit("content", text);
+    }
+}
+
+/// Skips what the configuration says: the suite, which is shown under its own name, the path and the address.
+impl Foreign for PublishedFigures {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Self { suite: _, file: _, source: _, tables } = self;
+        for ClaimedTable { name, columns, rows } in tables {
+            visit("table", name);
+            for column in columns {
+                visit("column", column);
+            }
+            for ClaimedRow { number: _, line: _, cells, doubled: _ } in rows {
+                for cell in cells.iter_mut().flatten() {
+                    visit("cell", cell);
+                }
+            }
+        }
     }
 }
 

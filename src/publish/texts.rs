@@ -284,6 +284,10 @@ impl Texts {
         ShownNames { items: names(ITEM), evaluators: names(EVALUATOR), clusters: names(CLUSTER) }
     }
 
+    pub fn rename_suite(&self, suite: &mut String) {
+        rename(&self.names, "suite", suite);
+    }
+
     pub fn rename_metric(&self, metric: &mut String) {
         rename(&self.names, EVALUATOR, metric);
     }

@@ -30,6 +30,13 @@ fn findings(audit: &ClaimsAudit) -> Table {
     table
 }
 
+/// Says how many figures cannot be right. `None` if all may be.
+pub fn contradictions(audit: &ClaimsAudit) -> Option<String> {
+    let worst = audit.findings.iter().filter(|found| found.severity != Severity::NotEstablished).count() as u64;
+    let verb = if worst == 1 { "is impossible or contradicts another" } else { "are impossible or contradict each other" };
+    (worst > 0).then(|| format!("{} {verb}", count_of(worst, "published figures")))
+}
+
 /// Says in one line how many findings there are.
 fn summary(audit: &ClaimsAudit) -> String {
     let of = |severity: Severity| audit.findings.iter().filter(|found| found.severity == severity).count() as u64;

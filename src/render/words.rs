@@ -243,7 +243,8 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 25] = [
+const NOUNS: [(&str, &str); 26] = [
+    ("published figure", "published figures"),
     ("question", "questions"),
     ("task", "tasks"),
     ("test", "tests"),

@@ -70,6 +70,21 @@ impl PrintedRate {
         Some((u64::try_from(least).ok()?, u64::try_from(most).ok()?)).filter(|(least, most)| total > 0 && least <= most)
     }
 
+    /// Returns whether some count out of `total` is printed so. Faster than [`Self::counts`] for totals that are tried one by one.
+    fn is_count(self, total: u64, rounding: Rounding) -> bool {
+        const SMALL: u64 = 1 << 30;
+        let Self { units, whole } = self;
+        if units == 0 || units >= whole || whole > SMALL || total > SMALL {
+            return self.counts(total, rounding).is_some();
+        }
+        match rounding {
+            // The greatest count that is not above the rate's upper end.
+            Rounding::Nearest => (2 * units + 1) * total / (2 * whole) * 2 * whole + total >= 2 * units * total,
+            Rounding::Down => (units * total).div_ceil(whole) * whole < (units + 1) * total,
+            Rounding::Up => units * total / whole * whole > (units - 1) * total,
+        }
+    }
+
     /// Returns the counts just below and above the rate, and how they are printed.
     pub fn neighbours(self, total: u64, rounding: Rounding) -> [(u64, Self); 2] {
         let count = (u128::from(self.units) * u128::from(total) / u128::from(self.whole)).min(u128::from(total.saturating_sub(1)));
@@ -142,21 +157,26 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
     let most_misfits = (all as f64 * MOST_MISFITS) as u64;
     let candidates = whole.min(MOST_TOTAL);
+    let chance_of = |single: f64| single * candidates as f64 * Rounding::ALL.len() as f64;
     let mut found: Vec<RecoveredTotal> = Vec::new();
     for rounding in Rounding::ALL {
         // Fewer digits than are printed look like a total of 10, 100 or 1,000.
         for total in (2..candidates).filter(|total| !is_power_of_ten(*total)) {
+            // Even if all rates fit, chance may give as many.
+            let share = possible_share(total, whole, rounding);
+            if chance_of(upper_tail(all, all, share)) >= MOST_CHANCE * LEAST_ODDS {
+                continue;
+            }
             let mut misfits = 0;
             for rate in &rates {
-                misfits += u64::from(rate.counts(total, rounding).is_none());
+                misfits += u64::from(!rate.is_count(total, rounding));
                 if misfits > most_misfits {
                     break;
                 }
             }
             if misfits <= most_misfits {
                 let fits = all - misfits;
-                let single = upper_tail(fits, all, possible_share(total, whole, rounding));
-                let chance = single * candidates as f64 * Rounding::ALL.len() as f64;
+                let chance = chance_of(upper_tail(fits, all, share));
                 found.push(RecoveredTotal { total, rounding, fits, rates: all, chance });
             }
         }
@@ -194,6 +214,7 @@ mod tests {
                     let found: Vec<u64> = (0..=total).filter(is_printed).collect();
                     let expected = found.first().copied().zip(found.last().copied());
                     assert_eq!(rate.counts(total, rounding), expected, "{units} of {total} {rounding:?}");
+                    assert_eq!(rate.is_count(total, rounding), expected.is_some(), "{units} of {total} {rounding:?}");
                 }
             }
         }

@@ -54,9 +54,14 @@ impl SpreadFormula {
 
 /// Returns √(p(1 − p)/n), or with n − 1 for a sample. `None` if there are too few items.
 pub fn standard_error(passed: u64, total: u64, of_sample: bool) -> Option<f64> {
+    standard_deviation(passed, total, of_sample).map(|deviation| deviation / (total as f64).sqrt())
+}
+
+/// Returns the standard deviation of outcomes of 0 and 1: √(p(1 − p)), or times √(n/(n − 1)) for a sample. `None` if there are too few items.
+pub fn standard_deviation(passed: u64, total: u64, of_sample: bool) -> Option<f64> {
     let share = passed as f64 / total as f64;
-    let items = if of_sample { total.checked_sub(1)? } else { total };
-    (items > 0).then(|| (share * (1.0 - share) / items as f64).max(0.0).sqrt())
+    let divisor = if of_sample { total.checked_sub(1)? } else { total };
+    (divisor > 0).then(|| (share * (1.0 - share) * total as f64 / divisor as f64).max(0.0).sqrt())
 }
 
 #[cfg(test)]
@@ -83,6 +88,10 @@ mod tests {
         }
         for (of_sample, expected) in [(false, 0.032_395_362_841_117_895), (true, 0.032_467_593_394_202_895)] {
             assert!(standard_error(139, 225, of_sample).is_some_and(|error| (error - expected).abs() < 1e-12), "{of_sample}");
+        }
+        // Python 3.11, statistics.pstdev and statistics.stdev of the 225 values.
+        for (of_sample, expected) in [(false, 0.485_930_442_616_768_3), (true, 0.487_013_900_913_043_4)] {
+            assert!(standard_deviation(139, 225, of_sample).is_some_and(|found| (found - expected).abs() < 1e-12), "{of_sample}");
         }
         assert_eq!(standard_error(1, 1, true), None);
         assert_eq!(SpreadFormula::Student.interval(1, 1, 0.95), None);

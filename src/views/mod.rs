@@ -11,6 +11,7 @@ mod arm_page;
 mod audit;
 mod categories;
 mod chart;
+mod claims;
 mod compare;
 mod evaluation;
 mod exported;
@@ -61,6 +62,7 @@ pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
 pub use audit::{NoAudit, UnauditedBoard, audit_suites, audited, system_name};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
+pub use claims::{ClaimedFile, SuiteClaims, audit_published};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
@@ -119,8 +121,8 @@ pub use crate::inference::{
     Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, JudgeFigure,
     JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order,
     PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn,
-    Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart,
-    audit_claims, batch_of, facts_of_scores, grade, held_groups, suite_groups,
+    Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of,
+    facts_of_scores, grade, held_groups, states_runs, suite_groups,
 };
 pub use crate::stats::{
     Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, SuccessCurve,

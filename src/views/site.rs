@@ -7,13 +7,14 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKind, Published};
+use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
 use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::abilities::AskedApart;
 use super::audit::audit_of;
 use super::chart::{SuiteCharts, suite_charts};
+use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
 use super::history::{History, history};
@@ -122,6 +123,9 @@ pub struct OverviewSuite {
     /// Abilities. Absent if the arms were asked the same items, or without a fit.
     #[serde(skip)]
     pub abilities: Option<AskedApart>,
+    /// What is wrong with tables of published figures about the suite. Kept with the newest version; absent if the configuration names none.
+    #[serde(skip)]
+    pub claims: Option<SuiteClaims>,
     /// Data for comparing any two arms. Absent with two arms or without outcomes.
     #[serde(skip)]
     pub pair_table: Option<PairTable>,
@@ -189,20 +193,18 @@ const MAX_TABLE_ARMS: usize = 8;
 /// Builds the site's views of the selected runs.
 pub fn overview(
     warehouse: &LookedThrough<'_>,
-    filter: &Filter,
-    policy: &Policy,
-    options: &SiteOptions,
+    settings: (&Filter, &Policy, &SiteOptions),
+    published: &[Published<PublishedFigures>],
     version: &str,
     data_digest: &str,
 ) -> Published<Overview> {
-    warehouse.make(|warehouse| overview_of(warehouse, filter, policy, options, version, data_digest))
+    warehouse.make(|warehouse| overview_of(warehouse, settings, published, version, data_digest))
 }
 
 fn overview_of(
     warehouse: &Warehouse,
-    filter: &Filter,
-    policy: &Policy,
-    options: &SiteOptions,
+    (filter, policy, options): (&Filter, &Policy, &SiteOptions),
+    published: &[Published<PublishedFigures>],
     version: &str,
     data_digest: &str,
 ) -> Overview {
@@ -245,6 +247,7 @@ fn overview_of(
             let pair_table = PairTable::of(&answer, &board);
             let audit = audit_of(&answer).ok();
             let (horizons, abilities) = (horizons_for_page(warehouse, group), AskedApart::of(&answer));
+            let claims = if is_newest { suite_claims(warehouse, &only, published) } else { None };
             let rates = SuiteRates::of(&answer, &board);
             let suite = OverviewSuite {
                 top,
@@ -264,6 +267,7 @@ fn overview_of(
                 audit,
                 horizons,
                 abilities,
+                claims,
                 pair_table,
                 history,
             };

@@ -237,7 +237,7 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     });
     let comparisons = comparisons(warehouse);
     let board = leaderboard(warehouse, &Filter::default(), SortKey::Primary, &policy, false);
-    let site = overview(warehouse, &Filter::default(), &policy, &SiteOptions::default(), "0", "digest");
+    let site = overview(warehouse, (&Filter::default(), &policy, &SiteOptions::default()), &[], "0", "digest");
     let pages = Pages::of(warehouse, &site, &policy);
     assert_eq!(comparisons.len(), board.suites.len());
     let mut states = Vec::new();

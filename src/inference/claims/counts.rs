@@ -43,25 +43,25 @@ const MOST_SHARE: f64 = 0.9;
 
 /// What agreed and disagreed in the rows of a relation.
 #[derive(Default)]
-struct Fit {
-    rows: Vec<usize>,
+pub(super) struct Fit {
+    pub rows: Vec<usize>,
     misfits: Vec<usize>,
     /// Rows whose count is neither nothing nor everything, and those of them that agree.
     partial: usize,
     partial_agree: usize,
     /// Different rates that agree and are neither nothing nor everything.
-    telling: BTreeSet<PrintedRate>,
+    pub telling: BTreeSet<PrintedRate>,
     /// Sum of the totals.
     items: u64,
 }
 
 impl Fit {
-    fn agree(&self) -> usize {
+    pub fn agree(&self) -> usize {
         self.rows.len() - self.misfits.len()
     }
 }
 
-fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
+pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
     let mut fit = Fit::default();
     let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     for row in &sheet.rows {
@@ -156,7 +156,7 @@ fn is_accepted(fit: &Fit, is_named: bool) -> bool {
 
 /// Returns whether the titles say that the counts are behind the rate: `pass_num_2` and `pass_rate_2`, `correct` and `accuracy`,
 /// `num_with_malformed_responses` and `percent_cases_well_formed`.
-fn names_together(sheet: &Sheet<'_>, rate: usize, count: usize, total: usize, is_inverse: bool) -> bool {
+pub(super) fn names_together(sheet: &Sheet<'_>, rate: usize, count: usize, total: usize, is_inverse: bool) -> bool {
     let [rate, count, total] = [rate, count, total].map(|place| &sheet.series[place]);
     if count.part_of.is_some() || total.part_of.is_some() {
         return count.part_of == total.part_of && !is_inverse && (count.part_of == Some(rate.place) || rate.role == Role::Rate);
@@ -203,32 +203,113 @@ pub(super) fn against_counts(
         recovered: None,
         chance: None,
     });
-    for row in &fit.misfits {
-        let row = *row;
-        let (Some(stated), Some(printed)) = (Sheet::rate(rate, row), rate.values[row]) else { continue };
-        let (Some(counted), Some(all)) = (Sheet::count(count, row), Sheet::count(total, row)) else { continue };
-        let passed = if relation.is_inverse { all - counted } else { counted };
-        let right = shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, printed);
-        let stated_text = shown(stated, rate, printed);
-        let other = other_total(sheet, relation, row, stated, passed);
-        let is_impossible = stated.counts(all, relation.rounding).is_none();
-        let (kind, severity) = if is_impossible {
-            (ClaimKind::ImpossibleRate, Severity::Impossible)
-        } else {
-            (ClaimKind::RateAgainstCounts, Severity::Contradictory)
-        };
-        let counts = if relation.is_inverse { format!("{all} without {counted}") } else { format!("{passed} of {all}") };
-        let mut text = format!("{counts} is {right}, not {stated_text}");
-        if is_impossible {
-            text.push_str(&format!("; no count out of {all} is"));
+    for (why, rows) in by_reason(sheet, relation, &fit.misfits) {
+        if let Some(why) = why.filter(|why| rows.len() >= LEAST_ALIKE || matches!(why, Reason::Share)) {
+            findings.push(one_reason(sheet, relation, why, &rows));
+            continue;
         }
-        // The rate may be over another total that the table has.
-        if let Some(other) = other {
-            text.push_str(&format!("; it is {passed} of {other}"));
+        for row in rows {
+            findings.extend(misfit(sheet, relation, row, why));
         }
-        findings.push(sheet.finding(kind, severity, &[row], rate.place, vec![right], text));
     }
     fit.rows
+}
+
+/// Rows that are wrong in the same way are one finding from this number on.
+const LEAST_ALIKE: usize = 3;
+
+/// Why a rate is not that of its counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    /// It is a share from 0 to 1 among percentages.
+    Share,
+    /// It is of another number of items.
+    Of(u64),
+    /// It is the share of the other items.
+    Others,
+}
+
+/// Groups the rows that disagree by what explains them.
+fn by_reason(sheet: &Sheet<'_>, relation: Relation, rows: &[usize]) -> Vec<(Option<Reason>, Vec<usize>)> {
+    let mut found: Vec<(Option<Reason>, Vec<usize>)> = Vec::new();
+    for row in rows {
+        let why = reason(sheet, relation, *row);
+        match found.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, rows)) => rows.push(*row),
+            None => found.push((why, vec![*row])),
+        }
+    }
+    found
+}
+
+fn reason(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<Reason> {
+    let series = &sheet.series[relation.rate];
+    let (stated, passed, all) = counted(sheet, relation, row)?;
+    let fits = |rate: PrintedRate, passed: u64, all: u64| {
+        rate.counts(all, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&passed))
+    };
+    let as_share = PrintedRate { units: stated.units, whole: stated.whole / series.whole? };
+    if series.whole == Some(100) && as_share.units <= as_share.whole && !as_share.is_trivial() && fits(as_share, passed, all) {
+        return Some(Reason::Share);
+    }
+    let of = other_total(sheet, relation, row, stated, passed).map(Reason::Of);
+    of.or_else(|| (2 * passed != all && fits(stated, all - passed, all)).then_some(Reason::Others))
+}
+
+/// Returns the stated rate, the count of which it should be, and the total.
+fn counted(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<(PrintedRate, u64, u64)> {
+    let stated = Sheet::rate(&sheet.series[relation.rate], row)?;
+    let (counted, all) = (Sheet::count(&sheet.series[relation.count], row)?, Sheet::count(&sheet.series[relation.total], row)?);
+    let passed = if relation.is_inverse { all.checked_sub(counted)? } else { counted };
+    Some((stated, passed, all))
+}
+
+/// Says once why several rows disagree.
+fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]) -> ClaimFinding {
+    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    let figures = match rows.len() {
+        1 => "1 figure is".to_owned(),
+        more => format!("{more} figures are"),
+    };
+    let (kind, text) = match why {
+        Reason::Share => (ClaimKind::WrongUnit, format!("{figures} a share from 0 to 1, among percentages")),
+        Reason::Of(other) => {
+            (ClaimKind::OtherDenominator, format!("{figures} `{}` of {other}, not of the stated `{}`", count.name, total.name))
+        }
+        Reason::Others => (ClaimKind::WrongColumn, format!("{figures} of the other items: 1 less the share of `{}`", count.name)),
+    };
+    let right = rows.iter().take(3).filter_map(|row| {
+        let (stated, passed, all) = counted(sheet, relation, *row)?;
+        Some(shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, rate.values[*row]?))
+    });
+    sheet.finding(kind, Severity::Contradictory, rows, rate.place, right.collect(), text)
+}
+
+/// Reports a rate that is not that of its counts.
+fn misfit(sheet: &Sheet<'_>, relation: Relation, row: usize, why: Option<Reason>) -> Option<ClaimFinding> {
+    let rate = &sheet.series[relation.rate];
+    let (stated, passed, all) = counted(sheet, relation, row)?;
+    let printed = rate.values[row]?;
+    let right = shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, printed);
+    let stated_text = shown(stated, rate, printed);
+    let is_impossible = stated.counts(all, relation.rounding).is_none();
+    let (kind, severity) = if is_impossible {
+        (ClaimKind::ImpossibleRate, Severity::Impossible)
+    } else {
+        (ClaimKind::RateAgainstCounts, Severity::Contradictory)
+    };
+    let counts = if relation.is_inverse { format!("{all} without {}", all - passed) } else { format!("{passed} of {all}") };
+    let mut text = format!("{counts} is {right}, not {stated_text}");
+    if is_impossible {
+        text.push_str(&format!("; no count out of {all} is"));
+    }
+    // The rate may be over another total that the table has.
+    match why {
+        Some(Reason::Of(other)) => text.push_str(&format!("; it is {passed} of {other}")),
+        Some(Reason::Others) => text.push_str(&format!("; it is {} of {all}", all - passed)),
+        Some(Reason::Share) | None => {}
+    }
+    Some(sheet.finding(kind, severity, &[row], rate.place, vec![right], text))
 }
 
 /// Returns a total of the same row, or the column's most frequent one, of which the count gives the rate.
@@ -252,19 +333,12 @@ pub(super) fn against_totals(
     checked: &mut Vec<CheckedColumn>,
 ) -> Option<Totals> {
     let series = &sheet.series[rate];
-    // A column without a telling title is a total only if it cannot be a share.
-    let may_be_total =
-        |series: &&Series| series.are_whole && (series.role == Role::Total || (series.role == Role::Unknown && series.whole.is_none()));
-    let stated: Vec<&Series> = sheet.series.iter().filter(may_be_total).collect();
+    let stated = stated_totals(sheet, series);
     let mut best: Option<Stated<'_>> = None;
-    for total in stated {
+    for total in &stated {
         // The mean of several runs is a count of as many times the items.
-        for by in 1..=if total.role == Role::Total { MOST_RUNS } else { 1 } {
-            let known = |row: usize| {
-                Sheet::count(total, row)
-                    .filter(|total| *total > 0)
-                    .and_then(|total| total.checked_mul(sheet.runs_of(series, row).unwrap_or(1))?.checked_mul(by))
-            };
+        for by in 1..=if total.is_named { MOST_RUNS } else { 1 } {
+            let known = |row: usize| total.items[row]?.checked_mul(sheet.runs_of(series, row).unwrap_or(1))?.checked_mul(by);
             for rounding in Rounding::ALL {
                 let (mut rows, mut misfits, mut shares, mut telling) = (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
                 for row in &sheet.rows {
@@ -280,7 +354,7 @@ pub(super) fn against_totals(
                     }
                 }
                 let share = shares / rows.len().max(1) as f64;
-                let is_named = total.role == Role::Total;
+                let is_named = total.is_named;
                 let most_chance = if is_named && by == 1 { MOST_CHANCE_NAMED } else { MOST_CHANCE };
                 let agree = (rows.len() - misfits.len()) as f64 / rows.len().max(1) as f64;
                 let chance = upper_tail(telling.len() as u64, (telling.len() + misfits.len()) as u64, share);
@@ -297,24 +371,24 @@ pub(super) fn against_totals(
         }
     }
     let (total, by, rounding, rows, misfits) = best?;
-    let of = |row: usize| Sheet::count(total, row).map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
+    let of = |row: usize| total.items[row].map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
         column: series.name.clone(),
-        follows: if by == 1 { format!("a count of `{}`", total.name) } else { format!("the mean of {by} counts of `{}`", total.name) },
+        follows: if by == 1 { format!("a count of {}", total.name) } else { format!("the mean of {by} counts of {}", total.name) },
         rows: rows.len() as u64,
         agree: (rows.len() - misfits.len()) as u64,
         recovered: None,
         chance: None,
     });
-    let severity = if total.role == Role::Total { Severity::Impossible } else { Severity::Contradictory };
+    let severity = if total.is_named { Severity::Impossible } else { Severity::Contradictory };
     for row in misfits {
         let (Some(rate), Some(printed), Some((items, runs))) = (Sheet::rate(series, row), series.values[row], of(row)) else { continue };
         let near = rate.neighbours(items * runs, rounding).map(|(_, near)| shown(near, series, printed));
         let stated = shown(rate, series, printed);
         let all = if runs > 1 { format!("{runs} runs of {items}") } else { items.to_string() };
         let mut text = format!("no count out of {all} is {stated}; the nearest are {} and {}", near[0], near[1]);
-        let usual = most_frequent(sheet.rows.iter().filter_map(|row| Sheet::count(total, *row)));
+        let usual = most_frequent(sheet.rows.iter().filter_map(|row| total.items[*row]));
         if let Some((usual, (count, _))) =
             usual.filter(|usual| *usual != items && runs == 1).and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
         {
@@ -322,9 +396,8 @@ pub(super) fn against_totals(
         }
         findings.push(sheet.finding(ClaimKind::ImpossibleRate, severity, &[row], series.place, near.to_vec(), text));
     }
-    let items = (0..sheet.table.rows.len()).map(|row| Sheet::count(total, row)).collect();
     Some(Totals {
-        items,
+        items: total.items.clone(),
         rounding,
         is_stated: true,
         are_means: by > 1 || sheet.rows.iter().any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
@@ -334,8 +407,34 @@ pub(super) fn against_totals(
 /// Largest number of figures of a short column that are reported for being no counts of the recovered total.
 const MOST_OUTLIERS: usize = 2;
 
-/// A column of totals, the number of runs, the rounding, and the rows that were checked and those that misfit.
-type Stated<'s> = (&'s Series, u64, Rounding, Vec<usize>, Vec<usize>);
+/// A total that the source states.
+struct StatedTotal {
+    /// The column, or the number in the rate's title.
+    name: String,
+    /// By row. Never 0.
+    items: Vec<Option<u64>>,
+    /// Whether a title says that it is a total.
+    is_named: bool,
+}
+
+/// Totals, the number of runs, the rounding, and the rows that were checked and those that misfit.
+type Stated<'s> = (&'s StatedTotal, u64, Rounding, Vec<usize>, Vec<usize>);
+
+/// Returns the totals that a rate may be of: the number in its title, else the columns of totals. A column without a telling title is one only
+/// if it cannot be a share.
+fn stated_totals(sheet: &Sheet<'_>, rate: &Series) -> Vec<StatedTotal> {
+    if let Some(items) = rate.title.items.filter(|_| !rate.title.is_average) {
+        return vec![StatedTotal { name: format!("{items} items"), items: vec![Some(items); sheet.table.rows.len()], is_named: true }];
+    }
+    let may_be_total =
+        |series: &&Series| series.are_whole && (series.role == Role::Total || (series.role == Role::Unknown && series.whole.is_none()));
+    let total = |series: &Series| StatedTotal {
+        name: format!("`{}`", series.name),
+        items: (0..sheet.table.rows.len()).map(|row| Sheet::count(series, row).filter(|total| *total > 0)).collect(),
+        is_named: series.role == Role::Total,
+    };
+    sheet.series.iter().filter(may_be_total).map(total).collect()
+}
 
 /// Largest number of runs that a table may have averaged without saying so.
 const MOST_RUNS: u64 = 10;
@@ -367,6 +466,7 @@ pub(super) fn against_column(
             continue;
         }
         any = true;
+        another_total(sheet, series, rows, &found, findings);
         totals.rounding = found.rounding;
         for row in rows {
             totals.items[*row] = Some(found.total);
@@ -402,6 +502,28 @@ pub(super) fn against_column(
         findings.push(sheet.finding(ClaimKind::RateAgainstColumn, Severity::NotEstablished, &wrong, series.place, near.to_vec(), text));
     }
     any.then_some(totals)
+}
+
+/// Says that the digits tell another number of items than the only column that states one.
+fn another_total(sheet: &Sheet<'_>, rate: &Series, rows: &[usize], found: &RecoveredTotal, findings: &mut Vec<ClaimFinding>) {
+    const LEAST_ROWS: usize = 4;
+    let mut stated = sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole);
+    let (Some(total), None) = (stated.next(), stated.next()) else { return };
+    let is_stated = |row: &usize| rate.values[*row].is_some() && Sheet::count(total, *row).is_some();
+    let rows: Vec<usize> = rows.iter().copied().filter(is_stated).collect();
+    let totals: BTreeSet<u64> = rows.iter().filter_map(|row| Sheet::count(total, *row)).collect();
+    let Some(all) = totals.first().copied().filter(|all| totals.len() == 1 && *all > 0) else { return };
+    // Means of runs, and figures of a part, are of multiples and divisors.
+    let is_kin = found.total.is_multiple_of(all) || all.is_multiple_of(found.total);
+    // The counts may have told it already.
+    let is_told =
+        findings.iter().any(|told| told.kind == ClaimKind::OtherDenominator && told.table == sheet.table.name && told.column == rate.name);
+    if !rate.title.names_rate || is_kin || is_told || rows.len() < LEAST_ROWS {
+        return;
+    }
+    let text = format!("the digits are those of {} items, not of the {all} of `{}`", found.total, total.name);
+    let possible = vec![found.total.to_string()];
+    findings.push(sheet.finding(ClaimKind::OtherDenominator, Severity::Contradictory, &rows, rate.place, possible, text));
 }
 
 fn recovered_text(found: &RecoveredTotal) -> String {

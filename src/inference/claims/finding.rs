@@ -21,6 +21,20 @@ pub enum ClaimKind {
     RateAgainstCounts,
     /// The rate is no count of the total that all others are counts of.
     RateAgainstColumn,
+    /// Nearly all figures of a column are on another scale than its title says, or some on another than the rest.
+    WrongUnit,
+    /// A column follows from other columns than its title says: swapped columns, or a share of the other items.
+    WrongColumn,
+    /// Rates are of another number of items than the stated one.
+    OtherDenominator,
+    /// A row is the sum or the mean of the others, and stands among them.
+    TotalRow,
+    /// A mean that no whole scores have, though those of the other rows have theirs.
+    ImpossibleMean,
+    /// A standard deviation that no whole scores of this mean have.
+    ImpossibleDeviation,
+    /// A rank is not that of the figures.
+    RankAgainstFigures,
     /// A mean or a sum is not the one of its parts.
     TotalAgainstParts,
     /// A standard error, a half width or an interval does not follow from rate and total by the formula of the others.
@@ -37,6 +51,8 @@ pub enum ClaimKind {
     DifferentTotals,
     /// More runs are stated than there are.
     MissingRuns,
+    /// More runs are stated than the store holds of the system.
+    RunsAgainstStore,
     /// The figure of more attempts is smaller than that of fewer.
     FewerWithMore,
     /// The marked figure is not the best of its column.

@@ -3,10 +3,14 @@
 //! Titles only suggest what belongs together. A relation between columns counts if most of the rows agree with it, on figures that chance
 //! does not give; the rows that then disagree are reported. A column that follows nothing known is left alone.
 
+mod columns;
 mod counts;
+mod deviations;
 mod figure;
 mod finding;
+mod held;
 mod parts;
+mod ranks;
 mod repeats;
 mod runs;
 mod sheet;
@@ -17,20 +21,31 @@ mod winners;
 use crate::domain::ClaimedTable;
 
 pub use finding::{AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity};
+pub use held::{HeldRuns, held_runs};
 
 use counts::{Relation, Totals};
 use sheet::Sheet;
 
-/// Audits the tables of one or several files. Rows with the same id in several tables are compared.
-pub fn audit_claims(tables: &[ClaimedTable]) -> ClaimsAudit {
-    let sheets: Vec<Sheet<'_>> = tables.iter().map(Sheet::of).collect();
+/// Returns whether a table states how many runs are behind its figures.
+pub fn states_runs(tables: &[ClaimedTable]) -> bool {
+    tables.iter().map(Sheet::of).any(|sheet| held::states_runs(&sheet))
+}
+
+/// Audits the tables of one or several files. Rows with the same id in several tables are compared, and stated runs with those that are `held`.
+pub fn audit_claims(tables: &[ClaimedTable], held: &[HeldRuns]) -> ClaimsAudit {
     let mut audit = ClaimsAudit::default();
+    let mut sheets: Vec<Sheet<'_>> = tables.iter().map(Sheet::of).collect();
+    for sheet in &mut sheets {
+        audit.findings.extend(columns::take_out_totals(sheet));
+        audit.findings.extend(columns::correct_units(sheet));
+    }
     let known: Vec<Vec<Relation>> = sheets.iter().map(counts::relations).collect();
     for (place, sheet) in sheets.iter().enumerate() {
         let (rows, columns) = (sheet.table.rows.len() as u64, sheet.table.columns.len() as u64);
         audit.tables.push(AuditedTable { name: sheet.table.name.clone(), rows, columns });
         let relations = with_those_of_others(&sheets, &known, place);
         one(sheet, &relations, &mut audit);
+        held::check(sheet, held, &mut audit.findings);
     }
     repeats::across(&sheets, &mut audit.findings);
     audit.findings.sort_by(|left, right| {
@@ -45,6 +60,7 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
     let (findings, checked) = (&mut audit.findings, &mut audit.checked);
     let means = parts::check(sheet, findings, checked);
     let mut totals: Vec<Option<Totals>> = sheet.series.iter().map(|_| None).collect();
+    columns::check(sheet, relations, findings);
     let mut done: Vec<Vec<usize>> = sheet.series.iter().map(|_| Vec::new()).collect();
     for relation in relations {
         done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
@@ -53,18 +69,22 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
         totals[relation.rate] = Some(Totals { items: known, rounding: relation.rounding, is_stated: true, are_means: false });
     }
     let rates: Vec<usize> = (0..sheet.series.len()).filter(|place| Sheet::is_rate(&sheet.series[*place])).collect();
+    let whole_means = deviations::whole_means(sheet);
     for rate in rates {
-        if means.contains(&rate) {
+        if means.iter().any(|mean| mean.place == rate) {
             continue;
         }
         // Rows without counts may have a total.
         let stated = counts::against_totals(sheet, rate, &done[rate], findings, checked);
         if totals[rate].is_none() {
-            totals[rate] = stated.or_else(|| counts::against_column(sheet, rate, findings, checked));
+            let recovered = |rate: usize| counts::against_column(sheet, rate, findings, checked);
+            totals[rate] = stated.or_else(|| Some(rate).filter(|rate| !whole_means.contains(rate)).and_then(recovered));
         }
     }
     counts::different_totals(sheet, findings);
     spreads::check(sheet, &with_titled(sheet, &totals), findings, checked);
+    deviations::check(sheet, &totals, findings, checked);
+    ranks::check(sheet, &means, findings, checked);
     repeats::check(sheet, findings);
     runs::check(sheet, &totals, findings);
     winners::check(sheet, &totals, findings);

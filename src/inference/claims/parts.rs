@@ -1,5 +1,7 @@
 //! Means and sums against the columns they are of.
 
+use crate::stats::{WeightedMean, WeightedRow, weighted_mean};
+
 use super::figure::Printed;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
 use super::sheet::{Series, Sheet};
@@ -8,33 +10,44 @@ use super::titles::Role;
 /// Share of the complete rows that must agree before the others are wrong, and their least number.
 const LEAST_AGREE: f64 = 0.8;
 const LEAST_ROWS: usize = 4;
+const FEW_COLUMNS: usize = 16;
 
-/// Finds the columns that are the mean or the sum of others, and reports the rows where they are not. Returns the places of the series.
-pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked: &mut Vec<CheckedColumn>) -> Vec<usize> {
+/// How a column follows from others.
+#[derive(Clone, Debug, PartialEq)]
+enum Combination {
+    Sum,
+    Mean,
+    Weighted(WeightedMean),
+}
+
+/// A column that is the mean or the sum of others.
+pub(super) struct Combined {
+    /// Places of the series.
+    pub place: usize,
+    pub parts: Vec<usize>,
+}
+
+/// Finds the columns that are the mean, weighted or not, or the sum of others, and reports the rows where they are not.
+pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked: &mut Vec<CheckedColumn>) -> Vec<Combined> {
     let mut found = Vec::new();
     for (place, series) in sheet.series.iter().enumerate() {
-        let is_mean = series.title.is_average && series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown);
+        let is_mean = series.title.is_average && series.scale.is_some() && matches!(series.role, Role::Rate | Role::Unknown);
         let is_sum = series.are_whole && matches!(series.role, Role::Total | Role::Passed | Role::Failed);
         let best = if is_mean {
-            best_of(sheet, place, &mean_parts(sheet, place), true)
+            let candidates = mean_parts(sheet, place);
+            let best = best_of(sheet, place, &candidates, true).map(|best| (Combination::Mean, best));
+            best.or_else(|| weighted(sheet, place))
         } else if is_sum {
-            best_of(sheet, place, &sum_parts(sheet, place), false)
+            best_of(sheet, place, &sum_parts(sheet, place), false).map(|best| (Combination::Sum, best))
         } else {
             None
         };
-        let Some((parts, rows, misfits)) = best else { continue };
-        found.push(place);
-        let names: Vec<String> = parts.iter().map(|part| format!("`{}`", sheet.series[*part].name)).collect();
-        let of = if names.len() > 4 {
-            format!("{} columns from {} to {}", names.len(), names[0], names[names.len() - 1])
-        } else {
-            names.join(", ")
-        };
-        let word = if is_mean { "mean" } else { "sum" };
+        let Some((combination, (parts, rows, misfits))) = best else { continue };
+        let said = said(sheet, &combination, &parts);
         checked.push(CheckedColumn {
             table: sheet.table.name.clone(),
             column: series.name.clone(),
-            follows: format!("the {word} of {of}"),
+            follows: said.clone(),
             rows: rows.len() as u64,
             agree: (rows.len() - misfits.len()) as u64,
             recovered: None,
@@ -42,14 +55,98 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked
         });
         for row in misfits {
             let Some(printed) = series.values[row] else { continue };
-            let Some((right, _)) = combined(sheet, &parts, row, is_mean) else { continue };
+            let Some(values) = values(sheet, &parts, row) else { continue };
+            let right = match &combination {
+                Combination::Sum => values.iter().sum(),
+                Combination::Mean => values.iter().sum::<f64>() / values.len() as f64,
+                Combination::Weighted(mean) => mean.of(&values),
+            };
             let right = format!("{right:.*}", printed.decimals as usize);
             let stated = format!("{:.*}", printed.decimals as usize, printed.value());
-            let text = format!("the {word} of {of} is {right}, not {stated}");
+            let text = format!("{said} is {right}, not {stated}");
             findings.push(sheet.finding(ClaimKind::TotalAgainstParts, Severity::Contradictory, &[row], series.place, vec![right], text));
         }
+        found.push(Combined { place, parts });
     }
     found
+}
+
+fn said(sheet: &Sheet<'_>, combination: &Combination, parts: &[usize]) -> String {
+    let names: Vec<String> = parts.iter().map(|part| format!("`{}`", sheet.series[*part].name)).collect();
+    let of =
+        if names.len() > 4 { format!("{} columns from {} to {}", names.len(), names[0], names[names.len() - 1]) } else { names.join(", ") };
+    match combination {
+        Combination::Sum => format!("the sum of {of}"),
+        Combination::Mean => format!("the mean of {of}"),
+        Combination::Weighted(mean) => {
+            let weights: Vec<String> = match &mean.whole {
+                Some(whole) => whole.iter().map(u64::to_string).collect(),
+                None => mean.weights.iter().map(|weight| format!("{weight:.3}")).collect(),
+            };
+            format!("the mean of {of} with the weights {}", weights.join(" : "))
+        }
+    }
+}
+
+/// Returns the figures of a row's parts. `None` if one is missing.
+fn values(sheet: &Sheet<'_>, parts: &[usize], row: usize) -> Option<Vec<f64>> {
+    parts.iter().map(|part| sheet.series[*part].values[row].map(Printed::value)).collect()
+}
+
+/// Finds weights for a mean: those in the titles, such as `Retrieval (15 datasets)`, else those that the rows tell.
+fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
+    let series = &sheet.series[place];
+    let row_of = |parts: &[usize], row: usize| {
+        let (own, known) = (series.values[row]?, values(sheet, parts, row)?);
+        let halves = parts.iter().filter_map(|part| sheet.series[*part].values[row]).map(Printed::half_unit);
+        // The last digits of the parts, and of the mean, which may be cut off.
+        let rounding = halves.fold(0.0, f64::max) + 2.0 * own.half_unit();
+        Some(WeightedRow { parts: known, mean: own.value(), rounding })
+    };
+    let figures_of = |parts: &[usize]| -> (Vec<usize>, Vec<WeightedRow>) {
+        sheet.rows.iter().filter_map(|row| Some((*row, row_of(parts, *row)?))).unzip()
+    };
+    let titled: Vec<usize> =
+        (0..sheet.series.len()).filter(|other| may_be_part(sheet, place, *other) && sheet.series[*other].title.items.is_some()).collect();
+    let weights: Vec<u64> = titled.iter().filter_map(|other| sheet.series[*other].title.items).collect();
+    let sum: u64 = weights.iter().sum();
+    if titled.len() >= 2 && series.title.items.is_none_or(|items| items == sum) {
+        let exact = weights.iter().map(|weight| *weight as f64 / sum as f64).collect();
+        let mean = WeightedMean { weights: exact, whole: Some(weights), misfits: Vec::new() };
+        let (rows, figures) = figures_of(&titled);
+        let is_off = |figures: &WeightedRow| (figures.mean - mean.of(&figures.parts)).abs() > figures.rounding;
+        let misfits: Vec<usize> = rows.iter().zip(&figures).filter(|(_, figures)| is_off(figures)).map(|(row, _)| *row).collect();
+        let agree = rows.len() - misfits.len();
+        if agree >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64 {
+            return Some((Combination::Weighted(mean), (titled, rows, misfits)));
+        }
+    }
+    let is_plain = |other: &usize| may_be_part(sheet, place, *other) && !sheet.series[*other].title.is_average;
+    let all: Vec<usize> = (0..sheet.series.len()).filter(is_plain).collect();
+    let right: Vec<usize> = (place + 1..sheet.series.len()).skip_while(|other| !is_plain(other)).take_while(is_plain).collect();
+    let left: Vec<usize> = (0..place).rev().skip_while(|other| !is_plain(other)).take_while(is_plain).collect();
+    let fitted = |mut parts: Vec<usize>| {
+        parts.sort_unstable();
+        let (rows, figures) = figures_of(&parts);
+        let mean = weighted_mean(&figures)?;
+        let misfits = mean.misfits.iter().map(|misfit| rows[*misfit]).collect();
+        Some((Combination::Weighted(mean), (parts, rows, misfits)))
+    };
+    let found = [right, left, all].into_iter().filter(|parts| (2..=MOST_WEIGHTED).contains(&parts.len())).filter_map(fitted);
+    // A column without a weight may lack figures of some rows.
+    found.max_by_key(|(_, (parts, rows, _))| (rows.len(), std::cmp::Reverse(parts.len())))
+}
+
+/// Largest number of columns whose weights are recovered.
+const MOST_WEIGHTED: usize = 80;
+
+/// Returns whether a column may be a part of a mean: a figure of its own, between -1 and 1 or -100 and 100.
+fn may_be_part(sheet: &Sheet<'_>, mean: usize, other: usize) -> bool {
+    let series = &sheet.series[other];
+    other != mean
+        && series.scale.is_some()
+        && series.part_of.is_none()
+        && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group)
 }
 
 /// Returns the mean or the sum of a row, with the most that rounding of the parts adds. `None` if a part is missing.
@@ -61,6 +158,7 @@ fn combined(sheet: &Sheet<'_>, parts: &[usize], row: usize, is_mean: bool) -> Op
     Some((sum / by, rounding / by))
 }
 
+/// The parts, the rows that were checked, and those that disagree.
 type Best = (Vec<usize>, Vec<usize>, Vec<usize>);
 
 fn best_of(sheet: &Sheet<'_>, place: usize, candidates: &[Vec<usize>], is_mean: bool) -> Option<Best> {
@@ -78,6 +176,10 @@ fn best_of(sheet: &Sheet<'_>, place: usize, candidates: &[Vec<usize>], is_mean: 
                 different.insert(value.units);
             } else {
                 misfits.push(*row);
+                // Most sets of columns end here.
+                if misfits.len() as f64 > (1.0 - LEAST_AGREE) * sheet.rows.len() as f64 {
+                    break;
+                }
             }
         }
         let agree = rows.len() - misfits.len();
@@ -96,14 +198,8 @@ fn best_of(sheet: &Sheet<'_>, place: usize, candidates: &[Vec<usize>], is_mean: 
 /// Returns sets of columns that a mean may be of: all on its scale, those in a row beside it, and each without one.
 fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
     let own = &sheet.series[place];
-    let is_part = |other: &usize| {
-        let series = &sheet.series[*other];
-        *other != place
-            && series.whole.is_some()
-            && series.part_of.is_none()
-            && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group)
-    };
-    let is_alike = |other: &usize| is_part(other) && sheet.series[*other].whole == own.whole;
+    let is_part = |other: &usize| may_be_part(sheet, place, *other);
+    let is_alike = |other: &usize| is_part(other) && sheet.series[*other].scale == own.scale;
     let all: Vec<usize> = (0..sheet.series.len()).filter(is_part).collect();
     let alike: Vec<usize> = (0..sheet.series.len()).filter(is_alike).collect();
     let parts: Vec<usize> = all.iter().copied().filter(|other| !sheet.series[*other].title.is_average).collect();
@@ -111,10 +207,13 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
     let right: Vec<usize> = (place + 1..sheet.series.len()).take_while(is_part).collect();
     let left: Vec<usize> = (0..place).rev().take_while(is_part).collect();
     let mut found = vec![all, alike, parts, runs, right.clone(), left.clone()];
+    let bases = found.clone();
     for side in [&right, &left] {
-        found.extend((2..side.len()).map(|length| side[..length].to_vec()));
+        found.extend((2..side.len()).flat_map(|length| [side[..length].to_vec(), side[length - 1..].to_vec()]));
     }
-    for base in found.clone() {
+    // Of a few columns, any run of them may lack one.
+    let bases = if right.len().max(left.len()) <= FEW_COLUMNS { found.clone() } else { bases };
+    for base in bases {
         found.extend((0..base.len().min(40)).map(|without| {
             let mut rest = base.clone();
             rest.remove(without);

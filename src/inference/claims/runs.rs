@@ -19,7 +19,7 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
         rows_of_runs(sheet, stated, findings);
     }
     for (rate, known) in totals.iter().enumerate() {
-        if let Some(known) = known.as_ref().filter(|known| known.is_stated && sheet.series[rate].role != Role::OneRun) {
+        if let Some(known) = known.as_ref().filter(|_| sheet.series[rate].role != Role::OneRun) {
             grid_of_one_run(sheet, rate, known, findings);
         }
     }
@@ -88,7 +88,9 @@ fn grid_of_one_run(sheet: &Sheet<'_>, rate: usize, totals: &Totals, findings: &m
     for row in &sheet.rows {
         let (Some(printed), Some(total), Some(runs)) = (Sheet::rate(series, *row), totals.items[*row], runs_of(*row)) else { continue };
         let several = total.saturating_mul(runs);
-        if runs < 2 || printed.is_trivial() || !different.insert((printed, total)) {
+        // A recovered total may be that of all runs together.
+        let may_be_all = !totals.is_stated && total.is_multiple_of(runs.max(1));
+        if runs < 2 || may_be_all || printed.is_trivial() || !different.insert((printed, total)) {
             continue;
         }
         if printed.counts(total, Rounding::Nearest).is_none() {
@@ -137,6 +139,10 @@ fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
             let known = sheet.rows.iter().filter(|row| values(row).is_some()).count();
             let wrong: Vec<usize> =
                 sheet.rows.iter().copied().filter(|row| values(row).is_some_and(|(fewer, more)| more.value() < fewer.value())).collect();
+            if super::columns::are_nearly_all(wrong.len(), known) {
+                let text = format!("`{}` is below `{}` in {} of {known} rows: the columns are swapped", more.name, fewer.name, wrong.len());
+                findings.push(sheet.finding(ClaimKind::WrongColumn, Severity::Contradictory, &wrong, more.place, Vec::new(), text));
+            }
             if wrong.len() * 4 > known {
                 continue;
             }

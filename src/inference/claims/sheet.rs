@@ -25,6 +25,8 @@ pub(super) struct Series {
     pub are_whole: bool,
     /// What is 1 on the column's scale: 1 or 100. `None` if the values are no shares.
     pub whole: Option<u64>,
+    /// The same for figures that may be negative, such as correlations.
+    pub scale: Option<u64>,
 }
 
 pub(super) struct Sheet<'a> {
@@ -71,6 +73,12 @@ impl<'a> Sheet<'a> {
         Self { table, titles, series, rows, texts, groups }
     }
 
+    /// Takes a row out of what the audit is about.
+    pub fn leave_out(&mut self, row: usize) {
+        self.rows.retain(|other| *other != row);
+        self.groups.iter_mut().for_each(|(_, rows)| rows.retain(|other| *other != row));
+    }
+
     pub fn finding(
         &self,
         kind: ClaimKind,
@@ -101,8 +109,15 @@ impl<'a> Sheet<'a> {
     /// Returns the text that names a row best.
     pub fn name_of(&self, row: usize) -> String {
         let order = [Role::Name, Role::Id, Role::Unknown, Role::Group];
-        let mut named = order.iter().flat_map(|role| self.texts.iter().filter(move |place| self.titles[**place].role == *role));
+        let has_role = |role: Role| self.texts.iter().filter(move |place| self.titles[**place].role == role && !self.are_marks(**place));
+        let mut named = order.iter().flat_map(|role| has_role(*role));
         named.find_map(|place| cell(self.table, row, *place)).map(plain_name).unwrap_or_default()
+    }
+
+    /// Returns whether a column has only marks, such as whether a model is open.
+    fn are_marks(&self, place: usize) -> bool {
+        let mut values = self.rows.iter().filter_map(|row| cell(self.table, *row, place));
+        values.all(|text| is_nothing(text) || is_mark(text))
     }
 
     /// Returns the printed rates of a series, by row, as shares with the digits that were printed.
@@ -161,6 +176,13 @@ pub(super) fn is_nothing(text: &str) -> bool {
     )
 }
 
+fn is_mark(text: &str) -> bool {
+    matches!(
+        text.to_lowercase().as_str(),
+        "true" | "false" | "yes" | "no" | "✓" | "✔" | "✔️" | "✅" | "✗" | "✘" | "❌" | ":white_check_mark:" | ":x:"
+    )
+}
+
 /// Returns a name without the marks of its format: `**[GPT-4](https://…)**` is `GPT-4`.
 pub(super) fn plain_name(text: &str) -> String {
     let mut text = text.replace("**", "").replace("__", "").replace('`', "");
@@ -205,10 +227,17 @@ fn push(table: &ClaimedTable, place: usize, title: &Title, cells: &[Figures], ro
             return;
         }
         let are_whole = filled.iter().all(|value| value.units >= 0 && value.whole().is_some());
-        let within = |most: f64| filled.iter().all(|value| (0.0..=most).contains(&value.value()));
+        let within = |most: f64| filled.iter().all(|value| value.value().abs() <= most);
+        let is_negative = filled.iter().any(|value| value.units < 0);
         let is_percent = filled.iter().any(|value| value.has_percent)
             || title.words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "percentage"));
-        let whole = if within(1.0) && !is_percent { Some(1) } else { within(100.0).then_some(100) };
+        let scale = if within(1.0) && !is_percent { Some(1) } else { within(100.0).then_some(100) };
+        // `resolved` may be a count or a share, and `Rank` a sort of task.
+        let role = match role {
+            Role::Passed if !are_whole => Role::Rate,
+            Role::Rank if !are_whole => Role::Unknown,
+            role => role,
+        };
         series.push(Series {
             place,
             name: name.clone(),
@@ -218,7 +247,8 @@ fn push(table: &ClaimedTable, place: usize, title: &Title, cells: &[Figures], ro
             bold: bold.clone(),
             part_of,
             are_whole,
-            whole,
+            whole: scale.filter(|_| !is_negative),
+            scale,
         });
     };
     let mains = cells.iter().filter(|found| found.main.is_some()).count();

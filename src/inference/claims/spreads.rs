@@ -1,6 +1,6 @@
 //! Standard errors, half widths and intervals against rate and total.
 
-use crate::stats::{LEVELS, SpreadFormula, standard_error};
+use crate::stats::{LEVELS, SpreadFormula, standard_deviation, standard_error};
 
 use super::counts::Totals;
 use super::figure::Printed;
@@ -12,11 +12,21 @@ use super::titles::Role;
 const LEAST_AGREE: f64 = 0.6;
 const LEAST_ROWS: usize = 3;
 
-/// A formula with its level. A standard error has none.
+/// What a spread is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Measure {
+    /// The standard deviation of single outcomes: for 0 and 1, rate and total give it (DEBIT).
+    Deviation,
+    Error,
+    /// An interval of this level.
+    Level(f64),
+}
+
+/// A formula with what it gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Recipe {
     formula: SpreadFormula,
-    level: Option<f64>,
+    measure: Measure,
     /// The spread is printed on the scale from 0 to 1 though the rate is in percent, or the reverse.
     by: f64,
 }
@@ -54,7 +64,7 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
 }
 
 /// Returns the column that a spread belongs to: the one it is a part of, the one whose title it has, or the last rate before it.
-fn rate_of(sheet: &Sheet<'_>, spread: &Series) -> Option<usize> {
+pub(super) fn rate_of(sheet: &Sheet<'_>, spread: &Series) -> Option<usize> {
     let is_rate =
         |series: &Series| series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
     let found = |check: &dyn Fn(&Series) -> bool| sheet.series.iter().position(|series| is_rate(series) && check(series));
@@ -99,6 +109,7 @@ fn outside(sheet: &Sheet<'_>, rate: &Series, low: &Series, high: &Series, findin
     }
     // If most are outside, the interval is of another figure, or on another scale.
     if wrong.len() * 4 > known {
+        swapped(sheet, rate, low, high, findings);
         return;
     }
     for row in wrong {
@@ -106,6 +117,22 @@ fn outside(sheet: &Sheet<'_>, rate: &Series, low: &Series, high: &Series, findin
         let text = format!("{} is outside of its interval from {} to {}", text(rate), text(low), text(high));
         findings.push(sheet.finding(ClaimKind::FigureOutsideInterval, Severity::Contradictory, &[row], rate.place, Vec::new(), text));
     }
+}
+
+/// Says that the ends of the intervals are in each other's column, if they are so in nearly all rows.
+fn swapped(sheet: &Sheet<'_>, rate: &Series, low: &Series, high: &Series, findings: &mut Vec<ClaimFinding>) {
+    if low.part_of.is_some() {
+        return;
+    }
+    let ends = |row: &usize| Some((high.values[*row]?.value(), rate.values[*row]?.value(), low.values[*row]?.value()));
+    let known: Vec<usize> = sheet.rows.iter().copied().filter(|row| ends(row).is_some()).collect();
+    let is_turned = |row: &usize| ends(row).is_some_and(|(least, value, most)| least <= value && value <= most && least < most);
+    let turned: Vec<usize> = known.iter().copied().filter(is_turned).collect();
+    if !super::columns::are_nearly_all(turned.len(), known.len()) {
+        return;
+    }
+    let text = format!("`{}` and `{}` are swapped in {} of {} rows", low.name, high.name, turned.len(), known.len());
+    findings.push(sheet.finding(ClaimKind::WrongColumn, Severity::Contradictory, &turned, low.place, Vec::new(), text));
 }
 
 fn printed(value: f64, like: Printed) -> String {
@@ -147,7 +174,8 @@ fn formula(
         return;
     }
     let fits = |recipe: Recipe, case: &Case| follows(recipe, case, spread, high, whole);
-    let recipes = recipes(spread.role, high.is_some());
+    let role = spread.role;
+    let recipes = recipes(role, high.is_some());
     let agreeing = |recipe: &Recipe| cases.iter().filter(|case| fits(*recipe, case)).count();
     let mut best: Option<(Recipe, usize)> = None;
     for recipe in &recipes {
@@ -162,7 +190,7 @@ fn formula(
         return;
     }
     // A row may follow another formula than its neighbours, but hardly at another level.
-    let is_alike = |other: &&Recipe| other.level == recipe.level;
+    let is_alike = |other: &&Recipe| other.measure == recipe.measure;
     let wrong: Vec<&Case> = cases.iter().filter(|case| !recipes.iter().filter(is_alike).any(|recipe| fits(*recipe, case))).collect();
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
@@ -180,7 +208,8 @@ fn formula(
                 let scale = whole * recipe.by;
                 format!("{} to {}", printed(low * scale, value), printed(up * scale, value))
             }
-            Some((_, half)) => printed(half * whole * recipe.by, value),
+            Some((low, up)) if matches!(recipe.measure, Measure::Level(_)) => printed((up - low) / 2.0 * whole * recipe.by, value),
+            Some((spread, _)) => printed(spread * whole * recipe.by, value),
             None => continue,
         };
         let stated = match high.and_then(|high| high.values[case.row]) {
@@ -196,36 +225,47 @@ fn formula(
         findings.push(sheet.finding(ClaimKind::SpreadAgainstRate, Severity::Contradictory, &[case.row], spread.place, vec![right], text));
     }
     // The title promises a level that the figures do not have.
-    if let (Some(stated), Some(level)) = (spread.title.level, recipe.level)
+    let rows: Vec<usize> = cases.iter().map(|case| case.row).collect();
+    if let (Some(stated), Measure::Level(level)) = (spread.title.level, recipe.measure)
         && (stated - level).abs() > 0.01
     {
-        let rows: Vec<usize> = cases.iter().map(|case| case.row).collect();
         let text = format!("the title says {}%, but the figures are {}", (stated * 100.0).round(), named(recipe));
         findings.push(sheet.finding(ClaimKind::SpreadAgainstRate, Severity::Contradictory, &rows, spread.place, Vec::new(), text));
+    }
+    if role == Role::StandardError && recipe.measure == Measure::Deviation {
+        let text =
+            format!("`{}` says a standard error, but the figures are {} of `{}`: √n times as large", spread.name, named(recipe), rate.name);
+        findings.push(sheet.finding(ClaimKind::WrongColumn, Severity::Contradictory, &rows, spread.place, Vec::new(), text));
     }
 }
 
 fn recipes(role: Role, is_interval: bool) -> Vec<Recipe> {
     let mut found = Vec::new();
     for by in [1.0, 0.01, 100.0] {
-        let errors = [SpreadFormula::Wald, SpreadFormula::WaldOfSample].map(|formula| Recipe { formula, level: None, by });
+        let of_outcomes =
+            |measure: Measure| [SpreadFormula::Wald, SpreadFormula::WaldOfSample].map(|formula| Recipe { formula, measure, by });
         if !is_interval {
-            found.extend(errors);
+            found.extend(of_outcomes(Measure::Error));
+            found.extend(of_outcomes(Measure::Deviation));
         }
         if is_interval || role == Role::HalfWidth {
-            found.extend(LEVELS.iter().flat_map(|level| SpreadFormula::ALL.map(|formula| Recipe { formula, level: Some(*level), by })));
+            let of_level = |level: &f64| SpreadFormula::ALL.map(|formula| Recipe { formula, measure: Measure::Level(*level), by });
+            found.extend(LEVELS.iter().flat_map(of_level));
         }
     }
     found
 }
 
-/// Returns the ends of the interval, or twice the half width or the standard error.
+/// Returns the ends of the interval, or twice the standard error or deviation.
 fn expected(recipe: Recipe, case: &Case) -> Option<(f64, f64)> {
-    let of = |count: u64| match recipe.level {
-        None => standard_error(count, case.total, recipe.formula == SpreadFormula::WaldOfSample).map(|error| (error, error)),
-        Some(level) => recipe.formula.interval(count, case.total, level).map(|interval| (interval.low, interval.high)),
-    };
-    of(u64::midpoint(case.counts.0, case.counts.1))
+    let count = u64::midpoint(case.counts.0, case.counts.1);
+    let of_sample = recipe.formula == SpreadFormula::WaldOfSample;
+    let twice = |spread: f64| (spread, spread);
+    match recipe.measure {
+        Measure::Error => standard_error(count, case.total, of_sample).map(twice),
+        Measure::Deviation => standard_deviation(count, case.total, of_sample).map(twice),
+        Measure::Level(level) => recipe.formula.interval(count, case.total, level).map(|interval| (interval.low, interval.high)),
+    }
 }
 
 fn follows(recipe: Recipe, case: &Case, spread: &Series, high: Option<&Series>, whole: f64) -> bool {
@@ -242,7 +282,7 @@ fn follows(recipe: Recipe, case: &Case, spread: &Series, high: Option<&Series>, 
             (near(low, own, case.rate_rounding) || near(clipped_low, own, case.rate_rounding))
                 && (near(up, end, case.rate_rounding) || near(clipped_up, end, case.rate_rounding))
         }
-        None if recipe.level.is_some() => {
+        None if matches!(recipe.measure, Measure::Level(_)) => {
             near((up - low) / 2.0, own, 0.1 * case.rate_rounding)
                 || near(up - case.rate, own, case.rate_rounding)
                 || near(case.rate - low, own, case.rate_rounding)
@@ -260,9 +300,10 @@ fn named(recipe: Recipe) -> String {
         SpreadFormula::ClopperPearson => "Clopper and Pearson's",
         SpreadFormula::AgrestiCoull => "Agresti and Coull's",
     };
-    match recipe.level {
-        None if recipe.formula == SpreadFormula::Wald => "the binomial standard error".to_owned(),
-        None => "the binomial standard error (n − 1)".to_owned(),
-        Some(level) => format!("{formula} {:.0}% interval", level * 100.0),
+    let divisor = if recipe.formula == SpreadFormula::Wald { "" } else { " (n − 1)" };
+    match recipe.measure {
+        Measure::Error => format!("the binomial standard error{divisor}"),
+        Measure::Deviation => format!("the standard deviation of outcomes{divisor}"),
+        Measure::Level(level) => format!("{formula} {:.0}% interval", level * 100.0),
     }
 }

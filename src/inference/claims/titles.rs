@@ -51,6 +51,8 @@ pub(super) struct Title {
     pub level: Option<f64>,
     /// Number of runs that the title says the figure is the mean of.
     pub runs: Option<u64>,
+    /// Number of items or tasks that the title says: `% resolved (500 instances)`, `Average (56 datasets)`.
+    pub items: Option<u64>,
     /// A smaller figure is better.
     pub is_lower_better: bool,
 }
@@ -78,6 +80,7 @@ mod lists {
         "total", "n", "tasks", "items", "questions", "samples", "instances", "cases", "problems", "prompts", "examples", "size", "tests", "exercises", "queries", "denominator", "issues",
         "puzzles", "rows", "anzahl", "aufgaben", "fragen", "gesamt", "documents",
     ];
+    pub const PARTS: [&str; 8] = ["datasets", "benchmarks", "suites", "subsets", "types", "categories", "columns", "languages"];
     pub const COUNT: [&str; 7] = ["num", "count", "n", "number", "nr", "no", "total"];
     pub const RUNS: [&str; 13] = ["runs", "trials", "seeds", "repeats", "repetitions", "epochs", "replicates", "replications", "reps", "rollouts", "laufe", "wiederholungen", "attempts"];
     pub const ONE_RUN: [&str; 9] = ["run", "trial", "seed", "repeat", "repetition", "epoch", "rep", "lauf", "attempt"];
@@ -100,7 +103,9 @@ mod lists {
     ];
     pub const LOWER: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
 }
-use lists::{ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN, PASSED, RATE, RUNS, TOTAL};
+use lists::{
+    ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN, PARTS, PASSED, RATE, RUNS, TOTAL,
+};
 
 /// Reads a title.
 pub(super) fn title(name: &str) -> Title {
@@ -111,13 +116,18 @@ pub(super) fn title(name: &str) -> Title {
     let is_only = |list: &[&str]| !words.is_empty() && words.iter().all(|word| list.contains(&word.as_str()));
     let numbers: Vec<f64> = words.iter().filter_map(|word| word.trim_start_matches("ci").parse().ok()).collect();
     let has_interval = has(&INTERVAL) || words.iter().any(|word| word.starts_with("ci"));
-    let role = role_of(&words, has_interval, &has, &is_only);
+    // A value around the rows of a list names all of them.
+    let role = if name.starts_with("$.") && !name.ends_with('}') { Role::Group } else { role_of(&words, has_interval, &has, &is_only) };
+    let items = stated_items(&words);
+    // A column of totals does not state one, and a mean over tasks does not divide the rows.
+    let is_figure = (role == Role::Total && items.is_some()) || (role == Role::Group && has(&AVERAGE) && !name.starts_with("$."));
+    let role = if is_figure { Role::Unknown } else { role };
     let level = (has_interval || matches!(role, Role::Low | Role::High | Role::HalfWidth))
         .then(|| numbers.iter().copied().find(|number| [80.0, 90.0, 95.0, 99.0].contains(number)))
         .flatten()
         .map(|number| number / 100.0);
-    // "mean of 3 runs", "avg@5".
-    let runs = words.iter().position(|word| RUNS.contains(&word.as_str())).and_then(|place| words.get(place.checked_sub(1)?)?.parse().ok());
+    let before = |place: usize| words.get(place.checked_sub(1)?)?.parse().ok();
+    let runs = words.iter().position(|word| RUNS.contains(&word.as_str())).and_then(before).or_else(|| mean_of(name, &words));
     let about = |word: &&String| {
         let word = word.as_str();
         let lists: [&[&str]; 9] = [&RATE, &PASSED, &FAILED, &TOTAL, &COUNT, &AVERAGE, &INTERVAL, &LOW, &HIGH];
@@ -150,9 +160,28 @@ pub(super) fn title(name: &str) -> Title {
         is_no_share: has(&NO_SHARE),
         level,
         runs,
+        items,
         is_lower_better: has(&LOWER),
         words,
     }
+}
+
+/// Returns the number of runs of `mean of 3` or `avg@5`.
+fn mean_of(name: &str, words: &[String]) -> Option<u64> {
+    let place = words.iter().position(|word| AVERAGE.contains(&word.as_str()))?;
+    let next = words.get(place + 1)?;
+    let number = if next == "of" { words.get(place + 2)? } else { Some(next).filter(|_| name.contains('@'))? };
+    // "Mean of 8 tasks" is no mean of runs.
+    let is_of_others = words.iter().any(|word| TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
+    number.parse().ok().filter(|runs| (2..=100).contains(runs) && !is_of_others)
+}
+
+/// Returns the number of items or tasks behind a figure: `500 instances`, `12 datasets`, `n = 198`.
+fn stated_items(words: &[String]) -> Option<u64> {
+    let number = |place: usize| words.get(place)?.parse::<u64>().ok().filter(|number| *number > 0);
+    let is_unit = |word: &String| word != "n" && (TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
+    let named = (1..words.len()).find(|place| is_unit(&words[*place])).and_then(|place| number(place - 1));
+    named.or_else(|| words.iter().position(|word| word == "n").and_then(|place| number(place + 1)))
 }
 
 fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, is_only: &dyn Fn(&[&str]) -> bool) -> Role {
@@ -170,7 +199,10 @@ fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, 
     if has(&["ci", "moe", "margin", "±", "halfwidth", "interval", "ci95", "ci90"]) {
         return Role::HalfWidth;
     }
-    if is_only(&["#"]) || (has(&["rank", "place", "position", "ranking", "rang", "platz"]) && words.len() <= 2) {
+    if is_only(&["#"])
+        || (has(&["rank", "place", "position", "ranking", "rang", "platz"])
+            && (words.len() <= 2 || (words[0] == "rank" && words.len() <= 4)))
+    {
         return Role::Rank;
     }
     if has(&RUNS) && !is_share {
@@ -252,11 +284,28 @@ mod tests {
             ("benchmark", Role::Group),
             ("Rank", Role::Rank),
             ("MMLU", Role::Unknown),
+            ("$.leaderboards[].name", Role::Group),
+            ("Rank (Borda)", Role::Rank),
+            ("Rank (Mean Task)", Role::Rank),
+            ("GPQA (n=198)", Role::Unknown),
+            ("Mean (TaskType)", Role::Unknown),
         ] {
             assert_eq!(title(name).role, role, "{name}");
         }
         assert_eq!(title("95% CI low").level, Some(0.95));
         assert_eq!(title("Accuracy (mean of 3 runs)").runs, Some(3));
+        for (name, runs, items) in [
+            ("Accuracy (mean of 3)", Some(3), None),
+            ("avg@5", Some(5), None),
+            ("Mean of 8 tasks", None, Some(8)),
+            ("Average (56 datasets)", None, Some(56)),
+            ("% Resolved (500 instances)", None, Some(500)),
+            ("GPQA (n=198)", None, Some(198)),
+            ("Average 2024", None, None),
+            ("n", None, None),
+        ] {
+            assert_eq!((title(name).runs, title(name).items), (runs, items), "{name}");
+        }
         assert_eq!(title("pass_rate_2").stem, title("pass_num_2").stem);
     }
 }

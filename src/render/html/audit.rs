@@ -6,12 +6,12 @@ use crate::render::audit::{could_be_first, fact, tables};
 use crate::render::table::Seen;
 use crate::views::{Arm, Audit, OverviewSuite, SiteContext, system_name};
 
-use super::SiteFile;
 use super::arm_links::arm_rows;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
+use super::{SiteFile, published};
 
 #[derive(Template)]
 #[template(path = "audit.html")]
@@ -20,6 +20,8 @@ struct AuditPage {
     label: Text,
     said: Text,
     places: Grid,
+    /// How many published figures about the suite contradict each other, and the address of the page that lists them.
+    published: Option<(Text, String)>,
     notes: Vec<Text>,
     card: Grid,
     warnings: Vec<Text>,
@@ -50,6 +52,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         label: Text::new(&place.label),
         said: Text::from(said),
         places: grid.filtered(""),
+        published: published::link(suite, place, &shell.root),
         notes: texts(&places.notes),
         warnings: texts(&card.notes),
         card: Grid::of_seen(&card, "standard", card.title.as_deref().unwrap_or_default()).unsorted().fits(),

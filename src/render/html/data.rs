@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::render::table::Table;
 use crate::render::{
-    abilities, audit as audits, board, comparison, csv, horizons, items, json, judged, markdown, nights, overall as over_suites, tables,
+    abilities, audit as audits, board, claims as published_figures, comparison, csv, horizons, items, json, judged, markdown, nights,
+    overall as over_suites, tables,
 };
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
@@ -155,6 +156,15 @@ pub(super) fn fits(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
         files.extend([json(&stem, "fit-horizons", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]);
     }
     files
+}
+
+/// Makes the data of the published figures about a suite: the answer of `audit --claims`.
+pub(super) fn published(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(claims) = &suite.claims else { return Vec::new() };
+    let shown = published_figures::tables(&claims.audit);
+    let stem = place.data("published");
+    let answer = json::AuditAnswer { audits: Vec::new(), without: Vec::new(), claims: Some(claims.audit.clone()) };
+    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 /// Makes the data of one suite's items by arm.

@@ -11,7 +11,7 @@ use super::grid::{Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 use super::suite_tabs::{Tab, bar};
-use super::{SiteFile, board, metrics, stated};
+use super::{SiteFile, board, metrics, published, stated};
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
@@ -23,6 +23,8 @@ struct LeaderboardPage {
     audit: Option<(Text, String)>,
     /// What models say of the outcomes, with their pages.
     fits: Vec<FitLink>,
+    /// How many published figures about the suite contradict each other, and the address of the page that lists them.
+    published: Option<(Text, String)>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
     tables: Vec<Table>,
@@ -50,6 +52,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .as_ref()
             .map(|audit| (Text::from(audit::could_be_first(audit)), format!("{}{}", shell.root, place.audit_path()))),
         fits: fit::links(suite, place, &shell.root),
+        published: published::link(suite, place, &shell.root),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),

@@ -56,6 +56,7 @@ mod pairs;
 mod panes;
 mod plan;
 mod publish;
+mod published;
 mod run;
 mod runs;
 mod said;
@@ -128,14 +129,15 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         part(move || any_pair::files(context, plan, suite, place)),
         part(move || {
             let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
-            let more = [pairs::page, audit::page, fit::abilities_page, fit::horizons_page].map(|page| page(context, plan, suite, place));
+            let more = [pairs::page, audit::page, fit::abilities_page, fit::horizons_page, published::page];
+            let more = more.map(|page| page(context, plan, suite, place));
             pages.into_iter().chain(more.into_iter().flatten())
         }),
         part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
         part(move || criteria::pages(context, plan, suite, place)),
         part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
-        part(move || data::audit(suite, place).into_iter().chain(data::fits(suite, place))),
+        part(move || data::audit(suite, place).into_iter().chain(data::fits(suite, place)).chain(data::published(suite, place))),
         part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];
     parts.extend(suite.pairs.iter().map(|pair| {

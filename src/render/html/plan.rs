@@ -170,6 +170,10 @@ impl SuitePlace {
         format!("suites/{}/horizons.html", self.segment)
     }
 
+    pub fn published_path(&self) -> String {
+        format!("suites/{}/published.html", self.segment)
+    }
+
     pub fn cost_path(&self) -> String {
         format!("suites/{}/cost.html", self.segment)
     }

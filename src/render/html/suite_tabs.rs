@@ -14,6 +14,7 @@ pub(super) enum Tab {
     Audit,
     Abilities,
     Horizons,
+    Published,
     Cost,
     Categories,
     Items,
@@ -24,12 +25,13 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Verdict,
         Self::Leaderboard,
         Self::Audit,
         Self::Abilities,
         Self::Horizons,
+        Self::Published,
         Self::Cost,
         Self::Categories,
         Self::Items,
@@ -46,6 +48,7 @@ impl Tab {
             Self::Audit => "Audit",
             Self::Abilities => "Abilities",
             Self::Horizons => "Horizons",
+            Self::Published => "Published",
             Self::Cost => "Cost",
             Self::Categories => "Categories",
             Self::Items => "Items",
@@ -63,6 +66,7 @@ impl Tab {
             Self::Audit => place.audit_path(),
             Self::Abilities => place.abilities_path(),
             Self::Horizons => place.horizons_path(),
+            Self::Published => place.published_path(),
             Self::Cost => place.cost_path(),
             Self::Categories => place.categories_path(),
             Self::Items => place.items_path(),
@@ -81,6 +85,7 @@ impl Tab {
             Self::Audit => suite.audit.is_some(),
             Self::Abilities => suite.abilities.is_some(),
             Self::Horizons => suite.horizons.is_some(),
+            Self::Published => suite.claims.is_some(),
             Self::Cost => {
                 let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread

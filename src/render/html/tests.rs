@@ -5,18 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeZone, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit};
+use crate::domain::{
+    ClaimedRow, ClaimedTable, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit,
+};
 use crate::views::{
     Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem,
-    Comparability, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey,
-    CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination,
-    Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History, Horizon, Horizons,
-    Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, JudgedBy, Leader,
-    LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, News, Night,
-    NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role, RunLine,
-    RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread,
-    Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Undefined,
-    UnlikePairs, Verdict, abilities, audited, facts_of_scores, items_of, overall_of_table, system_name,
+    ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell,
+    CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance,
+    Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History,
+    Horizon, Horizons, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView,
+    JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed,
+    News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role,
+    RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems, Side, SideBySide, SiteContext,
+    Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, SuiteClaims, Summary, Threshold,
+    TranscriptPart, Undefined, UnlikePairs, Verdict, abilities, audit_published, audited, facts_of_scores, items_of, overall_of_table,
+    system_name,
 };
 
 use super::*;
@@ -363,6 +366,21 @@ fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
     }
 }
 
+/// A published table whose names are harmful, with a rate that is not that of its counts.
+fn claims(hostile: &str) -> SuiteClaims {
+    let row = |number: u64, passed: u64, rate: &str| ClaimedRow {
+        number,
+        line: Some(number + 1),
+        cells: [format!("{hostile}{number}"), passed.to_string(), "200".to_owned(), rate.to_owned()].map(Some).to_vec(),
+        doubled: Vec::new(),
+    };
+    let rows = vec![row(1, 171, "85.5"), row(2, 163, "81.5"), row(3, 150, "72.7"), row(4, 118, "59.0")];
+    let columns = ["model", "correct", "total", "accuracy"].map(str::to_owned).to_vec();
+    let audit = audit_published(&[ClaimedTable { name: format!("{hostile}.csv"), columns, rows }], None);
+    assert_eq!(audit.findings.iter().filter(|found| found.severity != Severity::NotEstablished).count(), 1, "{audit:?}");
+    SuiteClaims { audit, files: vec![ClaimedFile { file: hostile.to_owned(), source: Some("https://example.org/board".to_owned()) }] }
+}
+
 fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> OverviewSuite {
     let entries: Vec<Entry> = (0..).zip(arms).map(|(index, arm)| entry(arm.clone(), 260_u64.saturating_sub(11 * index), 500)).collect();
     let pairs: Vec<Comparison> = crate::views::comparison_pairs(arms.len())
@@ -441,6 +459,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             arms: arms.len() as u64,
             found,
         }),
+        claims: Some(claims(hostile)),
         pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
