@@ -7,7 +7,7 @@ use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 use super::arm::SuiteGroup;
 use super::estimate::{Estimate, Method, over_items};
 use super::policy::{Design, Policy};
-use super::sample::{Items, is_marked};
+use super::sample::{ByRun, Items, is_marked};
 use super::scores::{newest_score, score_columns};
 
 /// An arm's scores on the items of a suite.
@@ -205,7 +205,7 @@ impl ItemScores {
     pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
         let means = items.means(|column| self.means[column]);
         let found = match unit {
-            Design::Items | Design::Clusters => over_items(&means, &self.runs, items, unit, is_share)?,
+            Design::Items | Design::Clusters => over_items(&means, ByRun::Values(&self.runs), items, unit, is_share)?,
             Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
         };
         Some(Estimate { missing: self.lost, ..found })
@@ -215,7 +215,7 @@ impl ItemScores {
 /// Estimates the mean over runs, each an independent unit.
 fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
     let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
-    let found = over_items(&numbered, &[], items, Design::Items, false)?;
+    let found = over_items(&numbered, ByRun::Values(&[]), items, Design::Items, false)?;
     let method = if found.interval.is_some() { Method::TOverRuns } else { Method::None };
     Some(Estimate { n_of: "runs", method, ..found })
 }
