@@ -2,8 +2,8 @@
 //!
 //! The cache beside `results/` has two kinds of files, which can be deleted at any time:
 //!
-//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that contain more. Leaderboards, pairings and
-//!   pages use it as plain slices; a command reads only the files that changed since.
+//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that contain more, of stores and lakes.
+//!   Leaderboards, pairings and pages use it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
 //!
@@ -46,7 +46,7 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
-pub use cache::{CacheKind, CachePart, IMPORTED, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
+pub use cache::{CacheKind, CachePart, IMPORTED, LAKE, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
 pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
 pub use export::ExportFormat;
 pub use hidden::{Hidden, HiddenBy};
