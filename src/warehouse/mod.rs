@@ -7,6 +7,8 @@
 //! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
 //!
+//! Frames are for what is not an outcome: [`GroupedNumbers`] summarises numbers per run, and `sql`, exports and lakes are tables.
+//!
 //! Superseded files are removed; a command that uses segments or imported stores holds the folder.
 
 mod amounts;
@@ -40,6 +42,7 @@ mod sql;
 mod sql_error;
 mod standing_rows;
 mod stored_run;
+mod summaries;
 mod tables;
 mod threads;
 mod totals;
@@ -62,6 +65,7 @@ pub use short_digest::{cluster_id, item_id};
 pub use spool::RunOutcomes;
 pub use sql::{Derived, SqlTable, SqlValue};
 pub use sql_error::SqlError;
+pub use summaries::{GroupSummary, GroupedNumbers};
 pub use threads::threads_are_given;
 pub use totals::ItemTotals;
 pub use unit::Stamp as FileStamp;
