@@ -17,6 +17,9 @@ const BY_FRAMES: &str = "SELECT run_id, kind, evaluator, sum(passed) AS passed, 
      FROM items WHERE standing AND status IN ('pass', 'fail', 'error', 'limit') GROUP BY run_id, kind, evaluator, item\
      ) GROUP BY run_id, kind, evaluator ORDER BY run_id, kind, evaluator";
 
+/// Passed and counted outcomes by item.
+type Cells = BTreeMap<u32, (f64, f64)>;
+
 #[test]
 fn frames_and_the_matrix_give_every_accuracy_of_the_shipped_results() {
     let project = Project::new();
@@ -35,7 +38,7 @@ fn frames_and_the_matrix_give_every_accuracy_of_the_shipped_results() {
         for row in group.arms.iter().flat_map(|arm| &arm.counted) {
             let matrix = warehouse.matrix([&row.run.id]);
             // By evaluator and item.
-            let mut cells: BTreeMap<(ItemKind, &str), BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
+            let mut cells: BTreeMap<(ItemKind, &str), Cells> = BTreeMap::new();
             for attempt in &matrix.rows {
                 for (item, status) in attempt.items.iter().zip(&attempt.statuses).filter(|(_, status)| status.is_counted()) {
                     let key = &matrix.items[*item as usize].key;

@@ -421,7 +421,13 @@ fn a_command_reads_of_a_lake_only_what_changed() {
     // Parts of the cache are listed, and go with their lake.
     let parts = |project: &Project| {
         let listed = project.run(["cache", "--format", "json"]).json();
-        listed["parts"].as_array().expect("parts").iter().filter(|part| part["kind"] == "snapshot").map(|part| part["of"].clone()).collect()
+        listed["parts"]
+            .as_array()
+            .expect("parts")
+            .iter()
+            .filter(|part| part["kind"] == "snapshot")
+            .map(|part| part["of"].clone())
+            .collect::<Vec<Value>>()
     };
     let place = format!("lake:{}", project.path("lake").display());
     let of: Vec<Value> = parts(&project);
