@@ -13,7 +13,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Passed and counted outcomes by run, kind and evaluator, and their mean over items, as polars counts them.
 const BY_FRAMES: &str = "SELECT run_id, kind, evaluator, sum(passed) AS passed, sum(tries) AS tries, avg(passed / tries) AS accuracy FROM (\
-     SELECT run_id, kind, evaluator, item, sum(CASE WHEN status = 'pass' THEN 1.0 ELSE 0.0 END) AS passed, sum(1.0) AS tries \
+     SELECT run_id, kind, evaluator, item, CAST(sum(CASE WHEN status = 'pass' THEN 1 ELSE 0 END) AS DOUBLE) AS passed, CAST(count(*) AS DOUBLE) AS tries \
      FROM items WHERE standing AND status IN ('pass', 'fail', 'error', 'limit') GROUP BY run_id, kind, evaluator, item\
      ) GROUP BY run_id, kind, evaluator ORDER BY run_id, kind, evaluator";
 
