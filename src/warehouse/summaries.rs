@@ -43,8 +43,8 @@ impl GroupedNumbers {
     /// Returns by group the summary of its numbers. `None` for a group without numbers, or with one that is not finite, and for one whose
     /// summary is not.
     ///
-    /// Sums go over the numbers in the order in which they were pushed, with compensation for lost digits, and the mean is corrected by the
-    /// mean of what is left: so the result depends neither on the number of threads nor, but for the last digit, on the order.
+    /// Sums go over the numbers in the order in which they were pushed, with compensation for lost digits, and squares are of distances from
+    /// the mean without its rounding: so the result depends neither on the number of threads nor, but for the last digit, on the order.
     pub fn summaries(self, groups: usize) -> Result<Vec<Option<GroupSummary>>, SqlError> {
         let mut found = vec![None; groups];
         if self.numbers.is_empty() {
@@ -82,7 +82,6 @@ fn summarised(numbers: LazyFrame) -> LazyFrame {
     let number = || col("number");
     let centre = || number().sum() / len().cast(DataType::Float64);
     let n = || col("n").cast(DataType::Float64);
-    let corrected = col("centre") + col("rest") / n();
     let spread = (col("squares") - col("rest") * col("rest") / n()) / (n() - lit(1.0));
     let is_constant = || col("min").eq(col("max"));
     numbers
@@ -101,11 +100,11 @@ fn summarised(numbers: LazyFrame) -> LazyFrame {
             col("min"),
             col("max"),
             // A mean lies between the numbers, and that of equal ones is exact.
-            when(corrected.clone().lt(col("min")).or(is_constant()))
+            when(col("centre").lt(col("min")).or(is_constant()))
                 .then(col("min"))
-                .when(corrected.clone().gt(col("max")))
+                .when(col("centre").gt(col("max")))
                 .then(col("max"))
-                .otherwise(corrected)
+                .otherwise(col("centre"))
                 .alias("mean"),
             when(is_constant()).then(lit(0.0)).otherwise(spread.sqrt()).alias("sd"),
         ])
