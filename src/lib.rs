@@ -43,6 +43,8 @@
 //!
 //! # Invariants
 //!
+//! - Outcomes are counted in matrices and planes of bits. Numbers per run (money, time, tokens, scores) and accuracy by category are
+//!   summarised by polars, for stores and lakes alike; their medians and percentiles are places in a sorted slice, which needs no frame.
 //! - Only `warehouse` uses polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - Files of a layer do not depend on each other in cycles.
 //! - Text from agents, judges and imports reaches a page only as `domain::Published`, which only the redactor creates.

@@ -762,7 +762,7 @@ class Standing(_Standing, total=False):
     """An arm's rank by the evidence on the pass rate."""
 
     # Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256
-    # arms.
+    # arms that would need more than 52 letters.
     letters: Optional[str]
     # How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these
     # data and is not the probability of being best; see [`BoardEvidence::drawn`].

@@ -16,7 +16,7 @@ use crate::import::reading;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
-use crate::warehouse::{EngineAnswer, IMPORTED, Options, ShownNames, sweep_cache};
+use crate::warehouse::{EngineAnswer, IMPORTED, LAKE, Options, ShownNames, sweep_cache};
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
@@ -64,9 +64,6 @@ pub(super) struct Places {
     pub results: Vec<PathBuf>,
     pub lakes: Vec<PathBuf>,
 }
-
-/// What names a lake instead of a folder.
-const LAKE: &str = "lake:";
 
 impl Places {
     pub fn of(global: &Global) -> Result<Self, Failure> {

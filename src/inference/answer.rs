@@ -18,7 +18,7 @@ use super::condition::{ConditionEffect, condition_effects, regrade};
 use super::decision::{self, Decision, Known, UnitPrice};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
-use super::figures::{cost, duration, tokens};
+use super::figures::{Figure, Numbers, cost, duration, figures, tokens};
 use super::finding::Finding;
 use super::item_scores::SuiteScores;
 use super::labelled::JudgedBy;
@@ -275,6 +275,28 @@ struct Open {
     unsettled: Unsettled,
 }
 
+/// A metric in the order of the table.
+enum Column<'a> {
+    Rates,
+    PerSolved,
+    ItemScores,
+    OwnTests,
+    Number(NumberColumn<'a>),
+}
+
+/// Returns a run's number.
+type NumberOf<'a> = Box<dyn Fn(&RunRow) -> Option<f64> + 'a>;
+
+/// A metric of a number per run.
+struct NumberColumn<'a> {
+    metric: Metric,
+    value: NumberOf<'a>,
+    /// By arm: who gave the numbers, if known.
+    evaluators: Vec<BTreeSet<&'a str>>,
+    /// Whether runs give it in different units or directions.
+    is_mixed: bool,
+}
+
 impl Asked<'_> {
     /// Returns all metrics, adjusted: the primary one over its own pairs, the secondary ones together.
     fn metrics(&self, depth: Depth) -> Vec<MetricAnswer> {
@@ -322,76 +344,106 @@ impl Asked<'_> {
     /// Returns the metrics in table order. At either depth, all candidates for the primary metric are included.
     fn open(&self, depth: Depth) -> Vec<Open> {
         let arms = &self.group.arms;
-        let policy = self.policy;
-        let of_numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
-            let metric = policy.described(metric);
-            let cells = arms.iter().map(|arm| Cell::of_number(&metric, arm, value)).collect();
-            let is_weighed = metric.direction != Direction::None && metric.kind != MetricKind::Count;
-            let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
-            let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
-            let design = policy.design(&self.group.suite);
-            let over_items = |first: usize, second: usize| {
-                let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
-                    spending::over_items(one, other, design, self.items, policy)
-                };
-                self.spent_on_items(spending.as_deref()?, first, second, ask)
-            };
-            Open { cells, role, unsettled: metrics::of_numbers(&metric, arms, value, evaluators, &self.apart, &over_items, policy) }
-        };
-        let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
-            let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
-            of_numbers(named(name, label, unit, direction, kind), value, &[])
-        };
-        let count = |value: Option<u64>| value.map(|number| number as f64);
-        let mut open = vec![self.pass_rates()];
-        let may_decide = |name: &str| depth == Depth::Whole || policy.primary(&self.group.suite) == Some(name);
-        if may_decide("cost_usd") {
-            open.push(amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost));
-        }
-        if may_decide(COST_PER_SOLVED) {
-            open.push(self.cost_per_solved(&open[0]));
-        }
-        if may_decide("duration_seconds") {
-            open.push(amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration));
-        }
-        if may_decide("total_tokens") {
-            open.push(amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens));
-        }
-        open.extend(self.item_scores());
-        let has_rates = open[0].cells.iter().any(|cell| cell.value.is_some());
-        for column in score_columns(self.group).into_iter().filter(|column| !has_rates || may_decide(&column.metric)) {
-            let metric = named(&column.metric, score_label(&column.metric), column.unit, column.direction, MetricKind::Score);
-            let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();
-            let mut score = of_numbers(metric, &|row| newest_score(row, &column.metric), &evaluators);
-            if column.is_mixed {
-                score.unsettled = metrics::of_nothing(&score.unsettled.metric, arms.len(), Design::Runs, Incomparable::OtherUnit);
-                score.role = Role::Descriptive;
-            }
-            open.push(score);
-        }
-        if depth == Depth::Whole {
-            open.push(self.own_tests());
-        }
-        if may_decide("files_generated") {
-            open.push(amount("files_generated", "Files", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)));
-        }
-        if may_decide("lines_generated") {
-            open.push(amount("lines_generated", "Lines", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)));
-        }
-        if may_decide("total_calls") {
-            open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
-        }
-        // Only agents report turns. If no run reports any, the metric is omitted instead of shown as missing.
-        let turns = |row: &RunRow| count(row.run.turns);
-        if may_decide("turns") && self.group.arms.iter().flat_map(|arm| &arm.counted).any(|row| row.run.turns.is_some()) {
-            open.push(amount("turns", "Turns", Unit::Count, Direction::Down, &turns));
+        let rates = self.pass_rates();
+        let has_rates = rates.cells.iter().any(|cell| cell.value.is_some());
+        let columns = self.columns(depth, has_rates);
+        // One query for the figures of all metrics and arms.
+        let asked: Vec<Numbers> = columns.iter().flat_map(|column| arms.iter().map(|arm| self.numbers(column, arm))).collect();
+        let mut figures = figures(&asked).into_iter();
+        let mut open: Vec<Open> = Vec::with_capacity(columns.len());
+        let mut rates = Some(rates);
+        for column in &columns {
+            let own: Vec<Option<Figure>> = figures.by_ref().take(arms.len()).collect();
+            open.extend(match column {
+                Column::Rates => rates.take().map(|mut rates| {
+                    rates.cells.iter_mut().zip(own).for_each(|(cell, figure)| cell.figure = figure);
+                    rates
+                }),
+                Column::PerSolved => Some(self.cost_per_solved(&open[0])),
+                Column::ItemScores => self.item_scores(),
+                Column::OwnTests => Some(self.own_tests(own)),
+                Column::Number(number) => Some(self.of_number(number, own)),
+            });
         }
         open
     }
 
+    /// Lists the metrics in table order, the pass rate first.
+    fn columns(&self, depth: Depth, has_rates: bool) -> Vec<Column<'_>> {
+        let may_decide = |name: &str| depth == Depth::Whole || self.policy.primary(&self.group.suite) == Some(name);
+        let amount = |name: &str, label: &str, unit, direction, value: NumberOf<'static>| {
+            let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
+            let metric = self.policy.described(named(name, label, unit, direction, kind));
+            may_decide(name).then_some(Column::Number(NumberColumn { metric, value, evaluators: Vec::new(), is_mixed: false }))
+        };
+        let count = |value: Option<u64>| value.map(|number| number as f64);
+        let mut columns = vec![Column::Rates];
+        columns.extend(amount("cost_usd", "Cost", Unit::Usd, Direction::Down, Box::new(cost)));
+        columns.extend(may_decide(COST_PER_SOLVED).then_some(Column::PerSolved));
+        columns.extend(amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, Box::new(duration)));
+        columns.extend(amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, Box::new(tokens)));
+        columns.push(Column::ItemScores);
+        for score in score_columns(self.group).into_iter().filter(|score| !has_rates || may_decide(&score.metric)) {
+            let metric = named(&score.metric, score_label(&score.metric), score.unit, score.direction, MetricKind::Score);
+            columns.push(Column::Number(NumberColumn {
+                metric: self.policy.described(metric),
+                evaluators: self.group.arms.iter().map(|arm| evaluators_of(&arm.counted, &score.metric)).collect(),
+                is_mixed: score.is_mixed,
+                value: Box::new(move |row: &RunRow| newest_score(row, &score.metric)),
+            }));
+        }
+        columns.extend((depth == Depth::Whole).then_some(Column::OwnTests));
+        let files = Box::new(move |row: &RunRow| count(row.run.files_generated));
+        columns.extend(amount("files_generated", "Files", Unit::Count, Direction::Up, files));
+        let lines = Box::new(move |row: &RunRow| count(row.run.lines_generated));
+        columns.extend(amount("lines_generated", "Lines", Unit::Count, Direction::None, lines));
+        let calls = Box::new(move |row: &RunRow| count(row.run.total_calls));
+        columns.extend(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, calls));
+        // Only agents report turns. If no run reports any, the metric is omitted instead of shown as missing.
+        if self.group.arms.iter().flat_map(|arm| &arm.counted).any(|row| row.run.turns.is_some()) {
+            let turns = Box::new(move |row: &RunRow| count(row.run.turns));
+            columns.extend(amount("turns", "Turns", Unit::Count, Direction::Down, turns));
+        }
+        columns
+    }
+
+    /// Returns an arm's numbers per run of a metric, if it has any.
+    fn numbers(&self, column: &Column<'_>, arm: &ArmRuns<'_>) -> Numbers {
+        match column {
+            Column::Rates => Cell::rates_of_runs(arm, self.matrix),
+            Column::PerSolved | Column::ItemScores => Numbers::none(),
+            Column::OwnTests => Cell::own_tests_of_runs(&arm.counted),
+            Column::Number(number) => Cell::numbers(&number.metric, arm, &number.value),
+        }
+    }
+
+    /// Opens a metric of a number per run, with the figure of each arm.
+    fn of_number(&self, number: &NumberColumn<'_>, figures: Vec<Option<Figure>>) -> Open {
+        let (arms, policy, metric) = (&self.group.arms, self.policy, &number.metric);
+        let cell = |(arm, figure)| Cell::of_number(metric, arm, &number.value, figure);
+        let cells = arms.iter().zip(figures).map(cell).collect();
+        if number.is_mixed {
+            let unsettled = metrics::of_nothing(metric, arms.len(), Design::Runs, Incomparable::OtherUnit);
+            return Open { cells, role: Role::Descriptive, unsettled };
+        }
+        let is_weighed = metric.direction != Direction::None && metric.kind != MetricKind::Count;
+        let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
+        let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
+        let design = policy.design(&self.group.suite);
+        let over_items = |first: usize, second: usize| {
+            let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
+                spending::over_items(one, other, design, self.items, policy)
+            };
+            self.spent_on_items(spending.as_deref()?, first, second, ask)
+        };
+        let unsettled = metrics::of_numbers(metric, arms, &number.value, &number.evaluators, &self.apart, &over_items, policy);
+        Open { cells, role, unsettled }
+    }
+
+    /// Compares the pass rates. The cells have no figures over runs yet.
     fn pass_rates(&self) -> Open {
         let metric = pass_rate_metric(self.policy);
-        let cell = |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.matrix, self.items, self.unit);
+        let cell = |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.items, self.unit);
         let cells: Vec<Cell> = self.group.arms.iter().zip(self.rates).map(cell).collect();
         let mut unsettled = metrics::of_rates(&metric, &self.group.suite, self.items, self.rates, &self.pairing, self.policy);
         unsettled.ranked = cells.iter().map(|cell| cell.value.is_some()).collect();
@@ -458,9 +510,9 @@ impl Asked<'_> {
         Open { cells, role: Role::Secondary, unsettled }
     }
 
-    fn own_tests(&self) -> Open {
+    fn own_tests(&self, figures: Vec<Option<Figure>>) -> Open {
         let metric = self.policy.described(named("own_tests", "Own tests", Unit::Fraction, Direction::Up, MetricKind::Rate));
-        let cells = self.group.arms.iter().map(|arm| Cell::of_own_tests(&arm.counted)).collect();
+        let cells = self.group.arms.iter().zip(figures).map(|(arm, figure)| Cell::of_own_tests(&arm.counted, figure)).collect();
         let unsettled = metrics::of_nothing(&metric, self.group.arms.len(), Design::Counts, Incomparable::OwnDenominator);
         Open { cells, role: Role::Descriptive, unsettled }
     }
@@ -468,3 +520,88 @@ impl Asked<'_> {
 
 /// The key of the item score.
 pub const ITEM_SCORE: &str = "item_score";
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::domain::Filter;
+    use crate::stats::{Interval, mean_interval, summary};
+    use crate::warehouse::{Options, Progress};
+
+    use super::super::arm::Grouping;
+    use super::super::estimate::counts;
+    use super::super::grouping::suite_groups;
+    use super::super::numbers::is_measured;
+    use super::super::policy::CONFIDENCE;
+    use super::*;
+
+    /// Returns a run's value of a metric, without frames.
+    fn value(name: &str, row: &RunRow, matrix: &OutcomeMatrix) -> Option<f64> {
+        let count = |value: Option<u64>| value.map(|number| number as f64);
+        let share = |(passed, total): (u64, u64)| (total > 0).then(|| passed as f64 / total as f64);
+        match name {
+            PASS_RATE => share(counts(row, matrix)?),
+            "cost_usd" => cost(row),
+            "duration_seconds" => duration(row),
+            "total_tokens" => tokens(row),
+            "own_tests" => share(row.run.own_tests_passed.zip(row.run.own_tests_total)?),
+            "files_generated" => count(row.run.files_generated),
+            "lines_generated" => count(row.run.lines_generated),
+            "total_calls" => count(row.run.total_calls),
+            "turns" => count(row.run.turns),
+            score => newest_score(row, score),
+        }
+    }
+
+    fn near(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-12 * expected.abs().max(f64::MIN_POSITIVE)
+    }
+
+    #[test]
+    fn frames_and_slices_give_every_figure_of_the_shipped_results() {
+        let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let options = Options { stores: vec![store], ..Options::default() };
+        let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the shipped results");
+        let (filter, policy) = (Filter::default(), Policy::default());
+        let mut compared = 0;
+        for group in suite_groups(&warehouse, &filter, Grouping::AllBatches) {
+            let answer = SuiteAnswer::of(&warehouse, &group, &policy);
+            for MetricAnswer { metric, cells, .. } in &answer.metrics {
+                if [COST_PER_SOLVED, ITEM_SCORE].contains(&metric.name.as_str()) {
+                    assert!(cells.iter().all(|cell| cell.figure.is_none()), "{}", metric.name);
+                    continue;
+                }
+                for (arm, cell) in group.arms.iter().zip(cells) {
+                    let what = format!("{} {:?} {}", group.suite, arm.arm, metric.name);
+                    let rows = arm.counted.iter().filter(|row| is_measured(metric, row));
+                    let values: Vec<f64> = rows.clone().filter_map(|row| value(&metric.name, row, &answer.matrix)).collect();
+                    let (Some(figure), Ok(slices)) = (&cell.figure, summary(&values)) else {
+                        assert_eq!((&cell.figure, values.len()), (&None, 0), "{what}");
+                        continue;
+                    };
+                    compared += 1;
+                    assert_eq!((figure.summary.n, figure.coverage.known), (slices.n, slices.n), "{what}");
+                    assert_eq!(figure.coverage.runs, rows.count() as u64, "{what}");
+                    assert_eq!((figure.summary.min, figure.summary.max), (slices.min, slices.max), "{what}");
+                    assert!(near(figure.summary.mean, slices.mean), "{what}: {} {}", figure.summary.mean, slices.mean);
+                    assert_eq!(figure.summary.sd.is_some(), slices.sd.is_some(), "{what}");
+                    assert!(near(figure.summary.sd.unwrap_or(0.0), slices.sd.unwrap_or(0.0)), "{what}: {figure:?} {slices:?}");
+                    // The interval of a duration is that of its median.
+                    if metric.unit != Unit::Seconds {
+                        let ends = |interval: Interval| [interval.low, interval.high];
+                        let whole = mean_interval(&values, CONFIDENCE).ok().map(ends);
+                        assert_eq!(figure.interval.is_some(), whole.is_some(), "{what}");
+                        let (cut, whole) = (figure.interval.map(ends).unwrap_or_default(), whole.unwrap_or_default());
+                        // Ends beyond the possible values are cut.
+                        let is_same = |(cut, whole): (&f64, &f64)| {
+                            near(*cut, *whole) || (*cut <= 0.0 && *whole < 0.0) || (*cut >= 1.0 && *whole > 1.0)
+                        };
+                        assert!(cut.iter().zip(&whole).all(is_same), "{what}: {cut:?} {whole:?}");
+                    }
+                }
+            }
+        }
+        assert!(compared > 400, "{compared} figures of the shipped results");
+    }
+}

@@ -9,7 +9,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
 use super::estimate::{Estimate, Method, counts, pass_rate};
-use super::figures::{Figure, Range, figure, spread};
+use super::figures::{Figure, Numbers, Range, spread};
 use super::numbers::is_measured;
 use super::policy::Design;
 use super::price::{per_solved, price_interval};
@@ -53,11 +53,19 @@ impl Cell {
         Self { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
     }
 
-    /// Creates a cell of a number per run, over the runs that the metric includes.
-    pub(super) fn of_number(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
-        let rows: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect();
-        let mut figure = figure(&rows, Range::of(metric.unit), value);
-        let median = if metric.unit == Unit::Seconds { spread(&rows, value) } else { None };
+    /// Returns the numbers per run that a metric includes.
+    pub(super) fn numbers(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Numbers {
+        Numbers::of(&measured(metric, arm), Range::of(metric.unit), value)
+    }
+
+    /// Creates a cell of a number per run, whose figure is that of [`Cell::numbers`].
+    pub(super) fn of_number(
+        metric: &Metric,
+        arm: &ArmRuns<'_>,
+        value: &dyn Fn(&RunRow) -> Option<f64>,
+        mut figure: Option<Figure>,
+    ) -> Self {
+        let median = if metric.unit == Unit::Seconds { spread(&measured(metric, arm), value) } else { None };
         if let Some((figure, median)) = figure.as_mut().zip(median.as_ref()) {
             // Durations are skewed: one slow run does not make a slow arm.
             figure.interval = median.interval;
@@ -66,14 +74,19 @@ impl Cell {
         Self { value: figure.as_ref().map(shown), passed: None, total: None, figure, estimate: None }
     }
 
-    /// Creates a cell of a pass rate.
-    pub(super) fn of_rate(arm: &ArmRuns<'_>, rates: &Rates, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Self {
+    /// Returns the pass rates of an arm's runs.
+    pub(super) fn rates_of_runs(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Numbers {
+        Numbers::of(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64))
+    }
+
+    /// Creates a cell of a pass rate, without the figure of [`Cell::rates_of_runs`].
+    pub(super) fn of_rate(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Self {
         let estimate = pass_rate(&arm.counted, rates, items, unit);
         Self {
             value: estimate.as_ref().map(|estimate| estimate.value),
             passed: estimate.as_ref().and_then(|estimate| estimate.passed),
             total: estimate.as_ref().and_then(|estimate| estimate.total),
-            figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
+            figure: None,
             estimate,
         }
     }
@@ -88,19 +101,23 @@ impl Cell {
         Self::of_estimate(estimate)
     }
 
-    /// Creates a cell of own tests, as counts. 0 of 0 is a measurement without a rate.
-    pub(super) fn of_own_tests(rows: &[&RunRow]) -> Self {
-        let of_run = |row: &RunRow| row.run.own_tests_passed.zip(row.run.own_tests_total);
-        let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| of_run(row)).collect();
-        let sums = (!known.is_empty()).then(|| known.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)));
-        Self {
-            value: None,
-            passed: sums.map(|(passed, _)| passed),
-            total: sums.map(|(_, total)| total),
-            figure: figure(rows, Range::Share, |row| {
-                of_run(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))
-            }),
-            estimate: None,
-        }
+    /// Returns the shares of own tests that an arm's runs passed. 0 of 0 has none.
+    pub(super) fn own_tests_of_runs(rows: &[&RunRow]) -> Numbers {
+        Numbers::of(rows, Range::Share, |row| own_tests(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64)))
     }
+
+    /// Creates a cell of own tests, as counts, with the figure of [`Cell::own_tests_of_runs`]. 0 of 0 is a measurement without a rate.
+    pub(super) fn of_own_tests(rows: &[&RunRow], figure: Option<Figure>) -> Self {
+        let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| own_tests(row)).collect();
+        let sums = (!known.is_empty()).then(|| known.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)));
+        Self { value: None, passed: sums.map(|(passed, _)| passed), total: sums.map(|(_, total)| total), figure, estimate: None }
+    }
+}
+
+fn measured<'a>(metric: &Metric, arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
+    arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect()
+}
+
+fn own_tests(row: &RunRow) -> Option<(u64, u64)> {
+    row.run.own_tests_passed.zip(row.run.own_tests_total)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{Interval, ItemsByRuns, holm, two_way, welch};
+use crate::stats::{AttemptCounts, Interval, ItemsByRuns, holm, two_way, welch};
 
 use super::arm::{Arm, ArmRuns};
 use super::comparability::{Comparability, sort};
@@ -13,7 +13,7 @@ use super::conditions::of_run;
 use super::estimate::by_item_and_run;
 use super::mismatch::{MismatchKind, grade};
 use super::policy::{CONFIDENCE, Design, MIN_RUNS};
-use super::sample::{Items, Rates};
+use super::sample::{ByRun, Items, Rates};
 
 /// Level of the tests of a suite's conditions. The test over items and runs flags up to 6.2% at 5% if runs vary by 2 pp; at this level it
 /// flags up to 5.1 ± 0.3% (`benches/simulations/noise.rs`).
@@ -89,8 +89,8 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
         .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
     let effect = |(sides, settings): ([Vec<usize>; 2], Vec<ConditionSetting>)| {
         let values = sides.each_ref().map(|places| {
-            let runs: Vec<Vec<f64>> = places.iter().map(|place| outcomes.runs[*place].clone()).collect();
-            by_item_and_run(&runs, &means, items)
+            let runs: Vec<AttemptCounts> = places.iter().map(|place| outcomes.runs[*place].clone()).collect();
+            by_item_and_run(ByRun::Shares(&runs), &means, items)
         });
         let side = |at: usize| ItemsByRuns { runs: sides[at].len(), values: &values[at] };
         let (items, difference, interval, p) = match unit {

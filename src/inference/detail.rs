@@ -154,7 +154,7 @@ impl Parts {
     /// attempts cannot be separated then.
     pub(super) fn of(one: &Outcomes, other: &Outcomes, sd: f64) -> Option<Self> {
         let (mut items, mut noise) = (0u64, [0.0, 0.0]);
-        for cells in one.cells.iter().zip(&other.cells).map(|(a, b)| [*a, *b]).filter(|cells| cells.iter().all(|cell| cell.1 > 0)) {
+        for cells in one.cells.iter().zip(other.cells.iter()).map(|(a, b)| [a, b]).filter(|cells| cells.iter().all(|cell| cell.1 > 0)) {
             if cells.iter().any(|(_, tried)| *tried < 2) {
                 return None;
             }
@@ -183,7 +183,7 @@ mod tests {
     const AIM: Aim = Aim { alpha: 0.05, power: 0.8 };
 
     fn outcomes(cells: &[(u32, u32)]) -> Outcomes {
-        Outcomes { cells: cells.to_vec(), ..Outcomes::default() }
+        Outcomes { cells: cells.iter().copied().collect(), ..Outcomes::default() }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
-use super::sample::{Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums};
+use super::sample::{ByRun, Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums};
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -136,7 +136,7 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
         return wilson(passed, total, CONFIDENCE).ok();
     }
     let means: Vec<(u32, f64)> = (0..).zip(by_item.values()).map(|(item, (sum, n))| (item, sum / n)).collect();
-    over_items(&means, (&[], &OverRuns::default()), &items, unit, true)?.interval
+    over_items(&means, (ByRun::Values(&[]), &OverRuns::default()), &items, unit, true)?.interval
 }
 
 /// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
@@ -197,7 +197,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
                 let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
                 return Some(Estimate { missing, standard_error: standard_error(&values), ..estimate });
             }
-            let estimate = over_items(&means, (&outcomes.runs, &outcomes.over_runs), items, unit, true)?;
+            let estimate = over_items(&means, (ByRun::Shares(&outcomes.runs), &outcomes.over_runs), items, unit, true)?;
             let passed = Some(passed).filter(|_| !outcomes.is_split);
             Some(Estimate { missing, passed, total: passed.map(|_| total), ..estimate })
         }
@@ -209,7 +209,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
 /// run and matrix column, and `known` what is summed of them. `is_share` means that all values are between 0 and 1.
 pub(crate) fn over_items(
     means: &[(u32, f64)],
-    (runs, known): (&[Vec<f64>], &OverRuns),
+    (runs, known): (ByRun<'_>, &OverRuns),
     items: &Items,
     unit: Design,
     is_share: bool,
@@ -255,13 +255,13 @@ pub(crate) fn over_items(
 }
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.
-pub(super) fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
-    let value = |item: u32, run: &Vec<f64>| {
-        let known = items.columns(item).iter().map(|column| run[*column as usize]).filter(|value| !value.is_nan());
+pub(super) fn by_item_and_run(runs: ByRun<'_>, means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
+    let value = |item: u32, run: usize| {
+        let known = items.columns(item).iter().filter_map(|column| runs.value(run, *column as usize));
         let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
         (n > 0.0).then_some(sum / n)
     };
-    means.iter().flat_map(|(item, _)| runs.iter().map(move |run| value(*item, run))).collect()
+    means.iter().flat_map(|(item, _)| (0..runs.len()).map(move |run| value(*item, run))).collect()
 }
 
 /// Returns the standard error of the mean, or `None` if the values do not vary.

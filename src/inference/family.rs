@@ -335,12 +335,15 @@ fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     places
 }
 
-/// Maximum number of arms with letters. The number of letters can double with each further arm, and nobody reads hundreds of an arm.
+/// Maximum number of arms with any number of letters. That number can double with each further arm, so larger boards have letters only if
+/// [`MOST_LETTERS`] are enough: those of the alphabet, small and capital.
 const MAX_LETTERED: usize = 256;
+const MOST_LETTERS: usize = 52;
 
-/// Returns letters by arm, from the best arm down. Empty for fewer than three arms or more than [`MAX_LETTERED`], or if no pair differs.
+/// Returns letters by arm, from the best arm down. Empty for fewer than three arms, for many arms that would need too many letters, and if no
+/// pair differs.
 fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
-    if !(3..=MAX_LETTERED).contains(&points.len()) || !beats.iter().flatten().any(|beaten| *beaten) {
+    if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
         return Vec::new();
     }
     let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();
@@ -349,8 +352,10 @@ fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<
     order.sort_by(|one, other| wins(*other).cmp(&wins(*one)).then((sign * points[*other]).total_cmp(&(sign * points[*one]))));
     let differ = |one: usize, other: usize| beats[one][other] || beats[other][one];
     let matrix: Vec<Vec<bool>> = order.iter().map(|one| order.iter().map(|other| differ(*one, *other)).collect()).collect();
+    let found = if points.len() > MAX_LETTERED { stats::few_letters(&matrix, MOST_LETTERS) } else { stats::letters(&matrix).map(Some) };
+    let Ok(Some(found)) = found else { return Vec::new() };
     let mut letters = vec![String::new(); points.len()];
-    for (arm, own) in order.into_iter().zip(stats::letters(&matrix).unwrap_or_default()) {
+    for (arm, own) in order.into_iter().zip(found) {
         letters[arm] = own;
     }
     letters

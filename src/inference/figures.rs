@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Run, Unit};
-use crate::stats::{Interval, Summary, mean_interval, median_interval, quantile, summary};
-use crate::warehouse::RunRow;
+use crate::stats::{Interval, Summary, interval_of_mean, median_interval, quantile, summary};
+use crate::warehouse::{GroupSummary, GroupedNumbers, RunRow};
 
 use super::policy::CONFIDENCE;
 
@@ -77,13 +77,53 @@ impl Range {
     }
 }
 
-/// Summarises one number per run.
-pub(crate) fn figure(rows: &[&RunRow], range: Range, value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
-    let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
-    let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
-    let summary = summary(&values).ok()?;
-    let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| range.cut(interval, &summary));
-    Some(Figure { summary, interval, coverage })
+/// One number per run of some runs, to be summarised together with others.
+pub(crate) struct Numbers {
+    /// Of the runs that have one.
+    values: Vec<f64>,
+    runs: u64,
+    range: Range,
+}
+
+impl Numbers {
+    pub fn of(rows: &[&RunRow], range: Range, value: impl Fn(&RunRow) -> Option<f64>) -> Self {
+        Self { values: rows.iter().filter_map(|row| value(row)).collect(), runs: rows.len() as u64, range }
+    }
+
+    pub fn none() -> Self {
+        Self { values: Vec::new(), runs: 0, range: Range::Any }
+    }
+}
+
+/// Summarises one number per run, of each of some sets of runs. `None` for a set without values.
+///
+/// Ask for all sets at once: each call is one query of frames.
+pub(crate) fn figures(numbers: &[Numbers]) -> Vec<Option<Figure>> {
+    let summaries = summaries(numbers.iter().map(|numbers| numbers.values.as_slice()));
+    let figure = |(numbers, summary): (&Numbers, Option<Summary>)| {
+        let summary = summary?;
+        let interval = interval_of_mean(&summary, CONFIDENCE).ok().map(|interval| numbers.range.cut(interval, &summary));
+        let coverage = Coverage { known: numbers.values.len() as u64, runs: numbers.runs };
+        Some(Figure { summary, interval, coverage })
+    };
+    numbers.iter().zip(summaries).map(figure).collect()
+}
+
+/// Summarises sets of numbers, by frames. Where the system gives no threads for them, by slices: the same figures but for their last digits.
+pub(crate) fn summaries<'a>(sets: impl ExactSizeIterator<Item = &'a [f64]> + Clone) -> Vec<Option<Summary>> {
+    let mut grouped = GroupedNumbers::default();
+    for (group, values) in sets.clone().enumerate() {
+        for value in values {
+            grouped.push(group, *value);
+        }
+    }
+    match grouped.summaries(sets.len()) {
+        Ok(found) => {
+            let summary = |GroupSummary { n, mean, sd, min, max }| Summary { n, mean, sd, min, max };
+            found.into_iter().map(|found| found.map(summary)).collect()
+        }
+        Err(_) => sets.map(|values| summary(values).ok()).collect(),
+    }
 }
 
 pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
@@ -136,7 +176,71 @@ pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use crate::stats::mean_interval;
+
     use super::*;
+
+    fn near(got: f64, expected: f64, size: f64) -> bool {
+        (got - expected).abs() <= 1e-12 * expected.abs().max(1e-3 * size)
+    }
+
+    fn by_frames(groups: &[Vec<f64>]) -> Vec<Option<GroupSummary>> {
+        let mut grouped = GroupedNumbers::default();
+        // The groups are mixed, as arms may be.
+        for place in 0..groups.iter().map(Vec::len).max().unwrap_or(0) {
+            for (group, values) in groups.iter().enumerate() {
+                if let Some(value) = values.get(place) {
+                    grouped.push(group, *value);
+                }
+            }
+        }
+        grouped.summaries(groups.len()).expect("the system gives threads")
+    }
+
+    #[test]
+    fn equal_numbers_have_their_own_mean_and_no_spread() {
+        let found = by_frames(&[vec![0.1; 7], Vec::new(), vec![3.0], vec![f64::INFINITY, 1.0], vec![1.0, f64::NAN], vec![1e308; 2]]);
+        assert_eq!(found[0], Some(GroupSummary { n: 7, mean: 0.1, sd: Some(0.0), min: 0.1, max: 0.1 }));
+        assert_eq!(found[2], Some(GroupSummary { n: 1, mean: 3.0, sd: None, min: 3.0, max: 3.0 }));
+        assert_eq!((found[1], found[3], found[4]), (None, None, None));
+        assert_eq!(found[5].map(|found| (found.n, found.mean)), Some((2, 1e308)));
+        assert_eq!(by_frames(&[]), []);
+    }
+
+    #[test]
+    fn far_from_zero_no_digit_is_lost() {
+        let values: Vec<f64> = (0..1000_u32).map(|place| 1e9 + f64::from(place % 10) * 1e-3).collect();
+        let frames = by_frames(std::slice::from_ref(&values))[0].expect("finite");
+        // Without the rounding of a mean far from zero.
+        let near_zero: Vec<f64> = values.iter().map(|value| value - 1e9).collect();
+        let slices = summary(&near_zero).expect("finite");
+        assert!(near(frames.mean - 1e9, slices.mean, 1e9), "{frames:?} {slices:?}");
+        assert!(near(frames.sd.expect("several"), slices.sd.expect("several"), 1.0), "{frames:?} {slices:?}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn frames_and_slices_agree(
+            groups in prop::collection::vec(
+                prop::collection::vec(prop_oneof![0.0..1.0_f64, 0.0..1e6_f64, -5.0..5.0_f64, Just(0.25)], 0..200),
+                1..6,
+            ),
+        ) {
+            for (frames, values) in by_frames(&groups).into_iter().zip(&groups) {
+                let slices = summary(values).ok();
+                prop_assert_eq!(frames.map(|found| (found.n, found.sd.is_some())), slices.map(|found| (found.n, found.sd.is_some())));
+                if let Some((frames, slices)) = frames.zip(slices) {
+                    let size = slices.max.abs().max(slices.min.abs());
+                    prop_assert_eq!((frames.min, frames.max), (slices.min, slices.max));
+                    prop_assert!(near(frames.mean, slices.mean, size), "{} {}", frames.mean, slices.mean);
+                    prop_assert!(near(frames.sd.unwrap_or(0.0), slices.sd.unwrap_or(0.0), size), "{:?} {:?}", frames.sd, slices.sd);
+                }
+            }
+        }
+    }
 
     #[test]
     fn counts_and_amounts_have_no_negative_end() {

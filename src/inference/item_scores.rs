@@ -7,7 +7,7 @@ use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 use super::arm::SuiteGroup;
 use super::estimate::{Estimate, Method, over_items};
 use super::policy::{Design, Policy};
-use super::sample::{Items, OverRuns, is_marked};
+use super::sample::{ByRun, Items, OverRuns, is_marked};
 use super::scores::{newest_score, score_columns};
 
 /// An arm's scores on the items of a suite.
@@ -206,7 +206,7 @@ impl ItemScores {
     pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
         let means = items.means(|column| self.means[column]);
         let found = match unit {
-            Design::Items | Design::Clusters => over_items(&means, (&self.runs, &self.over_runs), items, unit, is_share)?,
+            Design::Items | Design::Clusters => over_items(&means, (ByRun::Values(&self.runs), &self.over_runs), items, unit, is_share)?,
             Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
         };
         Some(Estimate { missing: self.lost, ..found })
@@ -216,7 +216,7 @@ impl ItemScores {
 /// Estimates the mean over runs, each an independent unit.
 fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
     let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
-    let found = over_items(&numbered, (&[], &OverRuns::default()), items, Design::Items, false)?;
+    let found = over_items(&numbered, (ByRun::Values(&[]), &OverRuns::default()), items, Design::Items, false)?;
     let method = if found.interval.is_some() { Method::TOverRuns } else { Method::None };
     Some(Estimate { n_of: "runs", method, ..found })
 }

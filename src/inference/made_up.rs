@@ -74,7 +74,7 @@ impl<'a> MadeUp<'a> {
 fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
     let mut seen = Vec::with_capacity(items.unit_count());
     items.each_unit(|_, columns| {
-        let cell = columns.iter().map(|column| outcomes.cells[*column as usize]).find(|cell| cell.1 > 0).unwrap_or_default();
+        let cell = columns.iter().map(|column| outcomes.cells.of(*column as usize)).find(|cell| cell.1 > 0).unwrap_or_default();
         seen.push((u64::from(cell.0), u64::from(cell.1)));
     });
     seen

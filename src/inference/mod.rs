@@ -92,7 +92,7 @@ pub(crate) use apart::apart_from_newest;
 pub(crate) use baseline::UNKNOWN_VERSION;
 pub(crate) use estimate::{counts, interval_of_run, pass_rate, rate_over_runs};
 pub(crate) use exclusions::without_excluded;
-pub(crate) use figures::{Range, cost, duration, figure, money, spread, tokens};
+pub(crate) use figures::{Numbers, Range, cost, duration, figures, money, spread, summaries, tokens};
 pub(crate) use front::{Trade, fronts};
 pub(crate) use made_up::MadeUp;
 pub(crate) use metrics::unit_of;

@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::metrics::{named, pass_rate_metric};
 use super::paired::Shared;
 use super::policy::{Design, MIN_ITEMS, Policy};
-use super::sample::{Asked, Items, Outcomes, OverRuns};
+use super::sample::{Items, Outcomes, OverRuns};
 use super::seed::resampling;
 use super::verdict::{Missing, Obstacle, Support};
 
@@ -74,18 +74,18 @@ impl ItemTable<'_> {
         let missing: Vec<bool> = cells.iter().map(|(_, counted)| *counted == 0).collect();
         let of_run = |run: usize| by_item().map(move |row| row.get(run).copied().flatten());
         let by_run = (0..self.runs).map(|run| tally(&mut of_run(run))).map(|(passed, counted)| (u64::from(passed), u64::from(counted)));
-        let share = |is_pass: Option<bool>| is_pass.map_or(f64::NAN, |is_pass| f64::from(u8::from(is_pass)));
-        let runs = if self.runs > 1 { (0..self.runs).map(|run| of_run(run).map(share).collect()).collect() } else { Vec::new() };
+        let outcome = |is_pass: Option<bool>| (u32::from(is_pass == Some(true)), u32::from(is_pass.is_some()));
+        let runs = if self.runs > 1 { (0..self.runs).map(|run| of_run(run).map(outcome).collect()).collect() } else { Vec::new() };
         let lost = missing.iter().filter(|missing| **missing).count() as u64;
         Outcomes {
             counted: cells.len() as u64 - lost,
-            beside: vec![Asked::Not; cells.len()],
+            beside: Vec::new(),
             by_run: by_run.collect(),
             is_split: false,
             attempts: self.runs as u64,
             unanswered: self.passed.iter().filter(|outcome| outcome.is_none()).count() as u64,
-            cells,
-            missing,
+            cells: cells.into_iter().collect(),
+            missing: missing.into_iter().collect(),
             lost,
             runs,
             deterministic: false,

@@ -11,7 +11,7 @@ use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
-use super::sample::{Items, Outcomes, OverRuns};
+use super::sample::{ByRun, Items, Outcomes, OverRuns};
 use super::seed::resampling;
 use super::tables::Tested;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
@@ -34,14 +34,14 @@ impl Measured<'_> {
     /// Returns whether there is exactly one passed or failed outcome.
     fn is_single(self, column: usize) -> bool {
         match self {
-            Self::Passes(outcomes) => outcomes.cells[column].1 == 1,
+            Self::Passes(outcomes) => outcomes.cells.of(column).1 == 1,
             Self::Values(..) => false,
         }
     }
 
     fn is_missing(self, column: usize) -> bool {
         match self {
-            Self::Passes(outcomes) => outcomes.missing[column],
+            Self::Passes(outcomes) => outcomes.missing.has(column),
             Self::Values(values, _) => values.missing[column],
         }
     }
@@ -62,11 +62,11 @@ impl Measured<'_> {
         }
     }
 
-    /// Returns by run and column the mean over the run's attempts, NaN if there is none. Empty for a single run.
-    fn runs(&self) -> &[Vec<f64>] {
+    /// Returns the means over each run's attempts. There are none for a single run.
+    fn runs(&self) -> ByRun<'_> {
         match self {
-            Self::Passes(outcomes) => &outcomes.runs,
-            Self::Values(values, _) => &values.runs,
+            Self::Passes(outcomes) => ByRun::Shares(&outcomes.runs),
+            Self::Values(values, _) => ByRun::Values(&values.runs),
         }
     }
 
@@ -401,12 +401,11 @@ impl<'a> Shared<'a> {
         let mut values = Vec::with_capacity(self.units.len() * runs.len().max(1));
         for unit in &self.units {
             let columns = || self.items.columns(*unit).iter().filter(|column| self.has(**column)).map(|column| *column as usize);
-            if runs.is_empty() {
+            if runs.len() == 0 {
                 values.push(Some(mean_of(columns().filter_map(|column| arm.mean(column)))));
             }
-            for run in runs {
-                values
-                    .push(Some(mean_of(columns().map(|column| run[column]).filter(|value| !value.is_nan()))).filter(|mean| !mean.is_nan()));
+            for run in 0..runs.len() {
+                values.push(Some(mean_of(columns().filter_map(|column| runs.value(run, column)))).filter(|mean| !mean.is_nan()));
             }
         }
         RunValues { runs: runs.len().max(1), values }
@@ -532,20 +531,19 @@ mod tests {
     use crate::domain::{ItemKind, Metric};
 
     use super::super::family::{Unsettled, settle_primary};
-    use super::super::sample::Asked;
     use super::super::tables::Tables;
     use super::*;
 
     /// An arm with one outcome of each item: failed, passed, missing, or never asked.
     fn arm(row: &[u8]) -> Outcomes {
-        let cells: Vec<(u32, u32)> = row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect();
+        let cells = row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect();
         let count = |wanted: &dyn Fn(u8) -> bool| row.iter().filter(|outcome| wanted(**outcome)).count() as u64;
         Outcomes {
             cells,
             counted: count(&|outcome| outcome < 2),
             missing: row.iter().map(|outcome| *outcome == 2).collect(),
             lost: count(&|outcome| outcome == 2),
-            beside: vec![Asked::Not; row.len()],
+            beside: Vec::new(),
             by_run: vec![(count(&|outcome| outcome == 1), count(&|outcome| outcome < 2))],
             attempts: 1,
             ..Outcomes::default()

@@ -23,7 +23,8 @@ pub struct Standing {
     pub rank: RankRange,
     /// The arm has the best pass rate, or is not significantly worse than the arm that has it.
     pub is_leading: bool,
-    /// Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256 arms.
+    /// Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256 arms that would need more
+    /// than 52 letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub letters: Option<String>,
     /// How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these data and is not the
@@ -169,7 +170,7 @@ pub(crate) fn chances_to_lead(
     let outcomes = outcomes.collect::<Option<Vec<_>>>()?;
     // With different items per arm, luck in the choice of items would count.
     let is_apart = |item: usize| {
-        let tried = outcomes.iter().filter(|outcomes| outcomes.cells[item].1 > 0).count();
+        let tried = outcomes.iter().filter(|outcomes| outcomes.cells.of(item).1 > 0).count();
         is_marked(changed, item) || (tried > 0 && tried < outcomes.len())
     };
     let all = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());

@@ -24,13 +24,13 @@ const MAX_K: u64 = 10;
 /// Returns the probabilities for each k up to the fewest attempts at a counted item. Empty if items were attempted once.
 pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
     let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) = (rates, items.kind) else { return Vec::new() };
-    let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(*counted)).min();
+    let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(counted)).min();
     let most = least.unwrap_or(0).min(MAX_K);
     if most < 2 {
         return Vec::new();
     }
     // Thousands of items have few distinct pairs of counts.
-    let mut cells: Vec<(u32, u32)> = outcomes.cells.iter().copied().filter(|(_, counted)| *counted > 0).collect();
+    let mut cells: Vec<(u32, u32)> = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).collect();
     cells.sort_unstable();
     let tasks = || cells.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f64));
     let mean = |k: u64, chance: fn(u64, u64, u64) -> Result<f64, Undefined>| -> Option<f64> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
-use crate::stats::{Calibration, SummedArm};
+use crate::stats::{AttemptCounts, Calibration, Plane, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
@@ -15,14 +15,14 @@ use super::tables::Single;
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Outcomes {
     /// By item of the matrix: passed and counted outcomes over all runs and attempts.
-    pub cells: Vec<(u32, u32)>,
+    pub cells: AttemptCounts,
     /// Items with a counted outcome.
     pub counted: u64,
     /// By item: whether an outcome is missing and none was counted.
-    pub missing: Vec<bool>,
+    pub missing: Plane,
     /// Number of missing items.
     pub lost: u64,
-    /// By item: whether it has an outcome that is neither counted nor missing.
+    /// By item: whether it has an outcome that is neither counted nor missing. Empty if none has.
     pub beside: Vec<Asked>,
     /// Passed and counted items and attempts by run, in the order of the runs. If the evaluators of an item disagree, it passes in part, and
     /// a run's sum is rounded.
@@ -34,8 +34,8 @@ pub(crate) struct Outcomes {
     /// Missing outcomes of items over all attempts: outages, unjudged ones, or items that only other arms have. An item with an outcome of one
     /// of its evaluators is not missing, nor is a further attempt that a run made at some of its items only.
     pub unanswered: u64,
-    /// By run and item: the share of the run's attempts that passed, NaN if none counted. Empty for a single run.
-    pub runs: Vec<Vec<f64>>,
+    /// By run and item: the run's passed and counted attempts. Empty for a single run.
+    pub runs: Vec<AttemptCounts>,
     /// Whether there are at least three runs and all passed exactly the same items.
     pub deterministic: bool,
     /// The runs of the first item, then those of the second, and so on: people's labels, beside the outcomes of the item's other evaluators.
@@ -89,6 +89,33 @@ pub(crate) enum Asked {
     Answered,
 }
 
+/// Values by run and matrix column.
+#[derive(Clone, Copy)]
+pub(crate) enum ByRun<'a> {
+    /// Shares of passed attempts.
+    Shares(&'a [AttemptCounts]),
+    /// NaN if a run has none.
+    Values(&'a [Vec<f64>]),
+}
+
+impl ByRun<'_> {
+    /// Returns the number of runs.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Shares(runs) => runs.len(),
+            Self::Values(runs) => runs.len(),
+        }
+    }
+
+    /// Returns a run's value in a column, or `None` if it has none.
+    pub fn value(self, run: usize, column: usize) -> Option<f64> {
+        match self {
+            Self::Shares(runs) => runs[run].share(column),
+            Self::Values(runs) => Some(runs[run][column]).filter(|value| !value.is_nan()),
+        }
+    }
+}
+
 /// Minimum number of equal runs to conclude that an arm never varies.
 const DETERMINISTIC_RUNS: usize = 3;
 
@@ -106,13 +133,12 @@ impl Outcomes {
         let mut labels = vec![Label::default(); if items.people.is_empty() { 0 } else { items.unit_count() * runs.len() }];
         let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
         let mut is_split = false;
-        let mut cells = vec![(0, 0); matrix.items.len()];
+        let mut cells = AttemptCounts::none(matrix.items.len());
         let mut missing = vec![false; matrix.items.len()];
         let mut beside = vec![Asked::Not; matrix.items.len()];
         let mut by_run = Vec::with_capacity(runs.len());
         let (mut attempts, mut unanswered) = (0, 0);
-        let mut shares = Vec::new();
-        let mut own = vec![(0u32, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
+        let mut of_runs = Vec::new();
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
         let mut all_equal = true;
         for (number, run) in runs.iter().enumerate() {
@@ -122,6 +148,7 @@ impl Outcomes {
             }
             let (mut passed, mut counted) = (0u64, 0u64);
             let mut parts = Parts::default();
+            let mut own = (runs.len() > 1).then(|| AttemptCounts::none(matrix.items.len()));
             let untried = match &mut judged {
                 Some(judged) => {
                     judged.begin(rows);
@@ -141,13 +168,11 @@ impl Outcomes {
                     None => unanswered += untried,
                 }
                 for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
-                    let cell = &mut cells[*item as usize];
                     if status.is_counted() {
                         let is_pass = *status == ItemStatus::Pass;
-                        cell.0 += u32::from(is_pass);
-                        cell.1 += 1;
-                        if let Some(own) = own.get_mut(*item as usize) {
-                            *own = (own.0 + u32::from(is_pass), own.1 + 1);
+                        cells.add(*item as usize, is_pass);
+                        if let Some(own) = &mut own {
+                            own.add(*item as usize, is_pass);
                         }
                         passed += u64::from(is_pass);
                         counted += 1;
@@ -166,11 +191,7 @@ impl Outcomes {
                 is_split |= parts.is_split;
             }
             by_run.push((passed, counted));
-            if runs.len() > 1 {
-                // 0/0 is NaN: no outcome.
-                shares.push(own.iter().map(|(passed, counted)| f64::from(*passed) / f64::from(*counted)).collect());
-                own.fill((0, 0));
-            }
+            of_runs.extend(own.map(AttemptCounts::packed));
             if runs.len() >= DETERMINISTIC_RUNS && all_equal {
                 let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
                 let own = own.filter(|(item, _)| is_in(*item));
@@ -180,27 +201,30 @@ impl Outcomes {
                 }
             }
         }
-        for (missing, cell) in missing.iter_mut().zip(&cells) {
-            *missing &= cell.1 == 0;
+        for (missing, (_, counted)) in missing.iter_mut().zip(cells.iter()) {
+            *missing &= counted == 0;
+        }
+        if beside.iter().all(|how| *how == Asked::Not) {
+            beside = Vec::new();
         }
         let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
         let (mut counted, mut lost) = (0, 0);
         items.each_unit(|_, columns| {
-            let is_counted = columns.iter().any(|column| cells[*column as usize].1 > 0);
+            let is_counted = columns.iter().any(|column| cells.of(*column as usize).1 > 0);
             counted += u64::from(is_counted);
             lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
         });
         let found = Self {
-            cells,
+            cells: cells.packed(),
             counted,
-            missing,
+            missing: missing.into_iter().collect(),
             lost,
             beside,
             by_run,
             is_split,
             attempts,
             unanswered,
-            runs: shares,
+            runs: of_runs,
             deterministic,
             labels,
             single: None,
@@ -213,11 +237,11 @@ impl Outcomes {
     pub(super) fn made_up(runs: &[Vec<bool>], items: &Items, is_tried: impl Fn(usize) -> bool) -> Self {
         let columns = items.column_count();
         let mut made = Self {
-            cells: vec![(0, 0); columns],
+            cells: AttemptCounts::none(columns),
             counted: (0..items.unit_count()).filter(|unit| is_tried(*unit)).count() as u64,
-            missing: vec![false; columns],
+            missing: std::iter::repeat_n(false, columns).collect(),
             lost: 0,
-            beside: vec![Asked::Not; columns],
+            beside: Vec::new(),
             by_run: Vec::with_capacity(runs.len()),
             is_split: false,
             attempts: runs.len() as u64,
@@ -229,23 +253,23 @@ impl Outcomes {
             over_runs: OverRuns::default(),
         };
         for run in runs {
-            let mut shares = vec![f64::NAN; columns];
+            let mut own = AttemptCounts::none(columns);
             let (mut passed, mut counted) = (0, 0);
             items.each_unit(|unit, columns| {
                 let unit = unit as usize;
                 for column in columns.iter().map(|column| *column as usize).filter(|_| is_tried(unit)) {
-                    made.cells[column].0 += u32::from(run[unit]);
-                    made.cells[column].1 += 1;
-                    shares[column] = f64::from(u8::from(run[unit]));
+                    made.cells.add(column, run[unit]);
+                    own.add(column, run[unit]);
                     passed += u64::from(run[unit]);
                     counted += 1;
                 }
             });
             made.by_run.push((passed, counted));
             if runs.len() > 1 {
-                made.runs.push(shares);
+                made.runs.push(own.packed());
             }
         }
+        made.cells = made.cells.packed();
         made.with_bits(items)
     }
 
@@ -259,7 +283,8 @@ impl Outcomes {
 
     /// Returns whether the arm was asked an item, and whether it answered.
     pub fn asked(&self, item: usize) -> Asked {
-        if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
+        let is_answered = self.cells.of(item).1 > 0 || self.missing.has(item);
+        if is_answered { Asked::Answered } else { self.beside.get(item).copied().unwrap_or(Asked::Not) }
     }
 
     /// Returns whether no item has a passed, failed or missing outcome: the arm has only scores.
@@ -270,9 +295,9 @@ impl Outcomes {
     /// Returns passed and all attempts at an item, averaged over the evaluators with these columns.
     pub fn cell(&self, columns: &[u32]) -> (u32, u32) {
         if let [column] = columns {
-            return self.cells[*column as usize];
+            return self.cells.of(*column as usize);
         }
-        let counted = || columns.iter().map(|column| self.cells[*column as usize]).filter(|(_, counted)| *counted > 0);
+        let counted = || columns.iter().map(|column| self.cells.of(*column as usize)).filter(|(_, counted)| *counted > 0);
         let attempts = counted().map(|(_, counted)| counted).max().unwrap_or(0);
         let shares: f64 = counted().map(|(passed, counted)| f64::from(passed) / f64::from(counted)).sum();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of attempts")]
@@ -282,8 +307,7 @@ impl Outcomes {
 
     /// Returns the share of attempts at an item that passed.
     pub fn mean(&self, item: usize) -> Option<f64> {
-        let (passed, counted) = self.cells[item];
-        (counted > 0).then(|| f64::from(passed) / f64::from(counted))
+        self.cells.share(item)
     }
 
     /// Returns the share of passed attempts at each attempted item, averaged over evaluators.
@@ -294,12 +318,13 @@ impl Outcomes {
     /// Calls `each` with every item that both arms have.
     pub fn meet(&self, other: &Self, items: &Items, mut each: impl FnMut(Met)) {
         items.each_unit(|_, columns| {
-            let both =
-                || columns.iter().map(|column| *column as usize).filter(|column| self.cells[*column].1 > 0 && other.cells[*column].1 > 0);
+            let both = || {
+                columns.iter().map(|column| *column as usize).filter(|column| self.cells.of(*column).1 > 0 && other.cells.of(*column).1 > 0)
+            };
             let Some(column) = both().next() else { return };
             let n = both().count() as f64;
             let rate = |outcomes: &Self| both().filter_map(|column| outcomes.mean(column)).sum::<f64>() / n;
-            let is_single = n < 2.0 && self.cells[column].1 == 1 && other.cells[column].1 == 1;
+            let is_single = n < 2.0 && self.cells.of(column).1 == 1 && other.cells.of(column).1 == 1;
             each(Met { column, rates: [rate(self), rate(other)], is_single });
         });
     }

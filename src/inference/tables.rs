@@ -1,6 +1,6 @@
 //! Outcomes of arms with a single outcome of each item, as planes of bits, and the tables of all their pairs.
 
-use crate::stats::{Interval, McNemar, OutcomePlanes, Pairs, Plane, all_pairs, mcnemar_each};
+use crate::stats::{AttemptCounts, Interval, McNemar, OutcomePlanes, Pairs, Plane, all_pairs, mcnemar_each};
 
 /// An arm's outcomes, at most one that counts for each item.
 pub(crate) struct Single {
@@ -14,13 +14,14 @@ pub(crate) struct Single {
 impl Single {
     /// Takes by item passed and counted outcomes, whether the only outcome is missing, and whether the arm was asked. Returns `None` if an
     /// item has several outcomes.
-    pub fn of(cells: &[(u32, u32)], missing: &[bool], asked: impl Iterator<Item = bool>) -> Option<Self> {
-        if cells.iter().any(|(_, counted)| *counted > 1) {
+    pub fn of(cells: &AttemptCounts, missing: &Plane, asked: impl Iterator<Item = bool>) -> Option<Self> {
+        if cells.iter().any(|(_, counted)| counted > 1) {
             return None;
         }
-        let counted = cells.iter().map(|(passed, counted)| (*counted > 0).then_some(*passed > 0));
-        let end = |passes: bool| OutcomePlanes::of(counted.clone().zip(missing).map(|(own, missing)| own.or(missing.then_some(passes))));
-        let ends = missing.contains(&true).then(|| Box::new([end(false), end(true)]));
+        let counted = cells.iter().map(|(passed, counted)| (counted > 0).then_some(passed > 0));
+        let end =
+            |passes: bool| OutcomePlanes::of((0..).zip(counted.clone()).map(|(item, own)| own.or(missing.has(item).then_some(passes))));
+        let ends = (!missing.is_empty()).then(|| Box::new([end(false), end(true)]));
         Some(Self { outcomes: OutcomePlanes::of(counted.clone()), ends, asked: asked.collect() })
     }
 
@@ -95,7 +96,7 @@ mod tests {
                 .collect();
             let missing: Vec<bool> = (0..50).map(|item| item < from && item < 2).collect();
             let asked: Vec<bool> = cells.iter().zip(&missing).map(|((_, counted), missing)| *counted > 0 || *missing).collect();
-            Single::of(&cells, &missing, asked.into_iter())
+            Single::of(&cells.into_iter().collect(), &missing.into_iter().collect(), asked.into_iter())
         };
         let arms = [arm(|item| item < 30, 0, 1), arm(|item| item % 2 == 0, 0, 1), arm(|_| true, 0, 2), arm(|item| item >= 20, 10, 1)];
         assert!(arms[2].is_none());

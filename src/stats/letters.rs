@@ -8,6 +8,37 @@ use super::Undefined;
 /// `different[i][j]` is whether `i` and `j` differ. Entries come best first, so that `a` goes to the best. An entry may have several
 /// letters. Undefined for a matrix that is not square, not symmetric, or in which an entry differs from itself.
 pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefined> {
+    let n = checked(different)?;
+    let mut groups = inserted(different, usize::MAX).unwrap_or_default();
+    sweep(&mut groups, n);
+    Ok(display(groups, n))
+}
+
+/// The same display for any number of entries, as long as it needs at most `most` letters; `None` if it needs more.
+///
+/// The groups with a letter are the largest sets in which nothing differs. Of entries with a place and a width, that differ if they are too
+/// far apart, there are no more groups than entries, and one pass finds them. Only where differences are tangled, groups are split pair by
+/// pair, and that ends once there are too many.
+pub fn few_letters(different: &[impl AsRef<[bool]>], most: usize) -> Result<Option<Vec<String>>, Undefined> {
+    let n = checked(different)?;
+    let groups = match untangled(different, most) {
+        Untangled::Groups(groups) => Some(groups),
+        Untangled::TooMany => None,
+        // On the way there can be more groups than at the end.
+        Untangled::No => inserted(different, MOST_SPLIT * most).filter(|groups| groups.len() <= most),
+    };
+    Ok(groups.map(|mut groups| {
+        sort(&mut groups, n);
+        sweep(&mut groups, n);
+        display(groups, n)
+    }))
+}
+
+/// Groups on the way to the last ones, as a multiple of these.
+const MOST_SPLIT: usize = 4;
+
+/// Returns the number of entries.
+fn checked(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
     let n = different.len();
     let differ = |i: usize, j: usize| different[i].as_ref()[j];
     if different.iter().any(|row| row.as_ref().len() != n) {
@@ -16,16 +47,79 @@ pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefine
     if (0..n).any(|i| differ(i, i) || (0..i).any(|j| differ(i, j) != differ(j, i))) {
         return Err(Undefined::OutOfRange);
     }
+    Ok(n)
+}
+
+/// Splits one group of all entries by each pair that differs. `None` if there are more than `most` groups at any time.
+fn inserted(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<Group>> {
+    let n = different.len();
     let mut groups = if n == 0 { Vec::new() } else { vec![Group::all(n)] };
-    for i in 0..n {
-        for j in (i + 1..n).filter(|&j| differ(i, j)) {
+    for (i, row) in different.iter().enumerate() {
+        for j in (i + 1..n).filter(|&j| row.as_ref()[j]) {
             insert(&mut groups, i, j);
+            if groups.len() > most {
+                return None;
+            }
         }
     }
-    sweep(&mut groups, n);
+    Some(groups)
+}
+
+enum Untangled {
+    Groups(Vec<Group>),
+    TooMany,
+    /// Four or more entries are alike in a ring without chords.
+    No,
+}
+
+/// Returns the largest sets of entries in which nothing differs, if they are the cliques of a chordal graph, of which there are no more than
+/// entries: maximum cardinality search (Tarjan and Yannakakis 1984), and where a clique ends (Blair and Peyton 1993).
+fn untangled(different: &[impl AsRef<[bool]>], most: usize) -> Untangled {
+    let n = different.len();
+    let alike: Vec<Group> = different
+        .iter()
+        .enumerate()
+        .map(|(entry, row)| {
+            let mut group = Group::none(n);
+            (0..n).filter(|other| *other != entry && !row.as_ref()[*other]).for_each(|other| group.insert(other));
+            group
+        })
+        .collect();
+    let (mut visited, mut order) = (Group::none(n), Vec::with_capacity(n));
+    // By entry: those visited before it that are alike, and their number.
+    let (mut before, mut weight): (Vec<Group>, Vec<usize>) = (vec![Group(Vec::new()); n], vec![0; n]);
+    let mut groups = Vec::new();
+    // Of equal entries the first: so the sweep goes along the order in which they came.
+    while let Some(entry) = (0..n).filter(|entry| !visited.has(*entry)).max_by_key(|entry| (weight[*entry], n - entry)) {
+        let own = alike[entry].and(&visited);
+        let latest = order.iter().rev().copied().find(|earlier: &usize| own.has(*earlier));
+        if latest.is_some_and(|latest| !own.without(latest).within(&before[latest])) {
+            return Untangled::No;
+        }
+        if let Some(last) = order.last().copied().filter(|last| weight[entry] <= weight[*last]) {
+            groups.push(before[last].with(last));
+            if groups.len() >= most {
+                return Untangled::TooMany;
+            }
+        }
+        before[entry] = own;
+        visited.insert(entry);
+        order.push(entry);
+        (0..n).filter(|other| alike[entry].has(*other) && !visited.has(*other)).for_each(|other| weight[other] += 1);
+    }
+    groups.extend(order.last().map(|last| before[*last].with(*last)));
+    Untangled::Groups(groups)
+}
+
+fn sort(groups: &mut [Group], n: usize) {
     groups.sort_by_cached_key(|group| (0..n).filter(|&entry| group.has(entry)).collect::<Vec<_>>());
+}
+
+/// Names the groups in their order, and lists the letters of each entry.
+fn display(mut groups: Vec<Group>, n: usize) -> Vec<String> {
+    sort(&mut groups, n);
     let of = |entry: usize| (0..groups.len()).filter(|&place| groups[place].has(entry)).map(letter).collect();
-    Ok((0..n).map(of).collect())
+    (0..n).map(of).collect()
 }
 
 const BITS: usize = 64;
@@ -41,12 +135,26 @@ impl Group {
 
     fn all(n: usize) -> Self {
         let mut group = Self::none(n);
-        (0..n).for_each(|entry| group.0[entry / BITS] |= 1 << (entry % BITS));
+        (0..n).for_each(|entry| group.insert(entry));
         group
     }
 
     fn has(&self, entry: usize) -> bool {
         self.0[entry / BITS] >> (entry % BITS) & 1 == 1
+    }
+
+    fn insert(&mut self, entry: usize) {
+        self.0[entry / BITS] |= 1 << (entry % BITS);
+    }
+
+    fn with(&self, entry: usize) -> Self {
+        let mut group = self.clone();
+        group.insert(entry);
+        group
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(here, there)| here & there).collect())
     }
 
     fn remove(&mut self, entry: usize) {
@@ -141,7 +249,58 @@ mod tests {
         assert_eq!((display[25].as_str(), display[26].as_str(), display[52].as_str()), ("z", "A", "(53)"));
     }
 
+    /// Entries that differ if their values are further apart than the wider of their margins.
+    fn apart(entries: &[(f64, f64)]) -> Vec<Vec<bool>> {
+        let differ = |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0).abs() > one.1.max(other.1);
+        entries.iter().map(|one| entries.iter().map(|other| differ(one, other)).collect()).collect()
+    }
+
+    #[test]
+    fn many_entries_have_few_letters() {
+        // Twelve bunches of fifty, of which neighbours are alike.
+        let entries: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry / 50), 1.0)).collect();
+        let display = few_letters(&apart(&entries), 52).expect("symmetric").expect("eleven letters");
+        assert_eq!((display[0].as_str(), display[50].as_str(), display[599].as_str()), ("a", "ab", "k"));
+        // Each entry is alike with the next fifty: far too many groups.
+        let chain: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry), 50.0)).collect();
+        assert_eq!(few_letters(&apart(&chain), 52), Ok(None));
+        // Pairs of entries that differ only within the pair: two to the power of 300 groups.
+        let tangled: Vec<Vec<bool>> =
+            (0..600).map(|one: usize| (0..600).map(|other| one != other && one / 2 == other / 2).collect()).collect();
+        assert_eq!(few_letters(&tangled, 52), Ok(None));
+        assert_eq!(few_letters(&[[false; 0]; 0], 52), Ok(Some(Vec::new())));
+    }
+
     proptest::proptest! {
+        #[test]
+        fn few_letters_join_what_letters_join(
+            entries in proptest::collection::vec((0.0..10.0_f64, 0.1..4.0_f64), 1..40),
+            flipped in proptest::collection::vec((0_usize..40, 0_usize..40), 0..12),
+        ) {
+            let mut different = apart(&entries);
+            for (one, other) in flipped.into_iter().filter(|(one, other)| one != other && *one.max(other) < entries.len()) {
+                let is_different = !different[one][other];
+                different[one][other] = is_different;
+                different[other][one] = is_different;
+            }
+            let n = entries.len();
+            let of = |groups: Vec<Group>| -> std::collections::BTreeSet<Vec<usize>> {
+                groups.iter().map(|group| (0..n).filter(|entry| group.has(*entry)).collect()).collect()
+            };
+            // Both ways find the same groups.
+            if let Untangled::Groups(groups) = untangled(&different, usize::MAX) {
+                proptest::prop_assert_eq!(of(groups), of(inserted(&different, usize::MAX).expect("unbounded")));
+            }
+            if let Some(display) = few_letters(&different, 52).expect("symmetric") {
+                for (i, own) in display.iter().enumerate() {
+                    for (j, other) in display.iter().enumerate() {
+                        let shared = own.chars().any(|letter| other.contains(letter));
+                        proptest::prop_assert_eq!(shared, !different[i][j], "{} and {} in {:?}", i, j, &display);
+                    }
+                }
+            }
+        }
+
         #[test]
         fn a_letter_is_shared_exactly_when_nothing_differs(
             (n, pairs) in (1usize..9).prop_flat_map(|n| (proptest::strategy::Just(n), proptest::collection::vec((0..n, 0..n), 0..20)))

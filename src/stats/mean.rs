@@ -54,9 +54,13 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
 ///
 /// Undefined for fewer than two values, and if all are equal: data without spread give no interval.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined> {
-    let summary = summary(values)?;
-    let sd = spread(&summary)?;
-    t_interval(summary.mean, sd / (values.len() as f64).sqrt(), values.len() as f64 - 1.0, confidence)
+    interval_of_mean(&summary(values)?, confidence)
+}
+
+/// Returns the same interval from the sample's summary.
+pub fn interval_of_mean(summary: &Summary, confidence: f64) -> Result<Interval, Undefined> {
+    let (sd, n) = (spread(summary)?, summary.n as f64);
+    t_interval(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
 /// Compares the means of two independent samples with possibly different variances (Welch 1947).

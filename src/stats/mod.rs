@@ -3,6 +3,7 @@
 
 mod adjust;
 mod agreement;
+mod attempt_counts;
 mod attempts;
 mod bootstrap;
 mod bradley_terry;
@@ -61,6 +62,7 @@ mod weighted_mean;
 
 pub use adjust::{benjamini_hochberg, holm};
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
+pub use attempt_counts::AttemptCounts;
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
 pub use bradley_terry::{BradleyTerry, Effect, Fitting, Strength, Ties, Vote, Voted, bradley_terry};
@@ -93,9 +95,9 @@ pub use item_groups::{Reweighting, group_rank_ranges, order_core, reweighting};
 pub use item_response::{
     Discrimination, ExpectedRate, FEWEST_ARMS, FEWEST_ITEMS, ItemParameters, ItemResponse, ResponseModel, Unfitted, item_response,
 };
-pub use letters::letters;
+pub use letters::{few_letters, letters};
 pub use max_t::{MaxT, max_t};
-pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
+pub use mean::{MeanDifference, Summary, interval_of_mean, mean_interval, mean_t, paired_t, summary, welch};
 pub use noise::{Noise, PairNoise, Repeats, noise, pair_noise};
 pub use partial_order::{PartialOrder, order_bits};
 pub use planes::{OutcomePlanes, Plane, all_pairs};

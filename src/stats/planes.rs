@@ -12,7 +12,7 @@ use super::Pairs;
 const BITS: usize = 64;
 
 /// A set of items, one bit for each. A set of all items takes no memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plane {
     items: usize,
     size: u64,
@@ -43,6 +43,22 @@ impl Plane {
     /// Returns the number of items in the set.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Returns the number of items, in the set or not.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Returns whether an item is in the set. Items count from 0.
+    pub fn has(&self, item: usize) -> bool {
+        debug_assert!(item < self.items, "{item} of {}", self.items);
+        self.words.as_ref().is_none_or(|words| words[item / BITS] >> (item % BITS) & 1 == 1)
+    }
+
+    /// Returns whether the set has no item.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
     }
 
     /// Returns the number of items in both sets, which are of the same items.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::inference::{Arm, CONFIDENCE};
-use crate::stats::{Interval, effective_interval, mean_interval, wilson};
+use crate::inference::{Arm, CONFIDENCE, summaries};
+use crate::stats::{Interval, Summary, effective_interval, interval_of_mean, wilson};
 
 use super::items::{ItemCell, ItemLine};
 use super::site::OverviewSuite;
@@ -45,9 +45,9 @@ pub struct CategoryCell {
 
 impl OverviewSuite {
     /// Returns the results of the arms by category, or `None` if no item has a category.
-    pub fn categories(&self) -> Option<Categories> {
+    pub fn categories<'a>(&'a self) -> Option<Categories> {
         let matrix = &self.items;
-        let mut found = BTreeMap::<&str, Vec<&ItemLine>>::new();
+        let mut found = BTreeMap::<&str, Vec<&'a ItemLine>>::new();
         let mut without = 0;
         for line in &matrix.items {
             match self.category_of(line) {
@@ -58,16 +58,18 @@ impl OverviewSuite {
         if found.is_empty() {
             return None;
         }
-        let mut sorted: Vec<(&str, Vec<&ItemLine>)> = found.into_iter().collect();
+        let mut sorted: Vec<(&str, Vec<&'a ItemLine>)> = found.into_iter().collect();
         sorted.sort_by(|(one, first), (other, second)| second.len().cmp(&first.len()).then_with(|| one.cmp(other)));
         let left_out = sorted.len().saturating_sub(MOST);
         sorted.truncate(MOST);
+        let arms = 0..matrix.arms.len();
+        let of_arm = |lines: &[&'a ItemLine], arm: usize| lines.iter().filter_map(|line| line.cells.get(arm)).collect::<Vec<&ItemCell>>();
+        let sets: Vec<Vec<&ItemCell>> = sorted.iter().flat_map(|(_, lines)| arms.clone().map(move |arm| of_arm(lines, arm))).collect();
+        let mut found = cells(&sets).into_iter();
         let category = |(name, lines): (&str, Vec<&ItemLine>)| Category {
             name: name.to_owned(),
             items: lines.len(),
-            cells: (0..matrix.arms.len())
-                .map(|arm| cell(&lines.iter().filter_map(|line| line.cells.get(arm)).collect::<Vec<&ItemCell>>()))
-                .collect(),
+            cells: found.by_ref().take(arms.len()).collect(),
         };
         let mut columns: Vec<Category> = sorted.into_iter().map(category).collect();
         columns.sort_by(|one, other| ease(other).total_cmp(&ease(one)).then_with(|| one.name.cmp(&other.name)));
@@ -83,7 +85,8 @@ impl OverviewSuite {
                 found.entry(category).or_default().push(cell);
             }
         }
-        found.into_iter().filter_map(|(category, cells)| Some((category, cell(&cells)?))).collect()
+        let (names, sets): (Vec<&str>, Vec<Vec<&ItemCell>>) = found.into_iter().unzip();
+        names.into_iter().zip(cells(&sets)).filter_map(|(category, cell)| Some((category, cell?))).collect()
     }
 }
 
@@ -93,24 +96,26 @@ fn ease(category: &Category) -> f64 {
     rates.iter().sum::<f64>() / rates.len().max(1) as f64
 }
 
+/// Returns for each set of one arm's items its accuracy, all of them by one query of frames.
+fn cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
+    let share = |cell: &&ItemCell| (cell.counted > 0).then(|| f64::from(cell.passed) / f64::from(cell.counted));
+    let shares: Vec<Vec<f64>> = sets.iter().map(|cells| cells.iter().filter_map(share).collect()).collect();
+    let means = summaries(shares.iter().map(Vec::as_slice));
+    sets.iter().zip(means).map(|(cells, mean)| mean.map(|mean| cell(cells, &mean))).collect()
+}
+
 /// Returns the mean over items. The interval is Wilson's if each item has one outcome, else Student's over item means.
-fn cell(cells: &[&ItemCell]) -> Option<CategoryCell> {
-    let tried: Vec<&&ItemCell> = cells.iter().filter(|cell| cell.counted > 0).collect();
-    let means: Vec<f64> = tried.iter().map(|cell| f64::from(cell.passed) / f64::from(cell.counted)).collect();
-    let n = means.len();
-    if n == 0 {
-        return None;
-    }
-    let rate = means.iter().sum::<f64>() / n as f64;
-    let is_single = tried.iter().all(|cell| cell.counted == 1);
-    let varies = means.iter().any(|mean| (mean - means[0]).abs() > 0.0);
-    let interval = match (is_single, varies) {
-        (true, _) => wilson(tried.iter().map(|cell| u64::from(cell.passed)).sum(), n as u64, CONFIDENCE),
-        (false, true) => mean_interval(&means, CONFIDENCE),
-        (false, false) => effective_interval(rate, n as f64, CONFIDENCE),
+fn cell(cells: &[&ItemCell], shares: &Summary) -> CategoryCell {
+    let tried = || cells.iter().filter(|cell| cell.counted > 0);
+    let interval = if tried().all(|cell| cell.counted == 1) {
+        wilson(tried().map(|cell| u64::from(cell.passed)).sum(), shares.n, CONFIDENCE)
+    } else if shares.max > shares.min {
+        interval_of_mean(shares, CONFIDENCE)
+    } else {
+        effective_interval(shares.mean, shares.n as f64, CONFIDENCE)
     };
     let interval = interval.ok().and_then(|ends| Interval::new(ends.low.max(0.0), ends.high.min(1.0)));
-    Some(CategoryCell { rate, interval, items: n as u64, outcomes: tried.iter().map(|cell| u64::from(cell.counted)).sum() })
+    CategoryCell { rate: shares.mean, interval, items: shares.n, outcomes: tried().map(|cell| u64::from(cell.counted)).sum() }
 }
 
 #[cfg(test)]
@@ -120,7 +125,7 @@ mod tests {
     fn of(counts: &[(u32, u32)]) -> Option<CategoryCell> {
         let cells: Vec<ItemCell> =
             counts.iter().map(|(passed, counted)| ItemCell { passed: *passed, counted: *counted, ..ItemCell::default() }).collect();
-        cell(&cells.iter().collect::<Vec<&ItemCell>>())
+        super::cells(&[cells.iter().collect()]).remove(0)
     }
 
     #[test]

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::domain::Unit;
 use crate::inference::{
-    Arm, Coverage, Estimate, Front, Missing, Money, Range, Scale, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure,
+    Arm, Coverage, Estimate, Figure, Front, Missing, Money, Numbers, Range, Scale, SuiteAnswer, SuiteGroup, Verdict, cost, duration,
+    figures,
 };
 use crate::stats::{Interval, mcnemar, quantile};
 use crate::warehouse::RunRow;
@@ -195,10 +196,10 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 
 /// Returns `None` if fewer than two points could be drawn.
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
-    let point = |entry: &Entry| {
+    let costs = figures(&entries.iter().map(|entry| Numbers::of(rows_of(group, &entry.arm), Range::NotNegative, cost)).collect::<Vec<_>>());
+    let point = |(entry, whole): (&Entry, Option<Figure>)| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
-        let whole =
-            figure(rows_of(group, &entry.arm), Range::NotNegative, cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
+        let whole = whole.filter(|figure| figure.coverage.known == figure.coverage.runs);
         Some(ParetoPoint {
             arm: entry.arm.clone(),
             pass_rate: rate.clone(),
@@ -209,7 +210,7 @@ fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
             front: entry.cost_front.clone(),
         })
     };
-    let points: Vec<ParetoPoint> = entries.iter().filter_map(point).collect();
+    let points: Vec<ParetoPoint> = entries.iter().zip(costs).filter_map(point).collect();
     let is_placed = |entry: &&Entry| points.iter().any(|point| point.arm == entry.arm);
     let unplaced = entries.iter().filter(|entry| !is_placed(entry)).map(|entry| entry.arm.clone()).collect();
     (points.len() > 1).then_some(Pareto { points, unplaced })

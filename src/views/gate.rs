@@ -331,10 +331,10 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
     let (mut passed, mut attempts) = (0, 0);
     if let Rates::Outcomes(outcomes) = &answer.rates[0] {
         answer.items.each_unit(|_, columns| {
-            let tried = || columns.iter().map(|column| *column as usize).filter(|column| outcomes.cells[*column].1 > 0);
+            let tried = || columns.iter().map(|column| *column as usize).filter(|column| outcomes.cells.of(*column).1 > 0);
             for column in tried() {
                 if let Some(name) = named.get(answer.matrix.items[column].key.item.as_str()) {
-                    let cell = outcomes.cells[column];
+                    let cell = outcomes.cells.of(column);
                     // Several evaluators may have an item of this name: all must pass it.
                     *judged.entry(*name).or_insert(true) &= 2 * cell.0 > cell.1;
                 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::domain::{Filter, ItemStatus, standing_of_each};
 use crate::inference::{
     Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
-    is_marked, label_columns, pass_rate, suite_groups, unit_of, without_excluded,
+    is_marked, label_columns, pass_rate, suite_groups, summaries, unit_of, without_excluded,
 };
 use crate::stats::{
     Buy, ChangeRule, Interval, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value, probability_flaky, summary,
@@ -243,8 +243,13 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
         let texts = ArmTexts::of_runs(warehouse, &runs, group.suite_version.is_some(), &matrices[version]);
         nights.iter_mut().zip(texts).for_each(|(runs, texts)| runs.texts = texts);
     }
-    let mut histories: Vec<ArmHistory> =
-        arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices, &items, &units)).collect();
+    let mut spent = spent_per_run(&arms).into_iter();
+    let mut histories: Vec<ArmHistory> = arms
+        .iter()
+        .map(|(arm, nights)| {
+            arm_history(arm, (nights.as_slice(), spent.by_ref().take(nights.len()).collect()), groups, &matrices, &items, &units)
+        })
+        .collect();
     find_changes(&mut histories, policy.alpha);
     History { suite: suite.to_owned(), duels: duels(&arms, &matrices, policy.alpha), arms: histories, undated, alpha: policy.alpha }
 }
@@ -253,9 +258,23 @@ fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
     runs.rows.iter().filter_map(|row| row.run.timestamp).min()
 }
 
+/// Mean cost and mean duration of the runs of a night.
+type Spent = [Option<f64>; 2];
+
+/// Returns what the runs of each night cost and took, arm by arm.
+fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)]) -> Vec<Spent> {
+    let values =
+        |runs: &NightRuns<'_>, value: fn(&RunRow) -> Option<f64>| -> Vec<f64> { runs.rows.iter().filter_map(|row| value(row)).collect() };
+    let nights = arms.iter().flat_map(|(_, nights)| nights);
+    let sets: Vec<Vec<f64>> = nights.flat_map(|(_, runs)| [values(runs, cost), values(runs, duration)]).collect();
+    let means: Vec<Option<f64>> =
+        summaries(sets.iter().map(Vec::as_slice)).into_iter().map(|found| found.map(|found| found.mean)).collect();
+    means.chunks(2).map(|means| [means[0], means[1]]).collect()
+}
+
 fn arm_history(
     arm: &Arm,
-    nights: &[(NaiveDate, NightRuns<'_>)],
+    (nights, spent): (&[(NaiveDate, NightRuns<'_>)], Vec<Spent>),
     groups: &[SuiteGroup<'_>],
     matrices: &[OutcomeMatrix],
     items: &[Items],
@@ -264,12 +283,8 @@ fn arm_history(
     let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
     let mut judges: Option<BTreeSet<String>> = None;
     let mut asked = FirstTexts::default();
-    for (date, runs) in nights {
+    for ((date, runs), [cost_usd, duration_seconds]) in nights.iter().zip(spent) {
         let matrix = &matrices[runs.version];
-        let mean = |value: &dyn Fn(&RunRow) -> Option<f64>| {
-            let values: Vec<f64> = runs.rows.iter().filter_map(|row| value(row)).collect();
-            summary(&values).ok().map(|summary| summary.mean)
-        };
         let version = &groups[runs.version].suite_version;
         let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
         let mut breaks = Vec::new();
@@ -296,8 +311,8 @@ fn arm_history(
                 &items[runs.version],
                 units[runs.version],
             ),
-            cost_usd: mean(&cost),
-            duration_seconds: mean(&duration),
+            cost_usd,
+            duration_seconds,
             suite_version: version.clone(),
             breaks,
         });

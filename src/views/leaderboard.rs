@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money, Policy,
-    PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, chances_to_lead, duration, figure, fronts, money, newest, newest_score, per_solved, possibly_cached, price_interval,
-    reliability, score_columns, spread, standings, suite_groups, tokens,
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money, Numbers,
+    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    apart_from_newest, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved, possibly_cached,
+    price_interval, reliability, score_columns, spread, standings, suite_groups, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -197,9 +197,10 @@ pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
 /// Builds the board of a suite's answer.
 pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: bool) -> SuiteBoard {
     let (group, matrix) = (&answer.group, &answer.matrix);
-    let lines = group.arms.par_iter().enumerate().map(|(place, arm)| {
+    let numbers = numbers_of(&group.arms);
+    let lines = group.arms.par_iter().zip(numbers).enumerate().map(|(place, (arm, numbers))| {
         let rates = &answer.rates[place];
-        let mut entry = entry(arm, matrix, rates);
+        let mut entry = entry(arm, matrix, rates, numbers);
         entry.primary = primary_of(answer, place);
         entry.pass_rate = answer.metric(crate::domain::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
         entry.item_score = answer.metric("item_score").and_then(|metric| metric.cells[place].estimate.clone());
@@ -302,22 +303,45 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
     files.into_iter().map(str::to_owned).collect()
 }
 
-fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
-    let rows = &arm.counted;
-    // The cost of a failed run is no price of success. Tables of two arms skip it as well.
-    let completed: Vec<&RunRow> = rows.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect();
-    let cost_sum = money(rows);
-    let mut scores = BTreeMap::new();
-    let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
-    for metric in metrics {
-        // Runs with different units of the metric have no common range.
-        let ranges: BTreeSet<bool> =
-            rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
-        let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
-        if let Some(figure) = figure(rows, range, |row| newest_score(row, metric)) {
-            scores.insert(metric.to_owned(), figure);
+/// An arm's figures over its runs.
+struct RunFigures {
+    tokens: Option<Figure>,
+    /// By metric.
+    scores: BTreeMap<String, Figure>,
+}
+
+/// Returns the completed runs. The cost of a failed run is no price of success. Tables of two arms skip it as well.
+fn completed<'a>(arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
+    arm.counted.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect()
+}
+
+/// Returns the figures of each arm, of which all are asked for together.
+fn numbers_of(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
+    let metrics: Vec<BTreeSet<&str>> =
+        arms.iter().map(|arm| arm.counted.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect()).collect();
+    let mut asked = Vec::new();
+    for (arm, metrics) in arms.iter().zip(&metrics) {
+        let rows = &arm.counted;
+        asked.push(Numbers::of(&completed(arm), Range::NotNegative, tokens));
+        for metric in metrics {
+            // Runs with different units of the metric have no common range.
+            let ranges: BTreeSet<bool> =
+                rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
+            let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
+            asked.push(Numbers::of(rows, range, |row| newest_score(row, metric)));
         }
     }
+    let mut found = figures(&asked).into_iter();
+    let of_arm = |metrics: &BTreeSet<&str>| {
+        let tokens = found.next().flatten();
+        let scores = metrics.iter().zip(found.by_ref()).filter_map(|(metric, figure)| Some(((*metric).to_owned(), figure?)));
+        RunFigures { tokens, scores: scores.collect() }
+    };
+    metrics.iter().map(of_arm).collect()
+}
+
+fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates, RunFigures { tokens, scores }: RunFigures) -> Entry {
+    let rows = &arm.counted;
     Entry {
         arm: arm.arm.clone(),
         runs: rows.len() as u64,
@@ -333,9 +357,9 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         duration_front: None,
         cost_per_solved_usd: per_solved(rows, rates, matrix).map(|price| price.usd),
         cost_per_solved_interval: None,
-        cost: cost_sum,
-        tokens: figure(&completed, Range::NotNegative, tokens),
-        duration: spread(&completed, duration),
+        cost: money(rows),
+        tokens,
+        duration: spread(&completed(arm), duration),
         item_score: None,
         scores,
         possibly_cached: possibly_cached(rows, matrix),

@@ -109,10 +109,10 @@ impl PairTable {
 
 fn cells(rates: &Rates, columns: usize) -> Vec<PairCell> {
     let Rates::Outcomes(outcomes) = rates else { return vec![PairCell::default(); columns] };
-    let cell = |(column, (passed, counted)): (usize, &(u32, u32))| PairCell {
-        passed: *passed,
-        counted: *counted,
-        is_uncounted: *counted == 0 && outcomes.asked(column) != Asked::Not,
+    let cell = |(column, (passed, counted)): (usize, (u32, u32))| PairCell {
+        passed,
+        counted,
+        is_uncounted: counted == 0 && outcomes.asked(column) != Asked::Not,
     };
     outcomes.cells.iter().enumerate().map(cell).collect()
 }

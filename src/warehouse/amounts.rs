@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::domain::{ItemKind, RunId, takes_over};
 use crate::results::ItemLine;
 
-use super::ingest::each_item_line_of;
+use super::ingest::each_item_of;
 use super::item_file::ItemFile;
 use super::matrix::OutcomeMatrix;
 use super::open::Warehouse;
@@ -128,9 +128,7 @@ impl Warehouse {
         let mut found: HashMap<usize, Vec<Standing>> = HashMap::new();
         // By row and index: the stored name of the shown item, if names are mapped.
         let mut own_names: HashMap<(usize, usize), String> = HashMap::new();
-        each_item_line_of(file, &|run| wanted.contains_key(run), |line| {
-            // Unreadable lines were reported when the store was opened.
-            let Ok(item) = ItemLine::parse(line) else { return };
+        each_item_of(file, &|run| wanted.contains_key(run), |item| {
             let Some(first) = own_run.or(item.run.as_deref()).and_then(|run| wanted.get(run)) else { return };
             let Some(index) = indices.get(&(item.kind, names.evaluator(&item.evaluator), names.item(&item.item))) else { return };
             let own = matrix.rows[*first..].iter().take_while(|row| row.run == matrix.rows[*first].run);
@@ -153,7 +151,7 @@ impl Warehouse {
                 }
             }
             if takes_over(item.revision, standing.revision) {
-                *standing = Standing { revision: item.revision, amounts: Amounts::of(&item) };
+                *standing = Standing { revision: item.revision, amounts: Amounts::of(item) };
             }
         })?;
         Ok(found)

@@ -20,6 +20,8 @@ use super::snapshot::Snapshot;
 /// Folder of the segments, and the begin of the names of other parts.
 pub(super) const SEGMENTS: &str = "segments";
 pub(super) const SNAPSHOT: &str = "snapshot-";
+/// What names a lake instead of a folder of results, before its folder.
+pub const LAKE: &str = "lake:";
 /// Begin of the names of folders with stores of imported files, one folder for each state of the importers.
 pub const IMPORTED: &str = "foreign-";
 /// Begin of the names of records of sites.
@@ -32,7 +34,7 @@ pub const SOURCE: &str = "source";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {
-    /// Runs and outcomes of some stores, for boards and pages.
+    /// Runs and outcomes of some stores and lakes, for boards and pages.
     Snapshot,
     /// Outcomes of some stores as Parquet, for `sql` and `export`.
     Segments,
@@ -129,9 +131,10 @@ pub fn clear_cache(cache: &Path, before: Option<SystemTime>) -> io::Result<Optio
 fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>> {
     let own = std::path::absolute(cache)?;
     let is_gone = |stores: &[String]| {
-        let mut missing = stores.iter().map(Path::new).filter(|store| !store.exists()).peekable();
+        let folders: Vec<&Path> = stores.iter().map(|store| Path::new(store.strip_prefix(LAKE).unwrap_or(store))).collect();
+        let mut missing = folders.iter().filter(|folder| !folder.exists()).peekable();
         // A missing folder may come back, but no imported store of the cache under its old name.
-        missing.peek().is_some() && (stores.iter().all(|store| !Path::new(store).exists()) || missing.any(|store| store.starts_with(&own)))
+        missing.peek().is_some() && (folders.iter().all(|folder| !folder.exists()) || missing.any(|folder| folder.starts_with(&own)))
     };
     let is_earlier = |part: &CachePart, next: Option<&CachePart>| {
         reading.is_some_and(|reading| {

@@ -108,7 +108,7 @@ impl EngineAnswer {
     /// Joins everything. Fails with the reason.
     pub(super) fn join(&self, joining: &mut Joining) -> Result<(), String> {
         let standing = |of: &EngineRun| StandingRun {
-            run: of.run.clone(),
+            run: Arc::new(of.run.clone()),
             totals: of.totals,
             hidden: of.hidden.clone(),
             seal: None,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::Run;
 
 /// A run that does not count.
@@ -13,7 +15,7 @@ pub struct Hidden {
 }
 
 /// What hides a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HiddenBy {
     /// A tombstone that names it.
     Tombstone,

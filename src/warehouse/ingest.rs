@@ -10,7 +10,7 @@ use tracing::info;
 
 use crate::domain::{ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible};
 use crate::files;
-use crate::results::{Contents, Headless, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
+use crate::results::{Contents, Headless, ItemLine, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
@@ -40,6 +40,7 @@ const HEADER_MEMORY: usize = 2 << 10;
 
 /// The present content of the stores.
 pub(super) struct Ingested {
+    /// With the lakes that `old` had.
     pub snapshot: Snapshot,
     /// The item files, in the order of the snapshot's item units.
     pub files: Vec<ItemFile>,
@@ -85,6 +86,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     let headers_changed = headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
     let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
 
+    let lakes = std::mem::take(&mut old.lakes);
     let mut merge = Merge::over(old);
     let (dictionaries, parsed) = parse_files(&fresh, progress);
     info!(
@@ -106,6 +108,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     let snapshot = Snapshot {
         headers: headers.into_iter().map(|(unit, _)| unit).collect(),
         items: units.into_iter().flatten().collect(),
+        lakes,
         ..merge.finish()
     };
     Ingested { snapshot, files, changed }
@@ -548,6 +551,11 @@ impl Merge {
         self.runs.intern(id)
     }
 
+    /// Returns the id of a run by its number.
+    pub fn run_id(&self, number: u32) -> &str {
+        &self.runs.names[number as usize]
+    }
+
     /// Returns this merge's numbers of a dictionary's entries.
     pub fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
         let runs = dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect();
@@ -582,6 +590,7 @@ impl Merge {
             stores: Vec::new(),
             headers: Vec::new(),
             items: Vec::new(),
+            lakes: Vec::new(),
             run_ids: self.runs.names,
             keys: self.keys.entries,
             item_sets: self.item_sets.lists,
@@ -699,13 +708,21 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
     RowScores::Own(outcomes.iter().map(score).collect())
 }
 
-/// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Fails if the system
-/// cannot read the file.
-pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
-    each_item_line_of(file, &|_| true, each)
+/// Reads one file's item lines without their details, in order. Lines of other runs than the wanted may be left out, and unreadable ones,
+/// which were reported when the store was opened, are. Fails if the system cannot read the file.
+pub(super) fn each_item_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, mut each: impl FnMut(&ItemLine<'_>)) -> io::Result<()> {
+    match &file.elsewhere {
+        Some(lines) => lines.each_item(is_wanted, &mut each),
+        None => each_item_line_of(file, is_wanted, |line| {
+            if let Ok(item) = ItemLine::parse(line) {
+                each(&item);
+            }
+        }),
+    }
 }
 
-/// Like [`each_item_line`], but lines of other runs than the wanted may be left out.
+/// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Lines of other runs than
+/// the wanted may be left out. Fails if the system cannot read the file.
 pub(super) fn each_item_line_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {

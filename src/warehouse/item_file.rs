@@ -36,6 +36,15 @@ pub(super) trait StandingLines: Debug + Send + Sync {
     /// Calls `each` with every line of the wanted runs, in the form of an import's lines, which name their run. A run's lines are in the order
     /// of its source.
     fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()>;
+
+    /// Calls `each` with the same lines without their details, which need not be read then.
+    fn each_item(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&ItemLine<'_>)) -> io::Result<()> {
+        self.each(is_wanted, &mut |line| {
+            if let Ok(item) = ItemLine::parse(line) {
+                each(&item);
+            }
+        })
+    }
 }
 
 impl ItemFile {

@@ -2,10 +2,12 @@
 //!
 //! The cache beside `results/` has two kinds of files, which can be deleted at any time:
 //!
-//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that contain more. Leaderboards, pairings and
-//!   pages use it as plain slices; a command reads only the files that changed since.
+//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that contain more, of stores and lakes.
+//!   Leaderboards, pairings and pages use it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by their source's content, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
+//!
+//! Frames are for what is not an outcome: [`GroupedNumbers`] summarises numbers per run, and `sql`, exports and lakes are tables.
 //!
 //! Superseded files are removed; a command that uses segments or imported stores holds the folder.
 
@@ -40,13 +42,14 @@ mod sql;
 mod sql_error;
 mod standing_rows;
 mod stored_run;
+mod summaries;
 mod tables;
 mod threads;
 mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
-pub use cache::{CacheKind, CachePart, IMPORTED, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
+pub use cache::{CacheKind, CachePart, IMPORTED, LAKE, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
 pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun};
 pub use export::ExportFormat;
 pub use hidden::{Hidden, HiddenBy};
@@ -62,6 +65,7 @@ pub use short_digest::{cluster_id, item_id};
 pub use spool::RunOutcomes;
 pub use sql::{Derived, SqlTable, SqlValue};
 pub use sql_error::SqlError;
+pub use summaries::{GroupSummary, GroupedNumbers};
 pub use threads::threads_are_given;
 pub use totals::ItemTotals;
 pub use unit::Stamp as FileStamp;

@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, scan, to_json, unfinished_runs};
 
-use super::cache::{SNAPSHOT, sweep_cache};
+use super::cache::{LAKE, SNAPSHOT, sweep_cache};
 use super::engine_answer::EngineAnswer;
 use super::facts::{Facts, Voices};
 use super::hidden::{Hidden, HiddenBy};
@@ -30,7 +30,7 @@ use super::names::{NameKind, ShownNames};
 use super::progress::Progress;
 use super::run_row::RunRow;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
-use super::standing_rows::{Joined, Joining, Standing};
+use super::standing_rows::{Joined, JoinedLake, Joining, Standing};
 use super::totals::ItemTotals;
 
 /// The stores and files to open.
@@ -84,6 +84,8 @@ pub struct Warehouse {
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
     /// Number of item units from files of stores; those that were joined come after them.
     stored_units: usize,
+    /// The lakes among the units after those.
+    lakes: Vec<JoinedLake>,
     /// Names of what was joined to the stores.
     pub(super) elsewhere: BTreeSet<String>,
     /// By run that is not in a store: what evaluators said of it.
@@ -142,8 +144,9 @@ impl Warehouse {
         }
         contents.push(Contents::of_files(&options.files));
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
-        let places: Vec<String> =
-            options.stores.iter().map(|store| path_text(&std::path::absolute(store).unwrap_or_else(|_| store.clone()))).collect();
+        let absolute = |place: &PathBuf| path_text(&std::path::absolute(place).unwrap_or_else(|_| place.clone()));
+        let lakes = options.lakes.iter().map(|lake| format!("{LAKE}{}", absolute(lake)));
+        let places: Vec<String> = options.stores.iter().map(absolute).chain(lakes).collect();
         let name = name_of(&places);
         let snapshot_path = options.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{name}")));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
@@ -154,9 +157,10 @@ impl Warehouse {
             "cache read"
         );
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
-        let stored_units = snapshot.items.len();
-        let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, snapshot.headers.len(), snapshot.items.len()));
-        let Joined { mut snapshot, files, standing } = Self::joined(snapshot, files, options, progress)?;
+        let (stored_headers, stored_units) = (snapshot.headers.len(), snapshot.items.len());
+        let Joined { mut snapshot, files, standing, lakes } = Self::joined(snapshot, files, options, progress)?;
+        let changed = changed || lakes.iter().any(|lake| lake.changed);
+        let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, stored_headers, stored_units));
         snapshot.stores = places;
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
@@ -188,6 +192,7 @@ impl Warehouse {
             name,
             temporary: std::sync::OnceLock::new(),
             stored_units,
+            lakes,
             elsewhere: standing.keys().cloned().collect(),
             score_lines: HashMap::new(),
             unit_of: HashMap::new(),
@@ -211,7 +216,7 @@ impl Warehouse {
     /// Joins what stands outside of the stores.
     fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, progress: &Progress) -> Result<Joined, Problems> {
         if options.lakes.is_empty() && options.answers.is_empty() {
-            return Ok(Joined { snapshot, files, standing: HashMap::new() });
+            return Ok(Joined { snapshot, files, standing: HashMap::new(), lakes: Vec::new() });
         }
         let mut joining = Joining::over(snapshot, files);
         let mut last = String::new();
@@ -644,18 +649,33 @@ impl Warehouse {
         }
     }
 
+    /// Writes the snapshot. Units of lakes go with what is known of their lake, and those of engines' answers are left out.
+    fn saved(&mut self, path: &Path, headers: usize, items: usize) -> io::Result<()> {
+        let (joined_headers, joined_items) = (self.snapshot.headers.split_off(headers), self.snapshot.items.split_off(items));
+        let mut joined_items = joined_items.into_iter();
+        let mut spares = Vec::with_capacity(self.lakes.len());
+        for JoinedLake { kept, units, .. } in &mut self.lakes {
+            spares.push(kept.units.len());
+            kept.units.extend(joined_items.by_ref().take(*units));
+        }
+        self.snapshot.lakes = self.lakes.iter_mut().map(|lake| std::mem::take(&mut lake.kept)).collect();
+        let saved = self.snapshot.save(path);
+        self.snapshot.headers.extend(joined_headers);
+        for (lake, (mut kept, spare)) in self.lakes.iter_mut().zip(std::mem::take(&mut self.snapshot.lakes).into_iter().zip(spares)) {
+            self.snapshot.items.extend(kept.units.split_off(spare));
+            lake.kept = kept;
+        }
+        self.snapshot.items.extend(joined_items);
+        saved
+    }
+
     /// Writes the cache for the next command, and removes what is superseded. A cache that cannot be written only costs time. Fails with the
     /// reason of this or an earlier failed write.
     pub fn save_cache(&mut self) -> Result<(), String> {
         let path = self.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{}", self.name)));
         let is_first = path.as_ref().is_some_and(|path| !path.exists());
         if let Some((path, headers, items)) = self.unsaved.take() {
-            // What was joined is not in files of the stores.
-            let (joined_headers, joined_items) = (self.snapshot.headers.split_off(headers), self.snapshot.items.split_off(items));
-            let saved = self.snapshot.save(&path);
-            self.snapshot.headers.extend(joined_headers);
-            self.snapshot.items.extend(joined_items);
-            match saved {
+            match self.saved(&path, headers, items) {
                 Ok(()) => info!(file = %path.display(), "cache written"),
                 Err(error) => self.note_cache_trouble(error.to_string()),
             }

@@ -1,8 +1,29 @@
 //! The columns of a frame that together are outcomes.
 
+use std::borrow::Cow;
+
 use polars::prelude::*;
 
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::results::ItemLine;
+
+/// The names of the columns.
+pub(super) const NAMES: [&str; 14] = [
+    "run_id",
+    "item",
+    "kind",
+    "evaluator",
+    "cluster",
+    "category",
+    "attempt",
+    "revision",
+    "status",
+    "score",
+    "duration_seconds",
+    "cost_usd",
+    "input_tokens",
+    "output_tokens",
+];
 
 /// The columns of outcomes, under the names of the table `items`.
 pub(super) struct OutcomeColumns {
@@ -43,6 +64,26 @@ impl OutcomeColumns {
             cost_usd: number("cost_usd")?,
             input_tokens: whole("input_tokens")?,
             output_tokens: whole("output_tokens")?,
+        })
+    }
+
+    /// Returns the outcome of a row as an import's line, or `None` if it is none.
+    pub fn line(&self, row: usize) -> Option<ItemLine<'_>> {
+        Some(ItemLine {
+            run: self.run_id.get(row).map(Cow::Borrowed),
+            item: self.item.get(row)?.into(),
+            kind: ItemKind::from_name(self.kind.get(row)?)?,
+            evaluator: self.evaluator.get(row)?.into(),
+            attempt: u32::try_from(self.attempt.get(row)?).ok()?,
+            revision: u32::try_from(self.revision.get(row)?).ok()?,
+            status: ItemStatus::from_name(self.status.get(row)?)?,
+            score: self.score.get(row),
+            cluster: self.cluster.get(row).map(Cow::Borrowed),
+            category: self.category.get(row).map(Cow::Borrowed),
+            duration_seconds: self.duration_seconds.get(row),
+            cost_usd: self.cost_usd.get(row),
+            input_tokens: self.input_tokens.get(row),
+            output_tokens: self.output_tokens.get(row),
         })
     }
 

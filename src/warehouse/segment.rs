@@ -15,7 +15,7 @@ use crate::files;
 use crate::results::ItemLine;
 
 use super::cache::{LIST, SegmentList};
-use super::ingest::each_item_line;
+use super::ingest::each_item_of;
 use super::item_file::{ItemFile, path_text};
 use super::outcome_columns::OutcomeColumns;
 use super::sql_error::SqlError;
@@ -129,12 +129,9 @@ fn each_frame<'f>(
         let mut failure = None;
         let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { each(rows.take()?) };
         let own_run = source.journal_of.as_ref().map(RunId::as_str);
-        let read = each_item_line(source, |line| {
-            // Unreadable lines were already reported by the ingest.
-            if let (Ok(item), None) = (ItemLine::parse(line), &failure)
-                && let Some(run) = own_run.or(item.run.as_deref())
-            {
-                rows.push(run, &item);
+        let read = each_item_of(source, &|_| true, |item| {
+            if let (None, Some(run)) = (&failure, own_run.or(item.run.as_deref())) {
+                rows.push(run, item);
                 if rows.length >= ROW_GROUP {
                     failure = flush(&mut rows).err();
                 }

@@ -14,13 +14,14 @@ use crate::domain::{ItemKey, ItemStatus, Problem, Run};
 use crate::files;
 
 use super::facts::Facts;
+use super::hidden::HiddenBy;
 use super::matrix::RowScores;
 use super::stored_run;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 12 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 13 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 /// More than the names of stores need.
 const STORES_BYTES: u64 = 1 << 20;
@@ -68,6 +69,11 @@ fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok,
     only_read(units, |unit| &unit.problems, serializer)
 }
 
+/// Leaves out the unit of runs without lines.
+fn of_files<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(units.iter().filter(|unit| unit.stamp != Stamp::default()).collect::<Vec<&ItemUnit>>())
+}
+
 impl HeaderUnit {
     /// Returns the run if the file has exactly one.
     pub fn only_run(&self) -> Option<&Run> {
@@ -89,6 +95,37 @@ pub(super) struct ItemUnit {
     /// By run: its index in [`Snapshot::run_ids`] and its totals.
     pub totals: Vec<(u32, ItemTotals)>,
     pub problems: Vec<Problem>,
+}
+
+/// What was read of a lake: the next command reads again only what changed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct KeptLake {
+    /// `lake:` and its folder.
+    pub name: String,
+    /// Of the files of its runs.
+    pub stamp: Stamp,
+    /// By id.
+    #[serde(with = "stored_run")]
+    pub runs: Vec<Arc<Run>>,
+    /// In the same order.
+    pub facts: Vec<KeptFact>,
+    /// Outcomes by file. A command that asks for some suites reads some files.
+    #[serde(serialize_with = "of_files")]
+    pub units: Vec<ItemUnit>,
+}
+
+/// What a lake says of a run beside the run itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct KeptFact {
+    pub publish: String,
+    pub totals: Option<ItemTotals>,
+    pub hidden: Option<(HiddenBy, String)>,
+    pub content: String,
+    /// Number of standing outcomes, and a sum over them.
+    pub outcomes: u64,
+    pub check: u64,
+    /// JSON; empty if there are none.
+    pub score_lines: String,
 }
 
 /// One attempt of one run.
@@ -116,12 +153,14 @@ pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
-    /// The stores that it is of. First, so that they can be read alone.
+    /// The stores and lakes that it is of. First, so that they can be read alone.
     pub stores: Vec<String>,
     #[serde(serialize_with = "read_headers")]
     pub headers: Vec<HeaderUnit>,
     #[serde(serialize_with = "read_items")]
     pub items: Vec<ItemUnit>,
+    /// Lakes whose units are not among those above.
+    pub lakes: Vec<KeptLake>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,
     /// Ascending indices into `keys`. Runs with the same items share one set.
@@ -169,7 +208,8 @@ impl Snapshot {
         let in_range = |index: u32, length: usize| (index as usize) < length;
         self.item_sets.iter().flatten().all(|key| in_range(*key, self.keys.len()))
             && self.fact_columns.iter().flatten().all(|facts| in_range(*facts, self.facts.len()))
-            && self.items.iter().all(|unit| {
+            && self.lakes.iter().all(|lake| lake.runs.len() == lake.facts.len())
+            && self.items.iter().chain(self.lakes.iter().flat_map(|lake| &lake.units)).all(|unit| {
                 unit.totals.iter().all(|(run, _)| in_range(*run, self.run_ids.len()))
                     && unit.rows.iter().all(|row| {
                         in_range(row.run, self.run_ids.len())

@@ -3,7 +3,7 @@
 //! A lake or an engine keeps many revisions of a run and decides which one stands. What stands is given to [`Joining`], which knows nothing of
 //! where it comes from, so that everything behind a snapshot gives the same figures for a store and for its copy elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::domain::{ItemKind, ItemStatus, Run, visible};
@@ -14,14 +14,14 @@ use super::ingest::{Merge, Parsed};
 use super::item_file::{ItemFile, StandingLines};
 use super::items::{Block, Dictionary};
 use super::short_digest::short_digest;
-use super::snapshot::{HeaderUnit, ItemUnit, Snapshot, status_byte};
+use super::snapshot::{HeaderUnit, ItemUnit, KeptLake, Snapshot, status_byte};
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// The standing revision of a run.
 pub(super) struct StandingRun {
     /// The run as it is stored, under its stored names.
-    pub run: Run,
+    pub run: Arc<Run>,
     /// `None` if the run has no item lines. Given, not summed here: sums of numbers depend on their order.
     pub totals: Option<ItemTotals>,
     /// Why the run does not count, if it does not.
@@ -127,6 +127,19 @@ pub(super) struct Joining {
     /// By run whose outcomes are still to come.
     seals: HashMap<String, Seal>,
     finished: HashMap<String, Standing>,
+    /// Lakes as an earlier command read them.
+    kept: Vec<KeptLake>,
+    lakes: Vec<JoinedLake>,
+}
+
+/// A lake among the units of a snapshot.
+pub(super) struct JoinedLake {
+    /// Without the units that are among those of the snapshot.
+    pub kept: KeptLake,
+    /// The number of those.
+    pub units: usize,
+    /// Whether it is not as an earlier command kept it.
+    pub changed: bool,
 }
 
 /// A snapshot with everything that was joined to it.
@@ -136,12 +149,15 @@ pub(super) struct Joined {
     pub files: Vec<ItemFile>,
     /// By name of source, which is the path of its header unit.
     pub standing: HashMap<String, Standing>,
+    /// In the order of their units, which come after those of stores.
+    pub lakes: Vec<JoinedLake>,
 }
 
 impl Joining {
     /// Begins with the units of the stores' files.
     pub fn over(mut snapshot: Snapshot, files: Vec<ItemFile>) -> Self {
         let (headers, items) = (std::mem::take(&mut snapshot.headers), std::mem::take(&mut snapshot.items));
+        let kept = std::mem::take(&mut snapshot.lakes);
         Self {
             headers,
             items,
@@ -152,7 +168,27 @@ impl Joining {
             totals: HashMap::new(),
             seals: HashMap::new(),
             finished: HashMap::new(),
+            kept,
+            lakes: Vec::new(),
         }
+    }
+
+    /// Takes a lake as an earlier command read it.
+    pub fn take_kept(&mut self, name: &str) -> Option<KeptLake> {
+        let place = self.kept.iter().position(|lake| lake.name == name)?;
+        Some(self.kept.swap_remove(place))
+    }
+
+    /// Ends a lake, whose units are those from `first` on, with what the next command shall know of it.
+    pub fn end_lake(&mut self, kept: KeptLake, first: usize, changed: bool) -> Result<(), String> {
+        self.end_source()?;
+        self.lakes.push(JoinedLake { kept, units: self.items.len() - first, changed });
+        Ok(())
+    }
+
+    /// Returns the number of units of outcomes so far.
+    pub fn units(&self) -> usize {
+        self.items.len()
     }
 
     /// Begins a source with its runs, each of which is given once. `name` is shown in messages. Fails if the source before is not whole.
@@ -174,7 +210,7 @@ impl Joining {
             if let Some(hidden) = hidden {
                 self.standing.hidden.insert(id, hidden);
             }
-            stored.push(Arc::new(run));
+            stored.push(run);
         }
         self.headers.push(HeaderUnit {
             path: name.to_owned(),
@@ -221,6 +257,24 @@ impl Joining {
         Ok(())
     }
 
+    /// Adds outcomes of the current source that an earlier command read and checked.
+    pub fn kept_part(&mut self, mut unit: ItemUnit, lines: Arc<dyn StandingLines>) -> Result<(), String> {
+        let place = super::intern::number(self.items.len());
+        let runs: BTreeSet<u32> = unit.rows.iter().map(|row| row.run).collect();
+        unit.totals = Vec::with_capacity(runs.len());
+        for number in runs {
+            let run = self.merge.run_id(number);
+            if self.standing.unit_of.insert(run.to_owned(), place).is_some() {
+                return Err(format!("the outcomes of run `{}` are in two places", visible(run)));
+            }
+            self.seals.remove(run);
+            unit.totals.extend(self.totals.remove(run).map(|totals| (number, totals)));
+        }
+        self.items.push(unit);
+        self.files.push(ItemFile::elsewhere(lines));
+        Ok(())
+    }
+
     /// Ends the current source. Runs whose lines were not given, or of which no line counts, keep their totals.
     fn end_source(&mut self) -> Result<(), String> {
         if self.source.is_empty() {
@@ -250,7 +304,7 @@ impl Joining {
     pub fn finish(mut self) -> Result<Joined, String> {
         self.end_source()?;
         let snapshot = Snapshot { headers: self.headers, items: self.items, ..self.merge.finish() };
-        Ok(Joined { snapshot, files: self.files, standing: self.finished })
+        Ok(Joined { snapshot, files: self.files, standing: self.finished, lakes: self.lakes })
     }
 }
 
@@ -298,7 +352,7 @@ mod tests {
         let of_lines = Snapshot { items: vec![of_lines], ..merge.finish() };
 
         let runs = ["r1", "r2"].map(|id| StandingRun {
-            run: Run::new(crate::domain::RunId::parse(id).expect("a valid id"), "s", "a", "m"),
+            run: Arc::new(Run::new(crate::domain::RunId::parse(id).expect("a valid id"), "s", "a", "m")),
             totals: Some(ItemTotals { lines: 3, ..ItemTotals::default() }),
             hidden: (id == "r2").then(|| (HiddenBy::Tombstone, "why".to_owned())),
             seal: (id == "r2").then(|| {
@@ -329,7 +383,7 @@ mod tests {
         again.push(run, item, 1, ItemStatus::Fail, None);
         assert!(joining.part(again, Arc::new(NoLines("other".to_owned()))).expect_err("twice").contains("two places"));
 
-        let Joined { snapshot, files, standing } = joining.finish().expect("whole");
+        let Joined { snapshot, files, standing, .. } = joining.finish().expect("whole");
         assert_eq!((snapshot.headers[0].path.as_str(), snapshot.headers[0].runs.len(), files.len()), ("lake", 2, 1));
         assert_eq!(snapshot.items[0].totals.iter().map(|(_, totals)| totals.lines).collect::<Vec<_>>(), [3, 3]);
         assert_eq!(standing["lake"].hidden["r2"].1, "why");
@@ -343,7 +397,7 @@ mod tests {
             let mut seal = Seal::default();
             seal.add(item, 1, ItemStatus::Pass, Some(0.5));
             seal.add(item, 2, ItemStatus::Fail, None);
-            let run = Run::new(crate::domain::RunId::parse("r").expect("a valid id"), "s", "a", "m");
+            let run = Arc::new(Run::new(crate::domain::RunId::parse("r").expect("a valid id"), "s", "a", "m"));
             let mut joining = Joining::over(Snapshot::default(), Vec::new());
             joining.begin("lake", vec![StandingRun { run, totals: None, hidden: None, seal: Some(seal), score_lines: Vec::new() }])?;
             let mut part = StandingPart::default();

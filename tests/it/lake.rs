@@ -366,3 +366,99 @@ fn a_lake_is_a_store_for_exports_and_baselines() {
     }
     assert_eq!(gate("lake:lake"), gate("older"));
 }
+
+/// What a command on the lake read: files of outcomes that were known, and that were read.
+fn known_and_read(project: &Project, command: &[&str]) -> (usize, usize) {
+    let output = project.run(command.iter().copied().chain(["--results", "lake:lake", "--verbose"]));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let line = output.stderr.lines().find(|line| line.contains("lake listed")).expect("it says what it read");
+    let number = |name: &str| {
+        let after = line.split(&format!("{name}=")).nth(1).expect("a number");
+        after.split(|letter: char| !letter.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).expect("a number")
+    };
+    (number("known"), number("read"))
+}
+
+#[test]
+fn a_command_reads_of_a_lake_only_what_changed() {
+    let project = store();
+    project.file("results/z1.json", result("z1", "zoo", "alpha", json!({"timestamp": "2026-01-05T03:04:05Z"})).to_string());
+    project.file("results/z1/items.jsonl", format!("{}\n", item("q0", "pass")));
+    publish(&project, "results");
+    let board = || said(&project, &["leaderboard"], &["lake:lake"]);
+    // A command about one suite reads that alone, and forgets nothing.
+    assert_eq!(known_and_read(&project, &["leaderboard", "--suite", "zoo"]), (0, 1));
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (1, 1));
+    assert_eq!(known_and_read(&project, &["leaderboard", "--suite", "zoo"]), (1, 0));
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (2, 0));
+    assert_eq!(board(), said(&project, &["leaderboard"], &["results"]));
+
+    // A publication more is a file more.
+    add(&project, "results", "c1", "gamma");
+    publish(&project, "results");
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (2, 1));
+    assert_same(&project, &["results"]);
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
+
+    // A retraction hides a run whose outcomes stay where they are, and a revised run is read alone.
+    assert_eq!(project.run(["retract", "a1", "--reason", "wrong seed"]).code, 0);
+    publish(&project, "results");
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
+    assert_same(&project, &["results"]);
+    let lines = project.read("results/c1/items.jsonl");
+    project.file("results/c1/items.jsonl", format!("{lines}{}\n", item("q99", "pass")));
+    publish(&project, "results");
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (2, 1));
+    assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
+    assert_same(&project, &["results"]);
+
+    // A folder beside the lake has a part of the cache of its own, with both.
+    for _ in 0..2 {
+        let both = said(&project, &["list", "--runs"], &["results", "lake:lake"]).1;
+        assert_eq!(both.replace("RESULTS", ""), said(&project, &["list", "--runs"], &["results"]).1.replace("RESULTS", ""));
+    }
+
+    // Parts of the cache are listed, and go with their lake.
+    let parts = |project: &Project| {
+        let listed = project.run(["cache", "--format", "json"]).json();
+        listed["parts"]
+            .as_array()
+            .expect("parts")
+            .iter()
+            .filter(|part| part["kind"] == "snapshot")
+            .map(|part| part["of"].clone())
+            .collect::<Vec<Value>>()
+    };
+    let place = format!("lake:{}", project.path("lake").display());
+    let of: Vec<Value> = parts(&project);
+    assert!(of.contains(&json!([place])) && of.contains(&json!([project.path("results"), place])), "{of:?}");
+    fs::remove_dir_all(project.path("lake")).expect("removable");
+    fs::remove_dir_all(project.path(".evalreport/cache/segments")).unwrap_or_default();
+    project.run(["leaderboard", "--results", "results", "--results", "results/none"]);
+    let of: Vec<Value> = parts(&project);
+    assert!(!of.contains(&json!([place])), "{of:?}");
+}
+
+/// A file that was changed after it was read once is refused as one that was changed before.
+#[test]
+fn a_cached_lake_is_no_excuse_for_a_damaged_one() {
+    let project = store();
+    publish(&project, "results");
+    let board = said(&project, &["leaderboard"], &["lake:lake"]);
+    for table in ["outcomes", "runs"] {
+        let files = project.files(&format!("lake/{table}"));
+        let path = project.path(files.iter().find(|path| path.ends_with(".parquet")).expect("a file"));
+        let whole = fs::read(&path).expect("readable");
+        let mut bytes = whole.clone();
+        // In the first column, which a board reads.
+        bytes[20] ^= 0x55;
+        fs::write(&path, &bytes).expect("writable");
+        assert!(project.run(["leaderboard", "--results", "lake:lake"]).refusal().contains("digest differs"), "{table}");
+        fs::write(&path, &bytes[..10]).expect("writable");
+        project.run(["leaderboard", "--results", "lake:lake"]).refusal();
+        fs::remove_file(&path).expect("removable");
+        assert!(project.run(["leaderboard", "--results", "lake:lake"]).refusal().contains("is gone"), "{table}");
+        fs::write(&path, &whole).expect("writable");
+        assert_eq!(said(&project, &["leaderboard"], &["lake:lake"]), board, "{table}");
+    }
+}

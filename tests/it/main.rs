@@ -32,6 +32,7 @@ mod export;
 mod firefox;
 mod fit;
 mod foreign;
+mod frames;
 mod from_ralph;
 mod gate;
 mod gate_comment;

@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use polars::prelude::*;
 
 use crate::domain::visible;
-use crate::results::write_import_line;
+use crate::results::{ItemLine, write_import_line};
 use crate::warehouse::item_file::StandingLines;
+use crate::warehouse::outcome_columns::{NAMES, OutcomeColumns};
 
 use super::log::DataFile;
 use super::read::Wanted;
-use super::rows::{OF_RUN, each_outcome, text};
+use super::rows::{COLUMNS, OF_RUN, each_outcome, text};
 use super::standing::{check, scan};
 
 /// Rows of small runs that are read together.
@@ -63,12 +64,31 @@ impl LakeLines {
         Ok(spans)
     }
 
-    fn frame(&self, (start, rows): Span) -> PolarsResult<DataFrame> {
+    /// Reads the columns of a span, and no others.
+    fn frame(&self, (start, rows): Span, columns: &[&str]) -> PolarsResult<DataFrame> {
         scan(&self.file.path)?
             .slice(i64::try_from(start).unwrap_or(i64::MAX), u32::try_from(rows).unwrap_or(u32::MAX))
             .filter(col("standing"))
             .sort(["run_id", "line"], SortMultipleOptions::default())
+            .select(columns.iter().map(|name| col(*name)).collect::<Vec<Expr>>())
             .collect()
+    }
+
+    /// Calls `each` with the columns of the wanted runs, span by span. It fails with the number of a row that is no outcome.
+    fn each_frame(
+        &self,
+        is_wanted: &dyn Fn(&str) -> bool,
+        columns: &[&str],
+        each: &mut dyn FnMut(&DataFrame) -> PolarsResult<Result<(), usize>>,
+    ) -> io::Result<()> {
+        let checked = self.checked.get_or_init(|| check(&self.file).map_err(|problem| problem.message));
+        checked.as_ref().map_err(|message| io::Error::other(message.clone()))?;
+        let unread = |error: PolarsError| io::Error::other(visible(&error.to_string()));
+        for span in self.spans(is_wanted).map_err(unread)? {
+            let read = self.frame(span, columns).and_then(|frame| each(&frame)).map_err(unread)?;
+            read.map_err(|row| io::Error::other(format!("row {} is no outcome", span.0 + row + 1)))?;
+        }
+        Ok(())
     }
 }
 
@@ -82,19 +102,24 @@ impl StandingLines for LakeLines {
     }
 
     fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        let checked = self.checked.get_or_init(|| check(&self.file).map_err(|problem| problem.message));
-        checked.as_ref().map_err(|message| io::Error::other(message.clone()))?;
-        let unread = |error: PolarsError| io::Error::other(visible(&error.to_string()));
         let mut line = String::new();
-        for span in self.spans(is_wanted).map_err(unread)? {
-            let frame = self.frame(span).map_err(unread)?;
-            let read = each_outcome(&frame, |outcome, details| {
+        self.each_frame(is_wanted, &COLUMNS, &mut |frame| {
+            each_outcome(frame, |outcome, details| {
                 line.clear();
                 write_import_line(outcome, details, &mut line);
                 each(line.trim_end_matches('\n').as_bytes());
-            });
-            read.map_err(unread)?.map_err(|row| io::Error::other(format!("row {} is no outcome", span.0 + row + 1)))?;
-        }
-        Ok(())
+            })
+        })
+    }
+
+    fn each_item(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&ItemLine<'_>)) -> io::Result<()> {
+        self.each_frame(is_wanted, &NAMES, &mut |frame| {
+            let columns = OutcomeColumns::of(frame)?;
+            for row in 0..frame.height() {
+                let Some(line) = columns.line(row) else { return Ok(Err(row)) };
+                each(&line);
+            }
+            Ok(Ok(()))
+        })
     }
 }

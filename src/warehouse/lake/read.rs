@@ -1,6 +1,6 @@
 //! Reading a lake: what stands in it, joined to a snapshot as the files of a store are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,17 +9,22 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::info;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, hex, visible};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, hex, visible};
 use crate::files;
+use crate::results::ScoreLine;
+use crate::warehouse::cache::LAKE;
+use crate::warehouse::item_file::StandingLines;
 use crate::warehouse::progress::Progress;
-use crate::warehouse::standing_rows::{Joining, StandingPart, StandingRun};
+use crate::warehouse::snapshot::{ItemUnit, KeptFact, KeptLake};
+use crate::warehouse::standing_rows::{Joining, Seal, StandingPart, StandingRun};
 use crate::warehouse::threads;
+use crate::warehouse::unit::Stamp;
 
 use super::lines::LakeLines;
 use super::log::{DataFile, Log};
 use super::marker;
 use super::rows::{OF_BOARD, OF_RUN, text, whole};
-use super::standing::{self, RESTORE, StandingFact, scan};
+use super::standing::{self, RESTORE, RunFact, scan};
 
 /// Rows of a file in memory at once.
 const SLICE: u32 = 1 << 20;
@@ -28,7 +33,8 @@ const SLICE: u32 = 1 << 20;
 pub(super) type Wanted = HashMap<String, String>;
 
 /// Joins the standing runs of a lake, and their standing outcomes without money, times and texts. With `suites`, only outcomes of runs of
-/// these suites, by stored name, are read.
+/// these suites, by stored name, are read. What an earlier command read is not read again, as long as the log and the state of the files on
+/// disk are the same.
 ///
 /// Fails if anything that stands cannot be read: half a lake would be a wrong board.
 pub(in crate::warehouse) fn join(
@@ -37,62 +43,147 @@ pub(in crate::warehouse) fn join(
     suites: Option<&[String]>,
     progress: &Progress,
 ) -> Result<(), Problem> {
-    let name = format!("lake:{}", lake.display());
+    let name = format!("{LAKE}{}", lake.display());
     let shown = visible(&name);
     let in_lake = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
-    threads::check().map_err(|error| Problem::in_file(&*shown, error.to_string()))?;
     marker::check(lake)?;
     // Outcomes are committed before their runs, so their log is read after that of the runs.
     let listed_runs = Log::of(lake.join("runs")).read()?;
     let listed = Log::of(lake.join("outcomes")).read()?;
-    let standing = standing::read(&listed_runs.files)?;
-    let is_read = |fact: &StandingFact| suites.is_none_or(|suites| suites.contains(&fact.fact.run.suite));
-    let wanted: Wanted = standing
-        .iter()
-        .filter(|(_, fact)| is_read(fact) && fact.fact.seal.outcomes > 0)
-        .map(|(run, fact)| (run.clone(), fact.fact.publish.clone()))
-        .collect();
-    let mut runs: Vec<StandingRun> = standing
-        .values()
-        .map(|fact| {
-            let run = fact.run();
-            StandingRun { seal: run.seal.filter(|_| is_read(fact)), ..run }
-        })
-        .collect();
-    runs.sort_by(|left, right| left.run.id.cmp(&right.run.id));
-    let partitions: HashSet<&str> = standing.values().filter(|fact| is_read(fact)).map(|fact| fact.fact.run.suite.as_str()).collect();
-    let publishes = digests(&wanted);
-    let has_any = |file: &&DataFile| {
-        file.publish_id.as_ref().is_none_or(|publish| publishes.contains_key(publish))
-            && file.partition.get("suite").is_none_or(|suite| partitions.contains(suite.as_str()))
+    let mut earlier = joining.take_kept(&name);
+    let stamp = Stamp::of_state(&listed_runs.files.iter().map(state).collect::<Vec<String>>().join("\n"));
+    let kept_facts = earlier.as_ref().filter(|kept| kept.stamp == stamp).and_then(|kept| facts_of(&kept.runs, &kept.facts));
+    let mut changed = kept_facts.is_none();
+    let given = || threads::check().map_err(|error| Problem::in_file(&*shown, error.to_string()));
+    let facts: Vec<RunFact> = match kept_facts {
+        Some(facts) => facts,
+        None => {
+            given()?;
+            let mut facts: Vec<RunFact> = standing::read(&listed_runs.files)?.into_values().map(|standing| standing.fact).collect();
+            facts.sort_by(|left, right| left.run.id.cmp(&right.run.id));
+            facts
+        }
     };
-    let files: Vec<&DataFile> = listed.files.iter().filter(has_any).collect();
-    info!(lake = %lake.display(), runs = runs.len(), files = files.len(), of = listed.files.len(), "lake listed");
-    joining.begin(&name, runs).map_err(&in_lake)?;
-    let whole = hex(&Sha256::digest(format!("{publishes:?}")));
+    let is_read = |suite: &str| suites.is_none_or(|suites| suites.iter().any(|read| read == suite));
+    let in_question = |fact: &&RunFact| fact.seal.outcomes > 0 && is_read(&fact.run.suite);
+    let wanted: Wanted = facts.iter().filter(in_question).map(|fact| (fact.run.id.as_str().to_owned(), fact.publish.clone())).collect();
     let wanted = Arc::new(wanted);
-    progress.begin("reading the lake", files.iter().map(|file| file.bytes).sum());
+    let files = Files { digests: digests(&facts), all: digest(facts.iter().filter(in_question)) };
+    let runs = facts.iter().map(|fact| {
+        let run = fact.standing();
+        StandingRun { seal: run.seal.filter(|_| is_read(&fact.run.suite)), ..run }
+    });
+    let first = joining.units();
+    joining.begin(&name, runs.collect()).map_err(&in_lake)?;
+
+    let mut units: HashMap<String, ItemUnit> = earlier
+        .as_mut()
+        .map(|kept| std::mem::take(&mut kept.units))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|unit| (unit.path.clone(), unit))
+        .collect();
+    let (mut spare, mut unread) = (Vec::new(), Vec::new());
+    let mut known = 0;
+    for file in &listed.files {
+        let Some(standing) = files.standing(file) else { continue };
+        let lines = LakeLines::new(file.clone(), Arc::clone(&wanted), &format!("{standing} {}", state(file)));
+        let unit = units.remove(lines.place()).filter(|unit| unit.stamp == Stamp::of_state(&lines.state()));
+        match (unit, file.partition.get("suite").is_none_or(|suite| is_read(suite))) {
+            (Some(unit), true) => {
+                known += 1;
+                joining.kept_part(unit, Arc::new(lines)).map_err(&in_lake)?;
+            }
+            (None, true) => unread.push((file, lines)),
+            (unit, false) => spare.extend(unit),
+        }
+    }
+    // Files that no run stands in any more.
+    changed |= !units.is_empty() || !unread.is_empty();
+    info!(lake = %lake.display(), runs = facts.len(), known, read = unread.len(), of = listed.files.len(), "lake listed");
+    if !unread.is_empty() {
+        given()?;
+    }
+    progress.begin("reading the lake", unread.iter().map(|(file, _)| file.bytes).sum());
     // A few files at once: each is held only until it is joined.
-    for files in files.chunks(rayon::current_num_threads().max(1)) {
-        let parts: Vec<StandingPart> = files.par_iter().map(|file| part(file, &wanted)).collect::<Result<_, Problem>>()?;
-        for (file, part) in files.iter().zip(parts) {
+    let mut unread = unread.into_iter().peekable();
+    while unread.peek().is_some() {
+        let files: Vec<(&DataFile, LakeLines)> = unread.by_ref().take(rayon::current_num_threads().max(1)).collect();
+        let parts: Vec<StandingPart> = files.par_iter().map(|(file, _)| part(file, &wanted)).collect::<Result<_, Problem>>()?;
+        for ((file, lines), part) in files.into_iter().zip(parts) {
             progress.advance(file.bytes);
-            let standing = file.publish_id.as_ref().and_then(|publish| publishes.get(publish)).map_or(&*whole, String::as_str);
-            let lines = LakeLines::new((*file).clone(), Arc::clone(&wanted), standing);
             joining.part(part, Arc::new(lines)).map_err(&in_lake)?;
         }
     }
     progress.end();
-    Ok(())
+    let (runs, facts) = (facts.iter().map(|fact| Arc::clone(&fact.run)).collect(), facts.iter().map(kept_fact).collect());
+    joining.end_lake(KeptLake { name, stamp, runs, facts, units: spare }, first, changed).map_err(&in_lake)
 }
 
-/// Returns for each publish a digest of its runs that stand.
-fn digests(wanted: &Wanted) -> BTreeMap<String, String> {
-    let mut runs: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
-    for (run, publish) in wanted {
-        runs.entry(publish).or_default().insert(run);
+/// Returns a text that changes if a file may have changed, on disk or in the log.
+fn state(file: &DataFile) -> String {
+    // A file that is gone is found out when it is read.
+    let on_disk = Stamp::of(&file.path).ok();
+    format!("{} {} {:?} {on_disk:?}", file.path.display(), file.bytes, file.sha256)
+}
+
+/// Which runs stand in which files.
+struct Files {
+    /// By publish and suite: a digest of the runs that stand.
+    digests: BTreeMap<(String, String), String>,
+    /// Of all runs in question.
+    all: String,
+}
+
+impl Files {
+    /// Returns a digest of the runs that may stand in a file, or `None` if none can.
+    fn standing(&self, file: &DataFile) -> Option<&str> {
+        match (&file.publish_id, file.partition.get("suite")) {
+            (Some(publish), Some(suite)) => self.digests.get(&(publish.clone(), suite.clone())).map(String::as_str),
+            // A file of several publications or suites, which another program wrote.
+            (Some(publish), None) => self.digests.keys().any(|(of, _)| of == publish).then_some(&*self.all),
+            (None, Some(suite)) => self.digests.keys().any(|(_, of)| of == suite).then_some(&*self.all),
+            (None, None) => Some(&*self.all),
+        }
     }
-    runs.into_iter().map(|(publish, runs)| (publish.clone(), hex(&Sha256::digest(format!("{runs:?}"))))).collect()
+}
+
+fn digests(facts: &[RunFact]) -> BTreeMap<(String, String), String> {
+    let mut runs: BTreeMap<(String, String), Vec<&RunFact>> = BTreeMap::new();
+    for fact in facts.iter().filter(|fact| fact.seal.outcomes > 0) {
+        runs.entry((fact.publish.clone(), fact.run.suite.clone())).or_default().push(fact);
+    }
+    runs.into_iter().map(|(of, runs)| (of, digest(runs.into_iter()))).collect()
+}
+
+/// Returns a digest of some runs, which are sorted by id, and of what their outcomes must be.
+fn digest<'a>(facts: impl Iterator<Item = &'a RunFact>) -> String {
+    let mut digest = Sha256::new();
+    for RunFact { run, publish, seal, .. } in facts {
+        digest.update(format!("{} {publish} {seal:?}\n", run.id));
+    }
+    hex(&digest.finalize())
+}
+
+fn kept_fact(fact: &RunFact) -> KeptFact {
+    let RunFact { run: _, totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines } = fact;
+    let (totals, outcomes, check) = (*totals, *outcomes, *check);
+    let score_lines = if score_lines.is_empty() { String::new() } else { kept_lines(score_lines) };
+    KeptFact { publish: publish.clone(), totals, hidden: hidden.clone(), content: content.clone(), outcomes, check, score_lines }
+}
+
+fn kept_lines(lines: &[ScoreLine]) -> String {
+    serde_json::to_string(lines).expect("scores are JSON: their keys are text")
+}
+
+/// Returns what an earlier command knew, or `None` if it cannot be understood.
+fn facts_of(runs: &[Arc<Run>], kept: &[KeptFact]) -> Option<Vec<RunFact>> {
+    let fact = |(run, kept): (&Arc<Run>, &KeptFact)| {
+        let KeptFact { publish, totals, hidden, content, outcomes, check, score_lines } = kept.clone();
+        let score_lines = if score_lines.is_empty() { Vec::new() } else { serde_json::from_str(&score_lines).ok()? };
+        Some(RunFact { run: Arc::clone(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines })
+    };
+    runs.iter().zip(kept).map(fact).collect()
 }
 
 /// Reads the columns of a board of one file.

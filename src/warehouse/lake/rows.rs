@@ -68,7 +68,7 @@ const TEXTS: [&str; 17] = [
 ];
 
 /// All columns in their order: those of a board, then those of money and time, then the texts.
-const COLUMNS: [&str; 28] = [
+pub(super) const COLUMNS: [&str; 28] = [
     "run_id",
     "publish_id",
     "suite",

@@ -143,12 +143,12 @@ pub(super) fn scan(path: &Path) -> PolarsResult<LazyFrame> {
     )
 }
 
-impl StandingFact {
+impl RunFact {
     /// Returns the run as the seam takes it.
-    pub fn run(&self) -> StandingRun {
-        let RunFact { run, totals, hidden, content, seal, score_lines, .. } = &self.fact;
+    pub fn standing(&self) -> StandingRun {
+        let Self { run, totals, hidden, content, seal, score_lines, .. } = self;
         // Of a run that was retracted before it was ever published there are no outcomes.
         let seal = (!content.is_empty()).then_some(*seal);
-        StandingRun { run: Run::clone(run), totals: *totals, hidden: hidden.clone(), seal, score_lines: score_lines.clone() }
+        StandingRun { run: Arc::clone(run), totals: *totals, hidden: hidden.clone(), seal, score_lines: score_lines.clone() }
     }
 }
