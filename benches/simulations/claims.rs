@@ -792,10 +792,10 @@ fn tasks(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
         ["Mean (Task)", "Mean (TaskType)"].iter().filter(|title| has_types || **title == "Mean (Task)").map(|title| (*title).to_owned()),
     );
     if has_types {
-        let titled = |(title, size): (&&str, &usize)| {
+        let with_size = |(title, size): (&&str, &usize)| {
             if is_titled && !has_tasks { format!("{title} ({size} datasets)") } else { (*title).to_owned() }
         };
-        titles.extend(TYPES.iter().zip(&sizes).map(titled));
+        titles.extend(TYPES.iter().zip(&sizes).map(with_size));
     }
     if has_tasks {
         titles.extend((0..all).map(|task| format!("Task{}{task}", words(draw, &["News", "Law", "Arxiv", "Wiki"]))));
@@ -807,9 +807,8 @@ fn tasks(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
         let (mut of_tasks, mut of_types) = (mean(&scores[system]), mean(&types));
         if is_wrong && place == bad {
             match planted {
-                Planted::MeanOfTasks => of_tasks += off(draw),
                 Planted::MeanOfTypes if has_types => of_types += off(draw),
-                Planted::MeanOfTypes => of_tasks += off(draw),
+                Planted::MeanOfTasks | Planted::MeanOfTypes => of_tasks += off(draw),
                 _ => {}
             }
             if !matches!(planted, Planted::Rank) {

@@ -166,7 +166,7 @@ struct Cells {
 impl Cells {
     /// Returns the cells of an arm, of items with another arm's outcomes by the same evaluators if there is another.
     fn of(outcomes: &Outcomes, other: Option<&Outcomes>, items: &Items) -> Self {
-        let has = |arm: &Outcomes, column: usize| arm.cells[column].1 > 0;
+        let has = |arm: &Outcomes, column: usize| arm.cells.of(column).1 > 0;
         let mut judged = Vec::with_capacity(outcomes.labels.len());
         items.each_unit(|_, columns| {
             judged.extend(outcomes.judged(columns, |column| has(outcomes, column) && other.is_none_or(|other| has(other, column))));

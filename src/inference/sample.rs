@@ -339,7 +339,7 @@ impl Outcomes {
     pub fn judged<'s>(&'s self, columns: &'s [u32], is_in: impl Fn(usize) -> bool + 's) -> impl Iterator<Item = Option<f64>> + 's {
         (0..self.by_run.len()).map(move |run| {
             let value = |column: usize| match self.runs.get(run) {
-                Some(values) => Some(values[column]).filter(|value| !value.is_nan()),
+                Some(values) => values.share(column),
                 None => self.mean(column),
             };
             let known = columns.iter().map(|column| *column as usize).filter(|column| is_in(*column)).filter_map(value);

@@ -141,7 +141,7 @@ fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
         return arms.iter().map(|(arm, outcomes)| of_artefacts(board, *arm, outcomes, answer)).collect();
     }
     let judged = |(_, outcomes): &(usize, &Outcomes), item: u32| -> Vec<Option<f64>> {
-        outcomes.judged(answer.items.columns(item), |column| outcomes.cells[column].1 > 0).collect()
+        outcomes.judged(answer.items.columns(item), |column| outcomes.cells.of(column).1 > 0).collect()
     };
     // The runs of an item are drawn apart for each arm, so that no run of one arm always meets the same run of the other.
     let drawn = |arm: &(usize, &Outcomes), item: u32| -> Option<(usize, f64)> {
@@ -184,7 +184,7 @@ fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
 fn of_artefacts(board: usize, arm: usize, outcomes: &Outcomes, answer: &SuiteAnswer<'_>) -> Drawing {
     let mut open = Vec::new();
     for item in (0..).take(answer.items.unit_count()) {
-        let said = outcomes.judged(answer.items.columns(item), |column| outcomes.cells[column].1 > 0);
+        let said = outcomes.judged(answer.items.columns(item), |column| outcomes.cells.of(column).1 > 0);
         let is_labelled = |run: usize| outcomes.labels_of(item).get(run).is_some_and(|label| label.n > 0);
         let runs = said.enumerate().filter(|(run, said)| said.is_some() && !is_labelled(*run));
         open.extend(runs.map(|(run, _)| Draw { item, cells: vec![(arm, run)] }));

@@ -876,10 +876,10 @@ mod tests {
         for spent in [0.025, 0.2] {
             let crossed = (0..256u32).filter(|signs| {
                 let mut flips = Flips::default();
-                for look in 0..5 {
+                for (look, leads) in looks.iter().enumerate() {
                     let unit = |place: usize| {
                         let sign = if signs >> place & 1 == 1 { -1.0 } else { 1.0 };
-                        Unit { lead: sign * looks[look][place], ..Unit::default() }
+                        Unit { lead: sign * leads[place], ..Unit::default() }
                     };
                     flips.look(&(0..8).map(unit).collect::<Vec<Unit>>(), [spent * (look + 1) as f64 / 5.0].into_iter());
                 }
