@@ -19,6 +19,7 @@ use super::ingest::each_item_of;
 use super::item_file::{ItemFile, path_text};
 use super::outcome_columns::OutcomeColumns;
 use super::sql_error::SqlError;
+use super::threads;
 use super::unit::Stamp;
 
 /// Changes whenever the columns or their meaning change.
@@ -241,10 +242,10 @@ pub(super) fn empty() -> PolarsResult<DataFrame> {
 pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
     let wanted = Series::new("wanted".into(), runs.iter().map(|run| run.as_str()).collect::<Vec<_>>());
     let order = ["run_id", "kind", "evaluator", "item", "attempt", "revision"];
-    let frame = items
+    let sorted = items
         .filter(col("run_id").is_in(lit(wanted).implode(false), false))
-        .sort(order, SortMultipleOptions::default().with_maintain_order(true))
-        .collect()?;
+        .sort(order, SortMultipleOptions::default().with_maintain_order(true));
+    let frame = threads::apart(threads::STACK_BYTES, || Ok(sorted.collect()?))?;
     let columns = OutcomeColumns::of(&frame)?;
     Ok((0..frame.height()).filter_map(|row| columns.outcome(row)).collect())
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::ControlFlow;
-use std::thread;
 
 use polars::prelude::*;
 use polars::sql::SQLContext;
@@ -61,7 +60,7 @@ impl Warehouse {
     pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
         threads::check()?;
         let tables: Vec<&str> = TABLES.into_iter().chain(derived.iter().map(|table| table.name)).collect();
-        let named = with_deep_stack(|| check(query, &tables, &|table| self.height(table)))?;
+        let named = threads::apart(STACK_BYTES, || check(query, &tables, &|table| self.height(table)))?;
         let mut context = SQLContext::new();
         for table in derived.iter().filter(|table| named.contains(table.name)) {
             context.register(table.name, frame(&(table.make)())?.lazy());
@@ -71,7 +70,7 @@ impl Warehouse {
                 context.register(table, self.table(table)?);
             }
         }
-        let frame = with_deep_stack(|| Ok(context.execute(query)?.collect()?))?;
+        let frame = threads::apart(STACK_BYTES, || Ok(context.execute(query)?.collect()?))?;
         let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
         let mut rows = Vec::with_capacity(frame.height());
         for row in 0..frame.height() {
@@ -104,15 +103,6 @@ impl Warehouse {
         }
         Ok(outcomes)
     }
-}
-
-/// Runs work that recurses as deep as a query nests. A panic of the table engine ends with its thread.
-fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
-    thread::scope(|scope| {
-        let started = thread::Builder::new().name("query".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        let started = started.map_err(|error| SqlError::Refused(format!("the system gives no threads to work with: {error}")))?;
-        started.join().unwrap_or_else(|_| Err(SqlError::Failed("the table engine gave it up".to_owned())))
-    })
 }
 
 /// Builds a frame. A column has the type of all its values: whole numbers, numbers, booleans or text.
@@ -338,7 +328,7 @@ mod tests {
             ("SELECT * FROM items CROSS JOIN items b CROSS JOIN items c".to_owned(), "rows"),
             ("SELECT * FROM (SELECT * FROM items, items b, items c)".to_owned(), "rows"),
         ] {
-            let refusal = with_deep_stack(|| check(&query, &TABLES, &|_| 10_000).map(|_| ())).expect_err("refused").to_string();
+            let refusal = threads::apart(STACK_BYTES, || check(&query, &TABLES, &|_| 10_000).map(|_| ())).expect_err("refused").to_string();
             assert!(refusal.contains(why), "{}: {refusal}", &query[..60.min(query.len())]);
         }
         for query in [of("1", "+1", 90, ""), of("1", " FROM runs UNION ALL SELECT 1", 90, ""), "SELECT 1 FROM items, items b".to_owned()] {

@@ -52,7 +52,7 @@ impl GroupedNumbers {
         }
         threads::check()?;
         let (unfit, numbers) = (self.unfit, frame(self.groups, self.numbers)?);
-        let frame = summarised(numbers).collect()?;
+        let frame = threads::apart(threads::STACK_BYTES, || Ok(summarised(numbers).collect()?))?;
         let group = frame.column("group")?.u32()?;
         let n = frame.column("n")?.cast(&DataType::UInt64)?;
         let n = n.u64()?;

@@ -6,6 +6,9 @@ use std::thread;
 
 use super::sql_error::SqlError;
 
+/// Stack for a query of ours, which nests little, in unoptimised builds too.
+pub(super) const STACK_BYTES: usize = 16 << 20;
+
 /// Threads that the table engine starts beside its pools, for reading and waiting.
 const BESIDE: usize = 6;
 
@@ -26,6 +29,16 @@ pub fn threads_are_given(wanted: usize) -> bool {
         let _ = thread.join();
     }
     is_given
+}
+
+/// Runs work of the table engine on a thread of its own with this stack. A worker of a pool must not wait for the engine itself: it would begin
+/// other work of its pool on the same stack meanwhile, and overflow it if there is much. A panic of the table engine ends with the thread.
+pub(super) fn apart<T: Send>(stack: usize, work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
+    thread::scope(|scope| {
+        let started = thread::Builder::new().name("query".to_owned()).stack_size(stack).spawn_scoped(scope, work);
+        let started = started.map_err(|error| SqlError::Refused(format!("the system gives no threads to work with: {error}")))?;
+        started.join().unwrap_or_else(|_| Err(SqlError::Failed("the table engine gave it up".to_owned())))
+    })
 }
 
 /// Fails if the system cannot start the table engine's threads.

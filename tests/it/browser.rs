@@ -89,18 +89,18 @@ impl Browser {
             std::fs::write(&file, family.settings(&folder, &profile.path().join("fonts"))).expect("a writable folder");
             command.env("FONTCONFIG_FILE", file);
         }
-        let mut driver = command
-            .args(["--port=0", "--log-level=SEVERE"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is installed (Debian: apt-get install chromium chromium-driver)");
-        let stdout = driver.stdout.take().expect("a piped stdout");
-        let mut lines = BufReader::new(stdout).lines();
-        let port = lines
-            .find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok())
-            .expect("chromedriver says its port");
+        command.args(["--port=0", "--log-level=SEVERE"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // It takes a free port of one address family, and ends if the other family's port of that number is taken.
+        let mut start = || {
+            let mut driver = command.spawn().expect("chromedriver is installed (Debian: apt-get install chromium chromium-driver)");
+            let mut lines = BufReader::new(driver.stdout.take().expect("a piped stdout")).lines();
+            let said = lines.find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok());
+            if said.is_none() {
+                driver.wait().expect("an ended program");
+            }
+            Some((driver, lines, said?))
+        };
+        let (driver, lines, port) = (0..5).find_map(|_| start()).expect("chromedriver says its port");
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let mut browser = Self { driver, port, session: String::new(), profile };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, lines};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claims");
 
@@ -342,8 +342,8 @@ fn means_and_deviations_of_whole_scores_are_those_of_some_sample() {
 fn stated_runs_are_compared_with_those_of_the_store() {
     let project = Project::new();
     let answers = |model: &str, runs: u32| -> String {
-        let run = |run: u32| (0..6).map(move |item| (run, item));
-        (1..=runs).flat_map(run).map(|(run, item)| format!("math,solo,{model},{run},q{item},{}\n", (run + item) % 3 > 0)).collect()
+        let run = |run: u32| (0..6).map(move |item| format!("math,solo,{model},{run},q{item},{}", !(run + item).is_multiple_of(3)));
+        lines((1..=runs).flat_map(run))
     };
     project.file("answers.csv", format!("suite,approach,model,run,item,passed\n{}{}", answers("nova", 1), answers("lyra", 3)));
     assert_eq!(project.run(["import", "answers.csv", "--yes"]).code, 0);

@@ -146,7 +146,7 @@ fn tests_of_one_artefact_are_planned_by_runs() {
     let ledger = ledger(&project, "build");
     let single = &ledger["single_runs"];
     assert_eq!((&ledger["unit"], &single["pairs"]), (&"runs".into(), &1.into()), "{ledger}");
-    assert_eq!(single.as_object().expect("differences").keys().collect::<Vec<_>>(), ["by_chance", "by_runs", "pairs"]);
+    assert_eq!(single.as_object().expect("differences").keys().collect::<Vec<_>>(), ["by_chance", "pairs", "by_runs"]);
     // The same figure as the comparison's, which has three runs of each arm.
     let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["rows"][0]["evidence"]["pairs"][0].clone();
     assert_eq!((&pair["design"], &single["by_runs"][0]["runs"]), (&"runs".into(), &3.into()), "{pair}");

@@ -139,6 +139,8 @@ fn no_text_of_any_record_reaches_a_redacted_site() {
             "id" => Some(json!(id)),
             "suite" => Some(json!("s")),
             "model" => Some(json!("m1")),
+            "unit" => Some(json!("points")),
+            "given" | "reversed" => Some(json!(1)),
             "suite_version" | "items_digest" | "carried" | "provenance" | "scores" | "stated" | "usage" | "verification" | "timestamp"
             | "counted" | "cost_source" | "format" | "status" => Some(Value::Null),
             _ => None,

@@ -106,8 +106,8 @@ fn what_judges_say_of_answers_lies_beside_the_pair_and_counts_everywhere() {
     let swayed = judged.judged(&[&ids[1], "--probe", "--judge", "order"], 0);
     assert_eq!([&swayed["runs"][0]["given"], &swayed["runs"][0]["reversed"]], [&json!(100.0), &json!(0.0)], "{swayed}");
     let noise = project.run(["noise", "sums", "--format", "json"]).json();
-    let judges = noise["suites"][0]["judges"].as_array().expect("judges");
-    let found: Vec<&Value> = judges.iter().filter(|line| line["by"] == "probes").collect();
+    let ledger = noise["suites"][0]["judges"].as_array().expect("judges");
+    let found: Vec<&Value> = ledger.iter().filter(|line| line["by"] == "probes").collect();
     assert_eq!(found, [&json!({"by": "probes", "metric": "requirementFulfillment", "judged": 1, "deviation": 50.0, "unit": "points"})]);
     assert_eq!(project.run(["doctor", "--verify"]).code, 0);
 
