@@ -85,11 +85,11 @@ def drawing(rows):
     for command, colour in zip(commands, COLOURS):
         points = [(across(row["outcomes"]), down(row["seconds"])) for row in rows if row["command"] == command]
         parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        y = points[-1][1]
-        while any(abs(y - other) < 14 for other in ends):
-            y += 14
-        ends.append(y)
-        parts.append(f'<text x="{width - 142}" y="{y + 4:.1f}" fill="{colour}">{command}</text>')
+        ends.append((points[-1][1], command, colour))
+    place = 0
+    for y, command, colour in sorted(ends):
+        place = max(y, place + 14)
+        parts.append(f'<text x="{width - 142}" y="{place + 4:.1f}" fill="{colour}">{command}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
