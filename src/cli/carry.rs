@@ -316,8 +316,7 @@ fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context
             Outlook::Next(runs) => runs,
         };
         let executed = execute(batch, &runs, arms, context)?;
-        all.finished += executed.finished;
-        all = Executed { finished: all.finished, ..executed };
+        all = Executed { finished: all.finished + executed.finished, ..executed };
         if all.stopped || all.refusal.is_some() || all.taken > 0 {
             return Ok((all, None));
         }

@@ -83,7 +83,7 @@ fn tasks(arms: &[Arm], suites: &BTreeSet<&str>, names: usize, policy: &Policy) -
     if arms.len() != suites.len() * names {
         return Err(Failure::new("--until decided needs the same arms on every task").with_hint("name the approaches for all tasks"));
     }
-    if let Some(suite) = suites.iter().find(|suite| has_other_metric(policy, suite)) {
+    if let Some(suite) = suites.iter().find(|suite| policy.primary(suite).is_some()) {
         return Err(Failure::new(format!("--until decided compares pass rates, and `{}` has another primary metric", visible(suite)))
             .with_hint("run the tasks without --until"));
     }
@@ -100,14 +100,10 @@ fn fewest(units: Units, arms: usize, policy: &Policy) -> usize {
     units.fewest(arms * arms.saturating_sub(1) / 2, policy.alpha).max(MIN_ITEMS)
 }
 
-fn has_other_metric(policy: &Policy, suite: &str) -> bool {
-    policy.primary.contains_key(suite) || policy.primary.contains_key("")
-}
-
 /// Returns the units of the comparison of a suite's questions.
 pub(super) fn units(policy: &Policy, suite: &str, work: &QuestionWork) -> Units {
-    let design = policy.designs.get(suite).or_else(|| policy.designs.get(""));
-    let is_clustered = policy.use_clusters && cluster_count(work) < work.spec.questions.len() && design != Some(&Design::Items);
+    let is_clustered =
+        policy.use_clusters && cluster_count(work) < work.spec.questions.len() && policy.design(suite) != Some(Design::Items);
     if is_clustered { Units::Clusters } else { Units::Items }
 }
 
@@ -132,11 +128,10 @@ fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<St
     if first.len() < MIN_QUESTIONS {
         return Some(format!("there are {}, and it takes {MIN_QUESTIONS}", output::count(first.len(), "question")));
     }
-    if has_other_metric(policy, suite) {
+    if policy.primary(suite).is_some() {
         return Some("the suite has another primary metric than the pass rate".to_owned());
     }
-    let design = policy.designs.get(suite).or_else(|| policy.designs.get(""));
-    if design.is_some_and(|design| !matches!(design, Design::Items | Design::Clusters)) {
+    if policy.design(suite).is_some_and(|design| !design.is_over_items()) {
         return Some("the suite's verdict is not about its questions".to_owned());
     }
     if units(policy, suite, works[0]) == Units::Clusters {

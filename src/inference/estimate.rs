@@ -227,7 +227,7 @@ pub(crate) fn over_items(
     let clusters = clustered.map(|found| ClusterSpread { clusters: found.clusters, design_effect: found.design_effect });
     let summed = || SummedArm::of(ItemsByRuns { runs: runs.len(), values: &by_item_and_run(runs, means, items) }, codes.as_deref());
     let over_runs = (runs.len() > 1).then(|| known.get(codes.is_some(), summed)).flatten();
-    if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, codes.as_deref(), CONFIDENCE).ok()) {
+    if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, CONFIDENCE).ok()) {
         return Some(Estimate {
             interval: Some(cut(found.interval)),
             method: Method::TOverItemsAndRuns,
@@ -256,11 +256,7 @@ pub(crate) fn over_items(
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.
 pub(super) fn by_item_and_run(runs: ByRun<'_>, means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
-    let value = |item: u32, run: usize| {
-        let known = items.columns(item).iter().filter_map(|column| runs.value(run, *column as usize));
-        let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-        (n > 0.0).then_some(sum / n)
-    };
+    let value = |item: u32, run: usize| runs.mean(run, items.columns(item).iter().map(|column| *column as usize));
     means.iter().flat_map(|(item, _)| (0..runs.len()).map(move |run| value(*item, run))).collect()
 }
 

@@ -104,12 +104,12 @@ impl JudgedBy {
         Some(Self {
             judges: judges.into_iter().map(str::to_owned).collect(),
             labels: fewest,
-            labels_of: if is_over_items(unit) { "items" } else { "outcomes" },
+            labels_of: if unit.is_over_items() { "items" } else { "outcomes" },
             most_labels: most,
             disputed: disputed as u64,
             corrected_arms: corrected as u64,
             is_corrected: corrected > 0 && corrected == arms,
-            has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && is_over_items(unit),
+            has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && unit.is_over_items(),
             runs_to_label,
         })
     }
@@ -127,7 +127,7 @@ impl JudgedBy {
 
 /// Returns the number of items with a label; of outcomes, if those of a run share one artefact.
 fn labelled(outcomes: &Outcomes, unit: Design) -> u64 {
-    let runs = if is_over_items(unit) { outcomes.by_run.len().max(1) } else { 1 };
+    let runs = if unit.is_over_items() { outcomes.by_run.len().max(1) } else { 1 };
     outcomes.labels.chunks(runs).filter(|item| item.iter().any(|label| label.n > 0)).count() as u64
 }
 
@@ -143,12 +143,7 @@ fn has_labelled_runs(outcomes: &Outcomes, unit: Design) -> bool {
 
 /// Returns how many runs of an arm must have labels.
 fn least_runs(outcomes: &Outcomes, unit: Design) -> usize {
-    if is_over_items(unit) { MIN_LABELLED_RUNS.min(outcomes.by_run.len()) } else { MIN_RUNS }
-}
-
-/// Returns whether items or clusters of them are the unit, rather than runs whose outcomes share one artefact.
-pub(super) fn is_over_items(unit: Design) -> bool {
-    matches!(unit, Design::Items | Design::Clusters)
+    if unit.is_over_items() { MIN_LABELLED_RUNS.min(outcomes.by_run.len()) } else { MIN_RUNS }
 }
 
 /// Returns whether labels correct an arm's figures: enough items are labelled, in enough runs.
@@ -197,7 +192,7 @@ pub(super) fn rate(outcomes: &Outcomes, items: &Items, unit: Design, confidence:
         return None;
     }
     let cells = Cells::of(outcomes, None, items);
-    let found = if is_over_items(unit) {
+    let found = if unit.is_over_items() {
         corrected_rate(cells.data(), clusters(items, unit), confidence)
     } else {
         // The suite is fixed, and the outcomes of a run depend on each other: the run is the cluster.
@@ -225,7 +220,7 @@ pub(super) fn difference(one: &Outcomes, other: &Outcomes, items: &Items, unit: 
         (true, false) | (false, true) => return Seen::Apart,
         (true, true) => {}
     }
-    if is_over_items(unit) {
+    if unit.is_over_items() {
         let (first, second) = (Cells::of(one, Some(other), items), Cells::of(other, Some(one), items));
         let labels = first.labelled_with(&second);
         let found = (labels >= MIN_LABELS).then(|| corrected_difference(first.data(), second.data(), clusters(items, unit), confidence));

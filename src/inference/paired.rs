@@ -11,7 +11,7 @@ use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
-use super::sample::{ByRun, Items, Outcomes, OverRuns};
+use super::sample::{ByRun, Items, Outcomes, OverRuns, mean_of};
 use super::seed::resampling;
 use super::tables::Tested;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
@@ -388,7 +388,7 @@ impl<'a> Shared<'a> {
             // The shared items are all that each arm has.
             let summed = |arm: &'s Measured<'_>| arm.over_runs().get(codes.is_some(), || SummedArm::of(self.by_run(arm).by_runs(), codes));
             if let Some((one, other)) = summed(&self.one).zip(summed(&self.other)) {
-                return two_way_summed(one, other, codes, policy.confidence()).ok();
+                return two_way_summed(one, other, policy.confidence()).ok();
             }
         }
         let (one, other) = (self.by_run(&self.one), self.by_run(&self.other));
@@ -402,11 +402,9 @@ impl<'a> Shared<'a> {
         for unit in &self.units {
             let columns = || self.items.columns(*unit).iter().filter(|column| self.has(**column)).map(|column| *column as usize);
             if runs.len() == 0 {
-                values.push(Some(mean_of(columns().filter_map(|column| arm.mean(column)))));
+                values.push(mean_of(columns().filter_map(|column| arm.mean(column))));
             }
-            for run in 0..runs.len() {
-                values.push(Some(mean_of(columns().filter_map(|column| runs.value(run, column)))).filter(|mean| !mean.is_nan()));
-            }
+            values.extend((0..runs.len()).map(|run| runs.mean(run, columns())));
         }
         RunValues { runs: runs.len().max(1), values }
     }
@@ -444,9 +442,9 @@ impl<'a> Shared<'a> {
         let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
         self.items.each_unit(|_, columns| {
             let ends = |arm: Measured<'_>| {
-                let mean = mean_of(columns.iter().filter_map(|column| arm.mean(*column as usize)));
                 let is_missing = || columns.iter().any(|column| arm.is_missing(*column as usize));
-                if mean.is_nan() { is_missing().then(|| arm.range()) } else { Some((mean, mean)) }
+                let mean = mean_of(columns.iter().filter_map(|column| arm.mean(*column as usize)));
+                mean.map(|mean| (mean, mean)).or_else(|| is_missing().then(|| arm.range()))
             };
             if let Some(((one_low, one_high), (other_low, other_high))) = ends(self.one).zip(ends(self.other)) {
                 low += one_low - other_high;
@@ -509,12 +507,6 @@ impl RunValues {
 
 /// Maximum number of items in joint sign flips. With more, Holm's smallest p-value is no obstacle.
 const MAX_JOINT: usize = 40;
-
-/// Returns the mean of values, or NaN for no values.
-fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-    sum / n
-}
 
 /// Cuts a difference of shares to possible values.
 pub(super) fn possible(interval: Interval, scale: Scale) -> Interval {

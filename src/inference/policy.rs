@@ -68,11 +68,11 @@ impl Policy {
     }
 
     /// Returns the key of a suite's configured primary metric.
-    pub(super) fn primary(&self, suite: &str) -> Option<&str> {
+    pub(crate) fn primary(&self, suite: &str) -> Option<&str> {
         self.primary.get(suite).or_else(|| self.primary.get("")).map(String::as_str)
     }
 
-    pub(super) fn design(&self, suite: &str) -> Option<Design> {
+    pub(crate) fn design(&self, suite: &str) -> Option<Design> {
         self.designs.get(suite).or_else(|| self.designs.get("")).copied()
     }
 }
@@ -104,6 +104,16 @@ pub enum Design {
     Runs,
     /// Only these runs: no inference.
     Counts,
+}
+
+impl Design {
+    /// Returns whether items or clusters of them are the unit, rather than runs, whose items are tests of one artefact.
+    pub fn is_over_items(self) -> bool {
+        match self {
+            Self::Items | Self::Clusters => true,
+            Self::Runs | Self::Counts => false,
+        }
+    }
 }
 
 /// Confidence level of all intervals, which are two-sided.

@@ -160,7 +160,7 @@ pub(crate) fn chances_to_lead(
     designs: &BTreeSet<Design>,
     changed: &[bool],
 ) -> Option<Best> {
-    if rates.len() < 2 || items.is_judged_by_several() || designs.iter().any(|design| matches!(design, Design::Runs | Design::Counts)) {
+    if rates.len() < 2 || items.is_judged_by_several() || designs.iter().any(|design| !design.is_over_items()) {
         return None;
     }
     let outcomes = rates.iter().map(|rates| match rates {

@@ -114,6 +114,17 @@ impl ByRun<'_> {
             Self::Values(runs) => Some(runs[run][column]).filter(|value| !value.is_nan()),
         }
     }
+
+    /// Returns the mean of a run's values in some columns, or `None` if it has none there.
+    pub fn mean(self, run: usize, columns: impl Iterator<Item = usize>) -> Option<f64> {
+        mean_of(columns.filter_map(|column| self.value(run, column)))
+    }
+}
+
+/// Returns the mean of values, or `None` for no values.
+pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+    (n > 0.0).then_some(sum / n)
 }
 
 /// Minimum number of equal runs to conclude that an arm never varies.
@@ -342,9 +353,7 @@ impl Outcomes {
                 Some(values) => values.share(column),
                 None => self.mean(column),
             };
-            let known = columns.iter().map(|column| *column as usize).filter(|column| is_in(*column)).filter_map(value);
-            let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-            (n > 0.0).then_some(sum / n)
+            mean_of(columns.iter().map(|column| *column as usize).filter(|column| is_in(*column)).filter_map(value))
         })
     }
 

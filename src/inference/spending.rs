@@ -96,7 +96,7 @@ pub(super) fn over_items(
     let arms = (Measured::Values(&one.logs, any), Measured::Values(&other.logs, any));
     let shared = Shared::of(arms, Scale::Unit, false, items, policy);
     let design = design.unwrap_or_else(|| shared.natural_design());
-    if shared.nothing().is_some() || !matches!(design, Design::Items | Design::Clusters) {
+    if shared.nothing().is_some() || !design.is_over_items() {
         return None;
     }
     let mut finding = shared.weigh(design, policy);

@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use crate::domain::Run;
 
 use super::answer::SuiteAnswer;
-use super::labelled::is_over_items;
 use super::policy::MIN_RUNS;
 use super::sample::{Label, Outcomes, Rates};
 
@@ -111,7 +110,7 @@ pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a
             reach: reach(&|drawing| drawing.labels),
             reach_then: reach(&|drawing| drawing.count()),
             is_by_verdict: own.len() > 1 && own[0].arm.is_none(),
-            is_over_runs: !is_over_items(answer.unit),
+            is_over_runs: !answer.unit.is_over_items(),
         }
     };
     boards.iter().enumerate().map(|(board, answer)| of_board(board, answer)).collect()
@@ -119,7 +118,7 @@ pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a
 
 /// Returns whether labels can correct a board's judge: of runs with one artefact each, there are enough.
 pub(crate) fn can_be_labelled(answer: &SuiteAnswer<'_>) -> bool {
-    is_over_items(answer.unit) || answer.rates.iter().all(|rates| rates.by_run().len() >= MIN_RUNS)
+    answer.unit.is_over_items() || answer.rates.iter().all(|rates| rates.by_run().len() >= MIN_RUNS)
 }
 
 fn outcomes<'s>(answer: &'s SuiteAnswer<'_>, arm: usize) -> Option<&'s Outcomes> {
@@ -137,7 +136,7 @@ fn has_label(outcomes: &Outcomes, item: u32) -> bool {
 /// artefact each, the outcomes of each arm.
 fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
     let arms: Vec<(usize, &Outcomes)> = (0..answer.rates.len()).filter_map(|arm| Some((arm, outcomes(answer, arm)?))).collect();
-    if !is_over_items(answer.unit) {
+    if !answer.unit.is_over_items() {
         return arms.iter().map(|(arm, outcomes)| of_artefacts(board, *arm, outcomes, answer)).collect();
     }
     let judged = |(_, outcomes): &(usize, &Outcomes), item: u32| -> Vec<Option<f64>> {

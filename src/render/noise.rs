@@ -1,7 +1,7 @@
 //! The noise ledger as tables and sentences.
 
 use crate::domain::{Unit, score_label};
-use crate::views::{ArmNoise, ConditionEffect, Design, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger};
+use crate::views::{ArmNoise, ConditionEffect, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger};
 
 use super::cell::{Cell, Datum};
 use super::format;
@@ -47,10 +47,10 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
     let (answers, on_answers) = known(ledger.pooled.map(|pooled| pooled.answers));
     add("Answers: the same items once more", answers, on_answers);
     let (shared, on_shared) = known(ledger.pooled.map(|pooled| pooled.shared));
-    let what = if is_of_runs(ledger) {
-        format!("Shared by all {} of a run: the artefact, machine, service", ledger.items_of)
-    } else {
+    let what = if ledger.unit.is_over_items() {
         "Shared by all items of a run: machine, service, retries".to_owned()
+    } else {
+        format!("Shared by all {} of a run: the artefact, machine, service", ledger.items_of)
     };
     add(&what, shared, on_shared);
     let (choice, on_choice) = match ledger.pooled {
@@ -96,21 +96,13 @@ fn judged(judge: &JudgeNoise) -> Option<String> {
     ))
 }
 
-/// Returns whether the run is the unit, because its items are tests of one artefact.
-fn is_of_runs(ledger: &NoiseLedger) -> bool {
-    match ledger.unit {
-        Design::Runs | Design::Counts => true,
-        Design::Items | Design::Clusters => false,
-    }
-}
-
 fn differences(ledger: &NoiseLedger) -> Table {
     let mut table = Table::of("differences").titled("Differences of pass rates that runs can show");
     let single = &ledger.single_runs;
     let no_repeats = || "no arm has two runs".to_owned();
     let by_chance = single.by_chance.map_or_else(no_repeats, |_| format!("mean of {}", count_of(ledger.repeated_arms, "arms")));
     let mut rows = vec![("Two runs of one arm differ by more in 1 of 20 cases".to_owned(), single.by_chance, by_chance)];
-    rows.extend(if is_of_runs(ledger) { detectable_by_runs(ledger) } else { detectable(ledger) });
+    rows.extend(if ledger.unit.is_over_items() { detectable(ledger) } else { detectable_by_runs(ledger) });
     table.column(Column::words("Question").keys(["question"]), rows.iter().map(|row| Cell::words(row.0.as_str())));
     let shown = |value: f64| format::fixed(value, 1);
     table.column(
@@ -118,7 +110,7 @@ fn differences(ledger: &NoiseLedger) -> Table {
         rows.iter().map(|row| Cell::measured(row.1.map(|share| 100.0 * share), shown)),
     );
     table.column(Column::words("Measured on").keys(["measured_on"]), rows.iter().map(|row| Cell::words(row.2.as_str())));
-    if is_of_runs(ledger) {
+    if !ledger.unit.is_over_items() {
         table.notes.push(format!(
             "The {} of a run are of one artefact, so the run is the unit, and single runs show no difference. Smallest detectable \
              differences are found with 80% power.",

@@ -66,10 +66,8 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
 
 /// Returns a note on run-to-run variation: unmeasured, or larger than the items explain.
 fn variation(comparison: &Comparison) -> Option<String> {
-    use crate::views::Design;
     let row = comparison.primary()?;
-    let mut pairs =
-        row.evidence.pairs.iter().filter(|pair| matches!(pair.design, Design::Items | Design::Clusters) && pair.difference.is_some());
+    let mut pairs = row.evidence.pairs.iter().filter(|pair| pair.design.is_over_items() && pair.difference.is_some());
     if row.evidence.pairs.iter().any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary)) {
         return Some("Runs vary more than their items explain.".to_owned());
     }

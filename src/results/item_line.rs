@@ -102,22 +102,27 @@ impl<'a> ItemLine<'a> {
             Some(text) => RunId::parse(text).map_err(LineError)?,
             None => run.clone(),
         };
-        Ok(ItemOutcome {
+        Ok(self.clone().into_outcome(run))
+    }
+
+    /// Returns the outcome as owned data, of this run.
+    pub fn into_outcome(self, run: RunId) -> ItemOutcome {
+        ItemOutcome {
             run,
             kind: self.kind,
-            item: self.item.clone().into_owned(),
-            cluster: self.cluster.clone().map(Cow::into_owned),
-            category: self.category.clone().map(Cow::into_owned),
+            item: self.item.into_owned(),
+            cluster: self.cluster.map(Cow::into_owned),
+            category: self.category.map(Cow::into_owned),
             attempt: self.attempt,
             status: self.status,
             score: self.score,
-            evaluator: self.evaluator.clone().into_owned(),
+            evaluator: self.evaluator.into_owned(),
             revision: self.revision,
             duration_seconds: self.duration_seconds,
             cost_usd: self.cost_usd,
             input_tokens: self.input_tokens,
             output_tokens: self.output_tokens,
-        })
+        }
     }
 }
 

@@ -85,6 +85,7 @@ pub fn one_way(arm: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> R
 pub struct SummedArm {
     /// By item: the mean over its runs.
     means: Vec<f64>,
+    units: Units,
     /// The largest absolute value.
     largest: f64,
     part: Option<RunsPart>,
@@ -97,30 +98,30 @@ impl SummedArm {
         let largest = largest_of(&arm).ok()?;
         let means: Vec<f64> = (0..items).map(|item| mean(arm.row(item))).collect::<Option<_>>()?;
         let kept: Vec<usize> = (0..items).collect();
-        let part = RunsPart::of(&arm, &kept, &Units::of(&kept, clusters));
-        Some(Self { means, largest, part })
+        let units = Units::of(&kept, clusters);
+        let part = RunsPart::of(&arm, &kept, &units);
+        Some(Self { means, units, largest, part })
     }
 }
 
 /// Compares two arms that were summed up over the same items in the same order and the same clusters, by the method of [`two_way`] and with
 /// its results to the last digit.
-pub fn two_way_summed(a: &SummedArm, b: &SummedArm, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn two_way_summed(a: &SummedArm, b: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
     // Beginning with zero, as sums do, gives a difference of nothing no sign.
     let differences: Vec<f64> = a.means.iter().zip(&b.means).map(|(a, b)| 0.0 + a - b).collect();
-    summed(&[a, b], &differences, clusters, confidence)
+    summed(&[a, b], &differences, &a.units, confidence)
 }
 
 /// Estimates the mean of an arm that was summed up, by the method of [`one_way`] and with its results to the last digit.
-pub fn one_way_summed(arm: &SummedArm, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn one_way_summed(arm: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
     let means: Vec<f64> = arm.means.iter().map(|mean| 0.0 + mean).collect();
-    summed(&[arm], &means, clusters, confidence)
+    summed(&[arm], &means, &arm.units, confidence)
 }
 
-fn summed(arms: &[&SummedArm], differences: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
-    let kept: Vec<usize> = (0..differences.len()).collect();
+fn summed(arms: &[&SummedArm], differences: &[f64], units: &Units, confidence: f64) -> Result<TwoWay, Undefined> {
     let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| arm.part).collect();
     let largest = arms.iter().map(|arm| arm.largest).fold(0.0, f64::max);
-    combined(arms.len(), differences, &Units::of(&kept, clusters), largest, &parts, confidence)
+    combined(arms.len(), differences, units, largest, &parts, confidence)
 }
 
 fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
@@ -251,6 +252,7 @@ fn mean(row: &[Option<f64>]) -> Option<f64> {
 }
 
 /// Indices of the kept items, grouped by independent unit, and the end of each unit.
+#[derive(Debug)]
 struct Units {
     order: Vec<usize>,
     ends: Vec<usize>,
@@ -543,8 +545,8 @@ mod tests {
             let codes: Vec<u32> = rows.iter().map(|row| row.2).collect();
             for clusters in [None, Some(&codes[..])] {
                 let summed = [a, b].map(|arm| SummedArm::of(arm, clusters).expect("a value of each item"));
-                proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], clusters, 0.95), two_way(a, b, clusters, 0.95));
-                proptest::prop_assert_eq!(one_way_summed(&summed[0], clusters, 0.95), one_way(a, clusters, 0.95));
+                proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], 0.95), two_way(a, b, clusters, 0.95));
+                proptest::prop_assert_eq!(one_way_summed(&summed[0], 0.95), one_way(a, clusters, 0.95));
             }
         }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
-use crate::inference::{AuditedBoard, Design, Grouping, MAX_APART, Policy, SuiteAnswer, suite_groups};
+use crate::inference::{AuditedBoard, Grouping, MAX_APART, Policy, SuiteAnswer, suite_groups};
 use crate::stats::{
     Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength, Unfitted, item_fit, item_response,
 };
@@ -142,7 +142,8 @@ const MOST_CELLS: usize = 200_000;
 impl AskedApart {
     /// Returns `None` if all arms were asked nearly the same items, and without a fit.
     pub(super) fn of(answer: &SuiteAnswer<'_>) -> Option<Self> {
-        if is_of_artefacts(answer) {
+        // The model takes items for independent, and tests of one artefact pass and fail together.
+        if !answer.unit.is_over_items() {
             return None;
         }
         let board = board_of(answer);
@@ -156,22 +157,13 @@ impl AskedApart {
     }
 }
 
-/// Returns whether the items of a run are tests of one artefact, which pass and fail together: the model of abilities takes them for
-/// independent.
-fn is_of_artefacts(answer: &SuiteAnswer<'_>) -> bool {
-    match answer.unit {
-        Design::Runs | Design::Counts => true,
-        Design::Items | Design::Clusters => false,
-    }
-}
-
 /// Fits the abilities of each suite's arms.
 pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Abilities, UnfittedBoard>> {
     suite_groups(warehouse, filter, Grouping::AllBatches)
         .iter()
         .map(|group| {
             let answer = SuiteAnswer::of_primary(warehouse, group, policy);
-            if is_of_artefacts(&answer) {
+            if !answer.unit.is_over_items() {
                 return Err(UnfittedBoard { board: group.suite.clone(), reason: Unfitted::OneArtefact });
             }
             abilities(&board_of(&answer))

@@ -540,7 +540,7 @@ fn is_uniform(head: &Outcomes, baseline: &Outcomes) -> bool {
 }
 
 fn has_few_runs(pair: &PairEvidence) -> bool {
-    matches!(pair.design, Design::Runs | Design::Counts) && pair.sizes.first.min(pair.sizes.second) < MIN_RUNS as u64
+    !pair.design.is_over_items() && pair.sizes.first.min(pair.sizes.second) < MIN_RUNS as u64
 }
 
 fn are_counts(rates: &[Rates]) -> bool {

@@ -198,7 +198,7 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
     let group = &answer.group;
     let items = item_matrix(group, &answer.matrix, group.arms.iter().map(|arm| &arm.arm), &answer.excluded_items);
     let clusters = answer.items.clusters.as_deref().filter(|_| answer.unit == Design::Clusters);
-    let is_sample = is_of_items(answer.unit);
+    let is_sample = answer.unit.is_over_items();
     let tables: Vec<ArmTable> = (0..items.arms.len()).map(|arm| ArmTable::of(arm, &items)).collect();
     let found: Vec<Option<Noise>> = tables.par_iter().map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok()).collect();
     let aim = Aim { alpha: policy.alpha, power: POWER };
@@ -226,14 +226,6 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
         health: health(&items),
         arms,
     })
-}
-
-/// Returns whether items are what was independently repeated, and not runs.
-fn is_of_items(unit: Design) -> bool {
-    match unit {
-        Design::Items | Design::Clusters => true,
-        Design::Runs | Design::Counts => false,
-    }
 }
 
 /// One arm's outcomes by item and repeat.

@@ -89,21 +89,8 @@ impl OutcomeColumns {
 
     /// Returns the outcome of a row, or `None` if it is none.
     pub fn outcome(&self, row: usize) -> Option<ItemOutcome> {
-        Some(ItemOutcome {
-            run: RunId::parse(self.run_id.get(row)?).ok()?,
-            kind: ItemKind::from_name(self.kind.get(row)?)?,
-            item: self.item.get(row)?.to_owned(),
-            cluster: self.cluster.get(row).map(str::to_owned),
-            category: self.category.get(row).map(str::to_owned),
-            attempt: u32::try_from(self.attempt.get(row)?).ok()?,
-            status: ItemStatus::from_name(self.status.get(row)?)?,
-            score: self.score.get(row),
-            evaluator: self.evaluator.get(row)?.to_owned(),
-            revision: u32::try_from(self.revision.get(row)?).ok()?,
-            duration_seconds: self.duration_seconds.get(row),
-            cost_usd: self.cost_usd.get(row),
-            input_tokens: self.input_tokens.get(row),
-            output_tokens: self.output_tokens.get(row),
-        })
+        let line = self.line(row)?;
+        let run = RunId::parse(line.run.as_deref()?).ok()?;
+        Some(line.into_outcome(run))
     }
 }
