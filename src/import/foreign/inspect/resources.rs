@@ -14,20 +14,30 @@ const MOST_CHARS: usize = 200;
 /// Returns `None` if the log says nothing.
 pub(super) fn resources_of(eval: &Eval) -> Option<Resources> {
     let service = of_default_service(&eval.sandbox);
+    let limit = |short: &str, long: &str| service.and_then(|service| limit(service, short, long));
     let resources = Resources {
         jobs: eval.config.get("max_samples").and_then(count),
         provider: text(&eval.model_base_url).and_then(|url| host_of(&url)),
-        cpu_limit: service.and_then(|service| whole(amount(service.get("cpus")?)?)),
-        memory_limit: service.and_then(|service| bytes(&text(service.get("mem_limit")?)?)),
+        cpu_limit: limit("cpus", "cpus").and_then(amount).and_then(whole),
+        memory_limit: limit("mem_limit", "memory").and_then(text).and_then(|size| bytes(&size)),
         ..Resources::default()
     };
     (resources != Resources::default()).then_some(resources)
 }
 
-/// Returns the service of a sandbox's inline Compose configuration in which the samples run. A configuration in a file is not in the log.
+/// Returns the service of a sandbox's inline Compose configuration in which the samples run: the last that says `x-default: true`, else the
+/// one named `default`, as Inspect's Docker sandbox chooses. A configuration in a file is not in the log.
 fn of_default_service(sandbox: &Value) -> Option<&Value> {
     let config = sandbox.get("config").or_else(|| sandbox.get(1))?;
-    config.get("services")?.get("default")
+    let services = config.get("services")?.as_object()?;
+    let is_default = |service: &&Value| service.get("x-default") == Some(&Value::Bool(true));
+    services.values().rfind(is_default).or_else(|| services.get("default"))
+}
+
+/// Returns a limit of a service by the short key, or by the one under `deploy.resources.limits` for which it stands.
+fn limit<'a>(service: &'a Value, short: &str, long: &str) -> Option<&'a Value> {
+    let of_service = service.get(short).filter(|value| !value.is_null());
+    of_service.or_else(|| service.pointer("/deploy/resources/limits")?.get(long))
 }
 
 /// Returns the host of an address, without its port.
@@ -45,20 +55,16 @@ fn whole(cpus: f64) -> Option<u64> {
     (cpus > 0.0 && cpus < 1e6).then(|| cpus.ceil() as u64)
 }
 
-/// Parses a size as Compose files write it: a number with `b`, `k`, `m` or `g`, or the same with `b` behind, in powers of 1024.
+/// Parses a size as Compose files write it: a number with `k`, `m`, `g`, `t` or `p`, and perhaps `b` or `ib` behind, in powers of 1024.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count that is exact")]
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "" | "b" => 1.0,
-        "k" | "kb" => f64::from(1 << 10),
-        "m" | "mb" => f64::from(1 << 20),
-        "g" | "gb" => f64::from(1 << 30),
-        _ => return None,
-    };
-    let size = number.parse::<f64>().ok()? * factor;
+    let unit = unit.trim();
+    let unit = unit.strip_suffix("ib").or_else(|| unit.strip_suffix('b')).unwrap_or(unit);
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|letter| *letter == unit)?;
+    let size = number.parse::<f64>().ok()? * (1_u64 << (10 * power)) as f64;
     (1.0..9e15).contains(&size).then_some(size as u64)
 }
 
@@ -82,6 +88,12 @@ mod tests {
         // Older logs have a pair, and most a file's name.
         let pair = eval(json!({"sandbox": ["docker", service]}));
         assert_eq!(resources_of(&pair).and_then(|got| got.cpu_limit), Some(2));
+        // As Inspect 0.3.285 writes a configuration with a service that is marked, and limits in their long form.
+        let limits = json!({"cpus": "1.5", "memory": "2GiB"});
+        let agent = json!({"image": "python:3.12", "deploy": {"resources": {"limits": limits}}, "x-default": true});
+        let config = json!({"services": {"web": {"image": "nginx", "cpus": 8.0}, "agent": agent, "default": {"cpus": 4.0}}});
+        let got = resources_of(&eval(json!({"sandbox": {"type": "docker", "config": config}}))).expect("resources");
+        assert_eq!((got.cpu_limit, got.memory_limit), (Some(2), Some(2 << 30)));
         for none in
             [json!({}), json!({"sandbox": {"type": "docker", "config": "compose.yaml"}}), json!({"sandbox": ["docker", "compose.yaml"]})]
         {
@@ -91,7 +103,9 @@ mod tests {
 
     #[test]
     fn sizes_of_compose_files() {
-        let sizes = ["512m", "1.5 GB", "1024", "64k", "2b", "", "-1", "2t", "x", "0"].map(bytes);
-        assert_eq!(sizes, [Some(512 << 20), Some(3 << 29), Some(1024), Some(64 << 10), Some(2), None, None, None, None, None]);
+        let sizes = ["512m", "1.5 GB", "1024", "64k", "2b", "2t", "1 GiB", "3MiB"].map(bytes);
+        let expected = [512 << 20, 3 << 29, 1024, 64 << 10, 2, 2 << 40, 1 << 30, 3 << 20];
+        assert_eq!(sizes, expected.map(Some));
+        assert_eq!(["", "-1", "x", "0", "2e", "2 b b"].map(bytes), [None; 6]);
     }
 }
