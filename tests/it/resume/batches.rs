@@ -163,6 +163,33 @@ fn chosen_questions_foresee_a_winner() {
 }
 
 #[test]
+fn chosen_questions_of_a_file_foresee_a_winner_too() {
+    let project = quiz(120);
+    let arguments = ["eval", "questions.yaml", "--agent", "bad,good", "--until", "decided", "--seed", "3"];
+    let planned = project.run(arguments.into_iter().chain(["--dry-run"]));
+    assert!(planned.answer().contains("questions are chosen"), "{}", planned.stdout);
+    assert!(kept(&project, "results").is_empty());
+    let done = project.run(arguments.into_iter().chain(["--output-dir", "out", "--format", "json"]));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let answer = done.json();
+    crate::schema::validate("foreseen", &answer).expect("it keeps to its schema");
+    assert_eq!((&answer["pairs"][0]["verdict"], &answer["arms"][0]["approach"]), (&"first_wins".into(), &"good".into()));
+    assert_eq!((&answer["pairs"][0]["compared"], &answer["items"]), (&20.into(), &120.into()));
+    let runs = kept(&project, "out/results");
+    assert!(runs.len() == 2 && runs.values().all(|run| run.header["status"] == "partial" && run.items.len() == 20), "{answer}");
+    assert!(project.path("out/report/index.html").is_file());
+
+    // Killed, it goes on by `run --resume` and chooses the same questions.
+    let project = quiz(120);
+    let slow = ["eval", "questions.yaml", "--agent", "asked,good", "--until", "decided", "--seed", "3"];
+    let expected = undisturbed(&project, &slow);
+    assert!(expected.values().all(|run| run.items.len() < 120), "equal arms are foreseen to stay equal");
+    begun(&project, &slow, 33);
+    go_on(&project, &slow);
+    check(&project, "results", &expected);
+}
+
+#[test]
 fn chosen_questions_begin_where_earlier_arms_differed() {
     let project = quiz(120);
     // Half of the questions are too easy to separate anybody.
