@@ -10,7 +10,7 @@ use crate::stats::{
     Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile,
     one_way_summed, rogan_gladen, summary, wilson,
 };
-use crate::warehouse::{OutcomeMatrix, RunRow};
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
@@ -115,10 +115,9 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
 pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<Interval> {
     let (passed, total) = counts(row, matrix)?;
     let labels = label_columns(matrix);
-    let own = || matrix.rows_of(&row.run.id).iter().flat_map(|row| row.items.iter().zip(&row.statuses));
+    let own = || matrix.rows_of(&row.run.id).iter().flat_map(MatrixRow::outcomes);
     let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
-    let counted =
-        || own().filter(|(item, status)| is_outcome(**item, **status)).map(|(item, status)| (&matrix.items[*item as usize], *status));
+    let counted = || own().filter(|(item, status)| is_outcome(*item, *status)).map(|(item, status)| (&matrix.items[item as usize], status));
     let mut by_item = BTreeMap::<(ItemKind, &str), (f64, f64)>::new();
     for (item, status) in counted() {
         let (sum, n) = by_item.entry((item.key.kind, &item.key.item)).or_default();

@@ -42,29 +42,27 @@ pub(crate) fn without_excluded(
         let Some(run) = runs.get(row.run.as_str()) else { continue };
         let out: Vec<(usize, usize)> =
             named.iter().enumerate().filter(|(_, (_, exclusion))| exclusion.covers(run)).map(|(place, (item, _))| (*item, place)).collect();
-        let mut kept = MatrixRow {
-            run: row.run.clone(),
-            attempt: row.attempt,
-            items: row.items.clone(),
-            statuses: Vec::new(),
-            scores: row.scores.clone(),
-        };
         let mut items = Vec::with_capacity(row.items.len());
+        let mut statuses = Vec::with_capacity(row.items.len());
         let mut places = Vec::with_capacity(row.items.len());
-        for (place_in_row, (item, status)) in row.items.iter().zip(&row.statuses).enumerate() {
-            match out.iter().find(|(excluded, _)| *excluded == *item as usize) {
+        for (place_in_row, (item, status)) in row.outcomes().enumerate() {
+            match out.iter().find(|(excluded, _)| *excluded == item as usize) {
                 Some((_, place)) => counts[*place] += 1,
                 None => {
-                    items.push(*item);
+                    items.push(item);
                     places.push(place_in_row);
-                    kept.statuses.push(*status);
+                    statuses.push(status);
                 }
             }
         }
-        kept.items = items.into();
-        kept.scores = row.scores.at(places.into_iter());
         // An emptied row stays: its run had outcomes, and its header's counts still include the excluded ones.
-        rows.push(kept);
+        rows.push(MatrixRow {
+            run: row.run.clone(),
+            attempt: row.attempt,
+            items: items.into(),
+            statuses: statuses.into_iter().collect(),
+            scores: row.scores.at(places.into_iter()),
+        });
     }
     let excluded = named.iter().zip(counts).filter(|(_, count)| *count > 0).map(|((_, exclusion), outcomes)| ExcludedItem {
         item: exclusion.item.clone(),

@@ -79,12 +79,12 @@ impl Seen {
 
 /// Returns the outcomes of a row that have a score.
 fn scored(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
-    (0..row.statuses.len()).filter_map(|place| Some((row.statuses[place], score_at(row, place)?)))
+    (0..row.statuses.len()).filter_map(|place| Some((row.statuses.get(place), score_at(row, place)?)))
 }
 
 /// Returns the score at an index of a row. An agent that crashed or hit a limit scores 0.
 fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
-    let status = row.statuses[place];
+    let status = row.statuses.get(place);
     let own = match &row.scores {
         RowScores::Own(scores) => scores[place],
         RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail).then(|| f64::from(u8::from(status == ItemStatus::Pass))),
@@ -139,7 +139,7 @@ impl ItemScores {
         let is_in = |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
         Self::gathered(runs, matrix, items, |row, place| {
             if is_in(row, place) {
-                Gathered::of(score_at(&matrix.rows[row], place), matrix.rows[row].statuses[place])
+                Gathered::of(score_at(&matrix.rows[row], place), matrix.rows[row].statuses.get(place))
             } else {
                 Gathered::Not
             }

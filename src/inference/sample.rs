@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
+use crate::domain::{ItemKey, ItemKind, ItemStatus, RunId, is_person};
 use crate::stats::{AttemptCounts, Calibration, Plane, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
@@ -178,22 +178,22 @@ impl Outcomes {
                     }
                     None => unanswered += untried,
                 }
-                for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
+                for (place, (item, status)) in row.outcomes().enumerate().filter(|(_, (item, _))| is_in(*item)) {
                     if status.is_counted() {
-                        let is_pass = *status == ItemStatus::Pass;
-                        cells.add(*item as usize, is_pass);
+                        let is_pass = status == ItemStatus::Pass;
+                        cells.add(item as usize, is_pass);
                         if let Some(own) = &mut own {
-                            own.add(*item as usize, is_pass);
+                            own.add(item as usize, is_pass);
                         }
                         passed += u64::from(is_pass);
                         counted += 1;
                     } else if status.is_missing() {
-                        missing[*item as usize] = true;
+                        missing[item as usize] = true;
                         unanswered += u64::from(judged.is_none());
                     } else {
                         let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
                         let how = if has_score { Asked::Answered } else { Asked::Skipped };
-                        beside[*item as usize] = how.max(beside[*item as usize]);
+                        beside[item as usize] = how.max(beside[item as usize]);
                     }
                 }
             }
@@ -204,7 +204,7 @@ impl Outcomes {
             by_run.push((passed, counted));
             of_runs.extend(own.map(AttemptCounts::packed));
             if runs.len() >= DETERMINISTIC_RUNS && all_equal {
-                let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
+                let own = rows.iter().flat_map(MatrixRow::outcomes);
                 let own = own.filter(|(item, _)| is_in(*item));
                 match &first {
                     None => first = Some(own.collect()),
@@ -550,9 +550,9 @@ impl Judged {
 
     fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
         self.cells.fill((0, 0, false, false));
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, _)| self.is_in[**item as usize]) {
-            let cell = &mut self.cells[self.unit_of[*item as usize] as usize];
-            cell.0 += u32::from(*status == ItemStatus::Pass);
+        for (item, status) in row.outcomes().filter(|(item, _)| self.is_in[*item as usize]) {
+            let cell = &mut self.cells[self.unit_of[item as usize] as usize];
+            cell.0 += u32::from(status == ItemStatus::Pass);
             cell.1 += u32::from(status.is_counted());
             cell.2 |= !status.is_counted() && !status.is_missing();
             cell.3 = true;
@@ -574,9 +574,8 @@ pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
     let people = label_columns(matrix);
     let mut parts = Parts::default();
     for row in matrix.rows_of(run) {
-        let outcomes =
-            row.items.iter().zip(&row.statuses).filter(|(item, status)| status.is_counted() && !is_marked(&people, **item as usize));
-        let outcomes = outcomes.map(|(item, status)| (*item, u32::from(*status == ItemStatus::Pass)));
+        let outcomes = row.outcomes().filter(|(item, status)| status.is_counted() && !is_marked(&people, *item as usize));
+        let outcomes = outcomes.map(|(item, status)| (item, u32::from(status == ItemStatus::Pass)));
         match &names {
             None => outcomes.for_each(|(_, passed)| parts.add_item(passed, 1)),
             Some(names) => {
@@ -682,8 +681,8 @@ impl Items {
             return;
         }
         let mut outcomes = BTreeMap::<u32, (u32, u32)>::new();
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
-            outcomes.insert(*item, (u32::from(*status == ItemStatus::Pass), 1));
+        for (item, status) in row.outcomes().filter(|(_, status)| status.is_counted()) {
+            outcomes.insert(item, (u32::from(status == ItemStatus::Pass), 1));
         }
         self.each_unit(|unit, columns| {
             let share = |is_person: bool| {
@@ -785,11 +784,11 @@ fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
 
 /// Marks the columns with people's labels of items that have another evaluator, too. Empty if there are none.
 pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
+    let Some(names) = names(matrix) else { return Vec::new() };
     let is_person: Vec<bool> = matrix.items.iter().map(|item| is_person(&item.key.evaluator)).collect();
     if !is_person.contains(&true) {
         return Vec::new();
     }
-    let Some(names) = names(matrix) else { return Vec::new() };
     let mut is_judged = vec![false; names.len()];
     for (name, _) in names.iter().zip(&is_person).filter(|(_, is_person)| !**is_person) {
         is_judged[*name as usize] = true;
@@ -800,8 +799,10 @@ pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
 
 /// Numbers the items' names with their kinds. Returns `None` if there is only one evaluator, because names then identify items.
 pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
-    let first = &matrix.items.first()?.key.evaluator;
-    if matrix.items.iter().all(|item| item.key.evaluator == *first) {
+    // Items are sorted by kind and then by evaluator.
+    let (first, last) = (&matrix.items.first()?.key, &matrix.items.last()?.key);
+    let is_first = |key: &ItemKey| key.evaluator == first.evaluator;
+    if is_first(last) && (first.kind == last.kind || matrix.items.iter().all(|item| is_first(&item.key))) {
         return None;
     }
     let mut numbers = BTreeMap::<(ItemKind, &str), u32>::new();

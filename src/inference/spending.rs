@@ -62,7 +62,7 @@ impl ItemSpending {
         let is_time = spent == Spent::Seconds;
         let limited = |run: &&RunRow| {
             let rows = matrix.rows_of(&run.run.id);
-            rows.iter().flat_map(|row| &row.statuses).filter(|status| **status == ItemStatus::Limit).count() as u64
+            rows.iter().flat_map(|row| row.statuses.iter()).filter(|status| *status == ItemStatus::Limit).count() as u64
         };
         Self {
             amounts: ItemScores::from(&completed, matrix, items, value),

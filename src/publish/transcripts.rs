@@ -251,10 +251,10 @@ fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTr
         let matrix = warehouse.matrix(suite.iter().map(|row| &row.run.id));
         let mut seen = vec![(false, false); matrix.items.len()];
         for row in &matrix.rows {
-            for (item, status) in row.items.iter().zip(&row.statuses) {
+            for (item, status) in row.outcomes() {
                 match status {
-                    ItemStatus::Pass => seen[*item as usize].0 = true,
-                    ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => seen[*item as usize].1 = true,
+                    ItemStatus::Pass => seen[item as usize].0 = true,
+                    ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => seen[item as usize].1 = true,
                     ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {}
                 }
             }

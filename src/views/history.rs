@@ -399,12 +399,12 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
         let labels = label_columns(matrix);
         let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
         for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
-            for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, status)| is_outcome(**item, **status)) {
-                let name = &matrix.items[*item as usize].key.item;
+            for (item, status) in row.outcomes().filter(|(item, status)| is_outcome(*item, *status)) {
+                let name = &matrix.items[item as usize].key.item;
                 match outcomes.get_mut(name) {
-                    Some(own) => own.push(*status == ItemStatus::Pass),
+                    Some(own) => own.push(status == ItemStatus::Pass),
                     None => {
-                        outcomes.insert(name.clone(), vec![*status == ItemStatus::Pass]);
+                        outcomes.insert(name.clone(), vec![status == ItemStatus::Pass]);
                     }
                 }
             }

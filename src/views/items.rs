@@ -247,12 +247,12 @@ impl Units {
     fn statuses(&self, row: &MatrixRow) -> Vec<Option<ItemStatus>> {
         let mut statuses = vec![None; self.keys.len()];
         let Some(unit_of) = &self.unit_of else {
-            row.items.iter().zip(&row.statuses).for_each(|(item, status)| statuses[*item as usize] = Some(*status));
+            row.outcomes().for_each(|(item, status)| statuses[item as usize] = Some(status));
             return statuses;
         };
         let mut said = vec![Vec::new(); self.keys.len()];
-        let outcomes = row.items.iter().zip(&row.statuses).filter(|(item, _)| !is_marked(&self.labels, **item as usize));
-        outcomes.for_each(|(item, status)| said[unit_of[*item as usize] as usize].push(*status));
+        let outcomes = row.outcomes().filter(|(item, _)| !is_marked(&self.labels, *item as usize));
+        outcomes.for_each(|(item, status)| said[unit_of[item as usize] as usize].push(status));
         for (status, said) in statuses.iter_mut().zip(said) {
             *status = majority(&said);
         }

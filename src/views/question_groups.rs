@@ -21,9 +21,9 @@ pub fn question_groups<'q>(warehouse: &Warehouse, suite: &str, version: Option<&
     let matrix = warehouse.matrix(runs);
     let mut tried: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in &matrix.rows {
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
-            let (passed, of) = tried.entry(matrix.items[*item as usize].key.item.as_str()).or_default();
-            *passed += u64::from(*status == ItemStatus::Pass);
+        for (item, status) in row.outcomes().filter(|(_, status)| status.is_counted()) {
+            let (passed, of) = tried.entry(matrix.items[item as usize].key.item.as_str()).or_default();
+            *passed += u64::from(status == ItemStatus::Pass);
             *of += 1;
         }
     }

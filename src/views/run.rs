@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::inference::{Arm, Money, cost, counts, interval_of_run, is_marked, label_columns, money, tokens};
 use crate::stats::Interval;
-use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow, Warehouse};
 
 use super::evaluation::{CriteriaCount, EvaluatorScore, JudgeView};
 use super::reasons::{Ending, Reason, reasons};
@@ -355,8 +355,8 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     let matrix = warehouse.matrix([&run.id]);
     let mut statuses = BTreeMap::<String, u64>::new();
     let labels = label_columns(&matrix);
-    let outcomes = matrix.rows.iter().flat_map(|row| row.items.iter().zip(&row.statuses));
-    for (_, status) in outcomes.filter(|(item, _)| !is_marked(&labels, **item as usize)) {
+    let outcomes = matrix.rows.iter().flat_map(MatrixRow::outcomes);
+    for (_, status) in outcomes.filter(|(item, _)| !is_marked(&labels, *item as usize)) {
         *statuses.entry(status.name().to_owned()).or_default() += 1;
     }
     let mut provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {

@@ -10,8 +10,8 @@ use crate::results::write_import_line;
 
 use super::hidden::HiddenBy;
 use super::item_file::StandingLines;
-use super::snapshot::{byte_status, status_byte};
 use super::standing_rows::{Joining, StandingPart, StandingRun};
+use super::statuses::{status_code, status_of_code};
 use super::totals::ItemTotals;
 
 /// Outcomes that are joined at once; a part ends with a whole run.
@@ -77,12 +77,12 @@ impl EngineCell {
     /// Returns `None` if no outcome has this code.
     pub fn parse(code: i8) -> Option<Self> {
         let code = u8::try_from(code).ok().filter(|code| *code < Self::OWN + Self::IMAGE)?;
-        byte_status(code % Self::IMAGE).map(|_| Self(code))
+        status_of_code(code % Self::IMAGE).map(|_| Self(code))
     }
 
     /// Returns the code of an outcome without a score.
     pub(super) fn of(status: ItemStatus) -> Self {
-        Self(status_byte(status))
+        Self(status_code(status))
     }
 
     #[cfg(test)]
@@ -91,7 +91,7 @@ impl EngineCell {
     }
 
     fn status(self) -> ItemStatus {
-        byte_status(self.0 % Self::IMAGE).unwrap_or(ItemStatus::NotEvaluated)
+        status_of_code(self.0 % Self::IMAGE).unwrap_or(ItemStatus::NotEvaluated)
     }
 
     /// Returns whether the outcome has a score that is not just its status as a number.
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn every_status_has_three_codes_and_other_codes_are_nothing() {
         let codes: Vec<u8> = (i8::MIN..=i8::MAX).filter_map(EngineCell::parse).map(EngineCell::code).collect();
-        let mut known: Vec<u8> = ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_byte(*status))).collect();
+        let mut known: Vec<u8> = ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_code(*status))).collect();
         known.sort_unstable();
         assert_eq!(codes, known);
         let pass = EngineCell::parse(17).expect("a pass with a score of its own");
@@ -271,7 +271,10 @@ mod tests {
         answer.join(&mut joining).expect("whole runs");
         let snapshot = joining.finish().expect("whole runs").snapshot;
         let rows: Vec<String> =
-            snapshot.items[0].rows.iter().map(|row| format!("{} {} {:?} {:?}", row.run, row.attempt, row.statuses.0, row.scores)).collect();
-        assert_eq!(rows, ["0 1 [1, 2] Own([Some(1.0), Some(0.5)])", "0 2 [2, 3] Absent", "1 1 [1, 1] Own([Some(0.75), None])"]);
+            snapshot.items[0].rows.iter().map(|row| format!("{} {} {:?} {:?}", row.run, row.attempt, row.statuses, row.scores)).collect();
+        assert_eq!(
+            rows,
+            ["0 1 [Pass, Fail] Own([Some(1.0), Some(0.5)])", "0 2 [Fail, Error] Absent", "1 1 [Pass, Pass] Own([Some(0.75), None])"]
+        );
     }
 }

@@ -18,7 +18,8 @@ use super::item_file::{ItemFile, path_text};
 use super::items::{Block, Cell, Dictionary, Mark, Score};
 use super::matrix::RowScores;
 use super::progress::Progress;
-use super::snapshot::{Bytes, HeaderUnit, ItemUnit, JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, status_byte};
+use super::snapshot::{HeaderUnit, ItemUnit, JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow};
+use super::statuses::Statuses;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
@@ -581,7 +582,7 @@ impl Merge {
         let Row { run, attempt, keys, facts, statuses, scores } = row;
         let is_known = facts.iter().any(|facts| *facts != NOTHING);
         let facts = if is_known { self.fact_columns.number(facts) } else { NOTHING_KNOWN };
-        StoredRow { run, attempt, items: self.item_sets.number(keys), facts, statuses: Bytes(statuses), scores }
+        StoredRow { run, attempt, items: self.item_sets.number(keys), facts, statuses, scores }
     }
 
     /// Returns the dictionaries as a snapshot without units.
@@ -613,7 +614,7 @@ struct Row {
     attempt: u32,
     keys: Vec<u32>,
     facts: Vec<u32>,
-    statuses: Vec<u8>,
+    statuses: Statuses,
     scores: RowScores,
 }
 
@@ -674,14 +675,14 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
         for same in group.chunk_by(|left, right| left.key == right.key) {
             let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
             keys.push(newest.key);
-            statuses.push(status_byte(newest.status));
+            statuses.push(newest.status);
             // A later revision without facts leaves earlier ones in force.
             facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
             newest_ones.push(newest);
         }
         let scores = row_scores(&newest_ones, &scores);
         newest_ones.clear();
-        rows.push(Row { run: group[0].run, attempt: group[0].attempt, keys, facts, statuses, scores });
+        rows.push(Row { run: group[0].run, attempt: group[0].attempt, keys, facts, statuses: statuses.into_iter().collect(), scores });
     }
     rows
 }

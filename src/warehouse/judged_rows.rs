@@ -44,13 +44,13 @@ fn joined(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
         run: first.run.clone(),
         attempt: first.attempt,
         items: places.iter().map(|(item, ..)| *item).collect(),
-        statuses: places.iter().map(|(_, row, place)| row.statuses[*place]).collect(),
+        statuses: places.iter().map(|(_, row, place)| row.statuses.get(*place)).collect(),
         scores,
     }
 }
 
 fn score(row: &MatrixRow, place: usize) -> Option<f64> {
-    match (&row.scores, row.statuses[place]) {
+    match (&row.scores, row.statuses.get(place)) {
         (RowScores::Own(scores), _) => scores[place],
         (RowScores::Images, ItemStatus::Pass) => Some(1.0),
         (RowScores::Images, ItemStatus::Fail) => Some(0.0),
@@ -64,7 +64,7 @@ mod tests {
 
     fn row(items: &[u32], statuses: &[ItemStatus], scores: RowScores) -> MatrixRow {
         let run = RunId::parse("r").expect("a valid id");
-        MatrixRow { run, attempt: 1, items: items.into(), statuses: statuses.to_vec(), scores }
+        MatrixRow { run, attempt: 1, items: items.into(), statuses: statuses.iter().copied().collect(), scores }
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
         use ItemStatus::{Fail, NotEvaluated, Pass};
         let first = row(&[0, 2, 3], &[Pass, Fail, Fail], RowScores::Images);
         let both = joined(&first, &row(&[1, 3], &[NotEvaluated, Pass], RowScores::Absent));
-        assert_eq!((&*both.items, both.statuses.as_slice()), (&[0, 1, 2, 3][..], &[Pass, NotEvaluated, Fail, Pass][..]));
+        assert_eq!(both.outcomes().collect::<Vec<_>>(), [(0, Pass), (1, NotEvaluated), (2, Fail), (3, Pass)]);
         assert_eq!(both.scores, RowScores::Own(vec![Some(1.0), None, Some(0.0), None]));
         assert_eq!(joined(&first, &row(&[5], &[Pass], RowScores::Images)).scores, RowScores::Images);
     }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemKey, ItemStatus, RunId};
 
+use super::statuses::Statuses;
+
 /// One item of a suite.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MatrixItem {
@@ -22,7 +24,7 @@ pub struct MatrixRow {
     /// Indices into [`OutcomeMatrix::items`], ascending. Rows with the same items share them.
     pub items: Arc<[u32]>,
     /// One status per index, in the same order.
-    pub statuses: Vec<ItemStatus>,
+    pub statuses: Statuses,
     pub scores: RowScores,
 }
 
@@ -67,7 +69,12 @@ pub struct OutcomeMatrix {
 impl MatrixRow {
     /// Returns the outcome at one item, or `None` if there is none.
     pub fn status(&self, item: u32) -> Option<ItemStatus> {
-        self.items.binary_search(&item).ok().map(|place| self.statuses[place])
+        self.items.binary_search(&item).ok().map(|place| self.statuses.get(place))
+    }
+
+    /// Returns the items with their outcomes, in order.
+    pub fn outcomes(&self) -> impl ExactSizeIterator<Item = (u32, ItemStatus)> + '_ {
+        self.items.iter().copied().zip(self.statuses.iter())
     }
 }
 

@@ -12,9 +12,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{
-    Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
-};
+use crate::domain::{Aliases, Filter, ItemKey, ItemKind, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible};
 use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, scan, to_json, unfinished_runs};
 
@@ -29,8 +27,9 @@ use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::names::{NameKind, ShownNames};
 use super::progress::Progress;
 use super::run_row::RunRow;
-use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
+use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow};
 use super::standing_rows::{Joined, JoinedLake, Joining, Standing};
+use super::statuses::status_code;
 use super::totals::ItemTotals;
 
 /// The stores and files to open.
@@ -579,18 +578,18 @@ impl Warehouse {
                         .collect();
                     taken.sort_unstable();
                     taken.dedup_by_key(|(index, _, _)| *index);
-                    (taken.iter().map(|(index, _, _)| *index).collect(), taken.iter().map(|(_, _, place)| *place).collect())
+                    let places: Vec<u32> = taken.iter().map(|(_, _, place)| *place).collect();
+                    let is_whole = places.len() == row.statuses.len() && (0..).zip(&places).all(|(own, place)| own == *place);
+                    (taken.iter().map(|(index, _, _)| *index).collect(), (!is_whole).then_some(places))
                 });
-                MatrixRow {
-                    run: wanted[place].clone(),
-                    attempt: row.attempt,
-                    items: Arc::clone(indices),
-                    statuses: places
-                        .iter()
-                        .map(|place| byte_status(row.statuses.0[*place as usize]).unwrap_or(ItemStatus::NotEvaluated))
-                        .collect(),
-                    scores: row.scores.at(places.iter().map(|place| *place as usize)),
-                }
+                let (statuses, scores) = match places {
+                    None => (row.statuses.clone(), row.scores.clone()),
+                    Some(places) => {
+                        let places = || places.iter().map(|place| *place as usize);
+                        (places().map(|place| row.statuses.get(place)).collect(), row.scores.at(places()))
+                    }
+                };
+                MatrixRow { run: wanted[place].clone(), attempt: row.attempt, items: Arc::clone(indices), statuses, scores }
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
             .collect();
@@ -642,7 +641,7 @@ impl Warehouse {
         }
         for row in &matrix.rows {
             hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
-            hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
+            hasher.update(row.statuses.iter().map(status_code).collect::<Vec<u8>>());
             if let RowScores::Own(scores) = &row.scores {
                 hasher.update(format!("{scores:?}"));
             }
@@ -695,8 +694,8 @@ fn order(left: &Run, right: &Run) -> Ordering {
     (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
 
-/// The items of a row, and their indices in its stored item set.
-type TakenPlaces = (Arc<[u32]>, Vec<u32>);
+/// The items of a row, and their indices in its stored item set; `None` if they are all of the set in its order.
+type TakenPlaces = (Arc<[u32]>, Option<Vec<u32>>);
 
 /// Marks a key that is no matrix item.
 const ABSENT: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! The cached result of the last command: runs, and one status byte per (run, attempt, item), with a score if it contains more than the
+//! The cached result of the last command: runs, and a status for each run, attempt and item, with a score if it contains more than the
 //! status.
 //!
 //! The file is one zstd frame with a checksum. A snapshot that is missing, damaged or of another version is ignored.
@@ -10,18 +10,19 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::domain::{ItemKey, ItemStatus, Problem, Run};
+use crate::domain::{ItemKey, Problem, Run};
 use crate::files;
 
 use super::facts::Facts;
 use super::hidden::HiddenBy;
 use super::matrix::RowScores;
+use super::statuses::Statuses;
 use super::stored_run;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 13 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 14 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 /// More than the names of stores need.
 const STORES_BYTES: u64 = 1 << 20;
@@ -138,15 +139,11 @@ pub(super) struct StoredRow {
     pub items: u32,
     /// Index into [`Snapshot::fact_columns`]: this run's facts about these items.
     pub facts: u32,
-    /// One byte per item of the set; see [`status_byte`].
-    pub statuses: Bytes,
+    /// One per item of the set.
+    pub statuses: Statuses,
     /// Scores, one per item of the set, if there are any.
     pub scores: RowScores,
 }
-
-/// Bytes that are serialized as one block, not number by number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bytes(pub Vec<u8>);
 
 /// The column without any facts.
 pub(super) const NOTHING_KNOWN: u32 = 0;
@@ -217,75 +214,17 @@ impl Snapshot {
                             && self.fact_columns.get(row.facts as usize).is_some_and(|column| {
                                 row.facts == NOTHING_KNOWN || column.len() == self.item_sets[row.items as usize].len()
                             })
-                            && row.statuses.0.len() == self.item_sets[row.items as usize].len()
-                            && row.scores.len().is_none_or(|length| length == row.statuses.0.len())
-                            && row.statuses.0.iter().all(|byte| byte_status(*byte).is_some())
+                            && row.statuses.is_consistent()
+                            && row.statuses.len() == self.item_sets[row.items as usize].len()
+                            && row.scores.len().is_none_or(|length| length == row.statuses.len())
                     })
             })
-    }
-}
-
-/// Returns the stored byte of a status.
-pub(super) fn status_byte(status: ItemStatus) -> u8 {
-    match status {
-        ItemStatus::Pass => 1,
-        ItemStatus::Fail => 2,
-        ItemStatus::Error => 3,
-        ItemStatus::Limit => 4,
-        ItemStatus::Infra => 5,
-        ItemStatus::Skipped => 6,
-        ItemStatus::NotEvaluated => 7,
-    }
-}
-
-pub(super) fn byte_status(byte: u8) -> Option<ItemStatus> {
-    match byte {
-        1 => Some(ItemStatus::Pass),
-        2 => Some(ItemStatus::Fail),
-        3 => Some(ItemStatus::Error),
-        4 => Some(ItemStatus::Limit),
-        5 => Some(ItemStatus::Infra),
-        6 => Some(ItemStatus::Skipped),
-        7 => Some(ItemStatus::NotEvaluated),
-        _ => None,
-    }
-}
-
-impl Serialize for Bytes {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = Bytes;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("bytes")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
-            }
-        }
-        deserializer.deserialize_bytes(Visitor)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_has_a_byte_of_its_own() {
-        for status in ItemStatus::ALL {
-            assert_eq!(byte_status(status_byte(status)), Some(status));
-        }
-        assert_eq!(byte_status(0), None);
-    }
 
     #[test]
     fn a_damaged_snapshot_is_none() {

@@ -14,7 +14,8 @@ use super::ingest::{Merge, Parsed};
 use super::item_file::{ItemFile, StandingLines};
 use super::items::{Block, Dictionary};
 use super::short_digest::short_digest;
-use super::snapshot::{HeaderUnit, ItemUnit, KeptLake, Snapshot, status_byte};
+use super::snapshot::{HeaderUnit, ItemUnit, KeptLake, Snapshot};
+use super::statuses::status_code;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
@@ -48,7 +49,7 @@ impl Seal {
     pub fn add(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {
         let score = score.filter(|score| score.is_finite()).map_or(0, |score| mixed(score.to_bits() ^ 1));
         self.outcomes += 1;
-        self.check = self.check.wrapping_add(mixed(item ^ mixed(u64::from(attempt) << 8 | u64::from(status_byte(status))) ^ score));
+        self.check = self.check.wrapping_add(mixed(item ^ mixed(u64::from(attempt) << 8 | u64::from(status_code(status))) ^ score));
     }
 }
 
@@ -428,7 +429,7 @@ mod tests {
                 told.push(format!(
                     "{run} {} {key:?} {} {score:?} {:?}",
                     row.attempt,
-                    row.statuses.0[place],
+                    status_code(row.statuses.get(place)),
                     facts.and_then(|facts| facts.cluster.as_deref())
                 ));
             }

@@ -138,7 +138,7 @@ fn items_that_are_shown_as_one_are_not_added_up() {
         project.items("r-1", &order.map(line));
         let warehouse = open(&project, &[("old", "item"), ("new", "item")]);
         let (matrix, _) = all(&warehouse);
-        assert_eq!(matrix.rows[0].statuses, [ItemStatus::Pass], "the first by its own name, whoever came first");
+        assert_eq!(matrix.rows[0].outcomes().collect::<Vec<_>>(), [(0, ItemStatus::Pass)], "the first by its own name, whoever came first");
         is(&amounts(&warehouse), ("r-1", 1, "answers", "item"), (Some(1.0), None, None));
     }
 }

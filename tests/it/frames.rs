@@ -40,9 +40,9 @@ fn frames_and_the_matrix_give_every_accuracy_of_the_shipped_results() {
             // By evaluator and item.
             let mut cells: BTreeMap<(ItemKind, &str), Cells> = BTreeMap::new();
             for attempt in &matrix.rows {
-                for (item, status) in attempt.items.iter().zip(&attempt.statuses).filter(|(_, status)| status.is_counted()) {
-                    let key = &matrix.items[*item as usize].key;
-                    let cell = cells.entry((key.kind, &key.evaluator)).or_default().entry(*item).or_default();
+                for (item, status) in attempt.outcomes().filter(|(_, status)| status.is_counted()) {
+                    let key = &matrix.items[item as usize].key;
+                    let cell = cells.entry((key.kind, &key.evaluator)).or_default().entry(item).or_default();
                     *cell = (cell.0 + f64::from(u8::from(status.name() == "pass")), cell.1 + 1.0);
                 }
             }

@@ -27,6 +27,7 @@ use crate::warehouse::open::Warehouse;
 use crate::warehouse::segment::file_digest;
 use crate::warehouse::spool::{RunLines, Spool};
 use crate::warehouse::standing_rows::Seal;
+use crate::warehouse::statuses::status_code;
 use crate::warehouse::threads;
 use crate::warehouse::totals::ItemTotals;
 
@@ -216,7 +217,7 @@ impl Warehouse {
                     hex(&told.finalize())
                 });
                 digest.update(format!("{} {named} {facts}\n", row.attempt));
-                digest.update(places.iter().map(|place| row.statuses.0[*place]).collect::<Vec<u8>>());
+                digest.update(places.iter().map(|place| status_code(row.statuses.get(*place))).collect::<Vec<u8>>());
                 match &row.scores {
                     RowScores::Own(scores) => {
                         digest.update(format!("{:?}\n", places.iter().map(|place| scores[*place]).collect::<Vec<_>>()));
@@ -685,10 +686,10 @@ mod tests {
             let matrix = warehouse.matrix(runs.iter().map(|run| &run.id));
             let mut of_matrix: BTreeMap<(Arm, String, String), (i64, i64)> = BTreeMap::new();
             for row in &matrix.rows {
-                for (item, status) in row.items.iter().zip(&row.statuses) {
-                    let key = &matrix.items[*item as usize].key;
+                for (item, status) in row.outcomes() {
+                    let key = &matrix.items[item as usize].key;
                     let counts = of_matrix.entry((arm.clone(), key.kind.name().to_owned(), key.evaluator.clone())).or_default();
-                    *counts = (counts.0 + 1, counts.1 + i64::from(*status == ItemStatus::Pass));
+                    *counts = (counts.0 + 1, counts.1 + i64::from(status == ItemStatus::Pass));
                 }
             }
             for (key, counts) in of_matrix {

@@ -1,0 +1,200 @@
+//! Statuses of a row's items, packed: a billion outcomes that passed or failed are 125 MB.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::domain::ItemStatus;
+
+/// One status per item: a bit each if all passed or failed, else four bits. Clones share the bits.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statuses {
+    length: usize,
+    form: Form,
+    /// The first item is in the lowest bits of the first byte. Bits after the last item are 0.
+    packed: Packed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Form {
+    /// Whether the item passed.
+    Bits,
+    /// See [`status_code`].
+    Codes,
+}
+
+/// Bytes that are serialized as one block, not number by number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Packed(Arc<[u8]>);
+
+impl Form {
+    fn per_byte(self) -> usize {
+        match self {
+            Self::Bits => 8,
+            Self::Codes => 2,
+        }
+    }
+}
+
+impl Statuses {
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Returns the status of the item at an index, which must be below the length.
+    pub fn get(&self, place: usize) -> ItemStatus {
+        debug_assert!(place < self.length);
+        match self.form {
+            Form::Bits if self.packed.0[place / 8] >> (place % 8) & 1 == 1 => ItemStatus::Pass,
+            Form::Bits => ItemStatus::Fail,
+            Form::Codes => status_of_code(self.code(place)).unwrap_or(ItemStatus::NotEvaluated),
+        }
+    }
+
+    fn code(&self, place: usize) -> u8 {
+        self.packed.0[place / 2] >> (place % 2 * 4) & 0xf
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = ItemStatus> + '_ {
+        (0..self.length).map(|place| self.get(place))
+    }
+
+    /// Returns whether this was made by [`FromIterator`] and not by a writer's mistake.
+    pub(super) fn is_consistent(&self) -> bool {
+        let per_byte = self.form.per_byte();
+        let spare = self.length % per_byte;
+        let unused =
+            if spare == 0 { 0 } else { self.packed.0.last().map_or(0, |last| last.checked_shr(bits(spare, per_byte)).unwrap_or(0)) };
+        self.packed.0.len() == self.length.div_ceil(per_byte)
+            && unused == 0
+            && (self.form == Form::Bits || (0..self.length).all(|place| status_of_code(self.code(place)).is_some()))
+    }
+}
+
+/// Returns the bits of some items.
+fn bits(items: usize, per_byte: usize) -> u32 {
+    u32::try_from(items * 8 / per_byte).unwrap_or(u32::MAX)
+}
+
+impl FromIterator<ItemStatus> for Statuses {
+    fn from_iter<I: IntoIterator<Item = ItemStatus>>(statuses: I) -> Self {
+        let codes: Vec<u8> = statuses.into_iter().map(status_code).collect();
+        let [pass, fail] = [ItemStatus::Pass, ItemStatus::Fail].map(status_code);
+        let form = if codes.iter().all(|code| *code == pass || *code == fail) { Form::Bits } else { Form::Codes };
+        let packed = codes.chunks(form.per_byte()).map(|items| match form {
+            Form::Bits => items.iter().rev().fold(0, |byte, code| byte << 1 | u8::from(*code == pass)),
+            Form::Codes => items.iter().rev().fold(0, |byte, code| byte << 4 | code),
+        });
+        Self { length: codes.len(), form, packed: Packed(packed.collect()) }
+    }
+}
+
+impl fmt::Debug for Statuses {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Returns the stored code of a status: from 1 to 7.
+pub(super) fn status_code(status: ItemStatus) -> u8 {
+    match status {
+        ItemStatus::Pass => 1,
+        ItemStatus::Fail => 2,
+        ItemStatus::Error => 3,
+        ItemStatus::Limit => 4,
+        ItemStatus::Infra => 5,
+        ItemStatus::Skipped => 6,
+        ItemStatus::NotEvaluated => 7,
+    }
+}
+
+pub(super) fn status_of_code(code: u8) -> Option<ItemStatus> {
+    Some(match code {
+        1 => ItemStatus::Pass,
+        2 => ItemStatus::Fail,
+        3 => ItemStatus::Error,
+        4 => ItemStatus::Limit,
+        5 => ItemStatus::Infra,
+        6 => ItemStatus::Skipped,
+        7 => ItemStatus::NotEvaluated,
+        _ => return None,
+    })
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Block;
+        impl Visitor<'_> for Block {
+            type Value = Packed;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("bytes")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Packed, E> {
+                Ok(Packed(bytes.into()))
+            }
+        }
+        deserializer.deserialize_bytes(Block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_status_has_a_code_of_its_own() {
+        for status in ItemStatus::ALL {
+            assert_eq!(status_of_code(status_code(status)), Some(status));
+        }
+        assert_eq!([0, 8, 15].map(status_of_code), [None; 3]);
+    }
+
+    #[test]
+    fn passed_and_failed_take_a_bit_each() {
+        let of = |statuses: &[ItemStatus]| statuses.iter().copied().collect::<Statuses>();
+        let plain = of(&[[ItemStatus::Pass; 500], [ItemStatus::Fail; 500]].concat());
+        assert_eq!((plain.len(), plain.packed.0.len()), (1000, 125));
+        let mixed = of(&[[ItemStatus::Pass; 999].as_slice(), &[ItemStatus::Infra]].concat());
+        assert_eq!((mixed.len(), mixed.packed.0.len()), (1000, 500));
+        assert!(of(&[]).is_empty() && of(&[]).is_consistent());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_is_read_back(codes in prop::collection::vec(1_u8..=7, 0..40), most in 2_u8..=7) {
+            let statuses: Vec<ItemStatus> = codes.iter().filter_map(|code| status_of_code(1 + (code - 1) % most)).collect();
+            let packed: Statuses = statuses.iter().copied().collect();
+            prop_assert!(packed.is_consistent());
+            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), statuses.clone());
+            prop_assert_eq!(statuses.iter().copied().collect::<Statuses>(), packed.clone());
+            let bytes = postcard::to_stdvec(&packed).expect("writable");
+            prop_assert_eq!(postcard::from_bytes::<Statuses>(&bytes).expect("just written"), packed.clone());
+            // Too long, too short, a code of nothing, and bits after the end.
+            for (length, form, last) in [(packed.length + 8, packed.form, None), (packed.length, Form::Codes, Some(0)), (packed.length, packed.form, Some(0xff))] {
+                let mut bytes = packed.packed.0.to_vec();
+                if let Some((last, of)) = last.zip(bytes.last_mut()) {
+                    *of = last;
+                }
+                let wrong = Statuses { length, form, packed: Packed(bytes.into()) };
+                let is_full = packed.length % packed.form.per_byte() == 0;
+                prop_assert!(!wrong.is_consistent() || length == 0 || (last == Some(0xff) && form == Form::Bits && is_full), "{:?}", (length, form, last));
+            }
+        }
+    }
+}
