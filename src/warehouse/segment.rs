@@ -7,7 +7,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
-use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ItemOutcome, RunId, hex, visible};
@@ -55,7 +54,7 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<S
     if !group.is_empty() {
         groups.push(group);
     }
-    let paths = groups.par_iter().map(|group| segment(group, folder)).collect::<Result<Vec<PathBuf>, SqlError>>()?;
+    let paths = threads::each_apart(&groups, |group| segment(group, folder))?;
     let stems = paths.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
     let list = SegmentList { stores, segments: stems.collect() };
     let place = folder.join(format!("{name}.{LIST}"));

@@ -1,6 +1,7 @@
 //! Whether the system can start the required threads. Rayon and the table engine abort the program if it cannot.
 
 use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
@@ -37,8 +38,44 @@ pub(super) fn apart<T: Send>(stack: usize, work: impl FnOnce() -> Result<T, SqlE
     thread::scope(|scope| {
         let started = thread::Builder::new().name("query".to_owned()).stack_size(stack).spawn_scoped(scope, work);
         let started = started.map_err(|error| SqlError::Refused(format!("the system gives no threads to work with: {error}")))?;
-        started.join().unwrap_or_else(|_| Err(SqlError::Failed("the table engine gave it up".to_owned())))
+        started.join().unwrap_or_else(|_| Err(given_up()))
     })
+}
+
+/// Runs work of the table engine on each item, on threads of its own, as many as the pool has, and returns the results in order. Of a pool's
+/// workers, each would begin further items while it waits for the engine, and hold the memory of all of them.
+pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R, SqlError> + Sync) -> Result<Vec<R>, SqlError> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let place = next.fetch_add(1, Ordering::Relaxed);
+        Some((place, items.get(place)?))
+    };
+    let some = || {
+        let mut done = Vec::new();
+        while let Some((place, item)) = take() {
+            // After a failure nobody begins another item.
+            let result = work(item).inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?;
+            done.push((place, result));
+        }
+        Ok(done)
+    };
+    let wanted = rayon::current_num_threads().min(items.len());
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        let start = |_| thread::Builder::new().name("table".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, &some);
+        let started: Vec<_> = (0..wanted).map(start).collect::<Result<_, _>>().map_err(|error| {
+            next.store(items.len(), Ordering::Relaxed);
+            SqlError::Refused(format!("the system gives no threads to work with: {error}"))
+        })?;
+        // All are joined before a failure is returned: the panic of one that is not joined would go on here.
+        let ended: Vec<_> = started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(given_up()))).collect();
+        ended.into_iter().collect::<Result<Vec<_>, SqlError>>().map(|done| done.into_iter().flatten().collect())
+    })?;
+    done.sort_by_key(|(place, _)| *place);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+fn given_up() -> SqlError {
+    SqlError::Failed("the table engine gave it up".to_owned())
 }
 
 /// Fails if the system cannot start the table engine's threads.
@@ -50,4 +87,40 @@ pub(super) fn check() -> Result<(), SqlError> {
         return Ok(());
     }
     Err(SqlError::Refused("the system gives no threads to work with: raise the limit of processes (`ulimit -u`)".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_and_a_failure_ends_all() {
+        let numbers: Vec<usize> = (0..100).collect();
+        assert_eq!(each_apart(&numbers, |number| Ok(number * 2)).expect("no failure"), (0..200).step_by(2).collect::<Vec<_>>());
+        assert!(each_apart(&numbers[..0], |number| Ok(*number)).expect("nothing to do").is_empty());
+        let begun = AtomicUsize::new(0);
+        let failed = each_apart(&numbers, |number| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if *number == 3 { Err(SqlError::Refused("enough".to_owned())) } else { Ok(*number) }
+        });
+        assert!(failed.is_err_and(|error| error.to_string().contains("enough")));
+        assert!(begun.into_inner() < 100, "no item is begun after a failure");
+        assert!(each_apart(&numbers, |number| if *number == 3 { panic!("a defect") } else { Ok(()) }).is_err());
+    }
+
+    #[test]
+    fn no_more_items_are_held_than_there_are_threads() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let numbers: Vec<u32> = (0..64).collect();
+        // The work waits for a pool, as the table engine does.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let work = |_: &u32| {
+            most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            pool.install(|| thread::sleep(std::time::Duration::from_millis(1)));
+            now.fetch_sub(1, Ordering::Relaxed);
+            Ok(())
+        };
+        each_apart(&numbers, work).expect("no failure");
+        assert!(most.into_inner() <= rayon::current_num_threads());
+    }
 }
