@@ -61,7 +61,7 @@ pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Res
     };
     let wanted = rayon::current_num_threads().min(items.len());
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("table".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, &some);
+        let start = |_| thread::Builder::new().name("table".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, some);
         let started: Vec<_> = (0..wanted).map(start).collect::<Result<_, _>>().map_err(|error| {
             next.store(items.len(), Ordering::Relaxed);
             SqlError::Refused(format!("the system gives no threads to work with: {error}"))
