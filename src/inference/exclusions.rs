@@ -43,15 +43,13 @@ pub(crate) fn without_excluded(
         let out: Vec<(usize, usize)> =
             named.iter().enumerate().filter(|(_, (_, exclusion))| exclusion.covers(run)).map(|(place, (item, _))| (*item, place)).collect();
         let mut items = Vec::with_capacity(row.items.len());
-        let mut statuses = Vec::with_capacity(row.items.len());
         let mut places = Vec::with_capacity(row.items.len());
-        for (place_in_row, (item, status)) in row.outcomes().enumerate() {
-            match out.iter().find(|(excluded, _)| *excluded == item as usize) {
+        for (place_in_row, item) in row.items.iter().enumerate() {
+            match out.iter().find(|(excluded, _)| *excluded == *item as usize) {
                 Some((_, place)) => counts[*place] += 1,
                 None => {
-                    items.push(item);
+                    items.push(*item);
                     places.push(place_in_row);
-                    statuses.push(status);
                 }
             }
         }
@@ -60,7 +58,7 @@ pub(crate) fn without_excluded(
             run: row.run.clone(),
             attempt: row.attempt,
             items: items.into(),
-            statuses: statuses.into_iter().collect(),
+            statuses: row.statuses.at(places.iter().copied()),
             scores: row.scores.at(places.into_iter()),
         });
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use crate::domain::{ItemKey, ItemKind, ItemStatus, RunId, is_person};
+use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
 use crate::stats::{AttemptCounts, Calibration, Plane, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
@@ -784,11 +784,14 @@ fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
 
 /// Marks the columns with people's labels of items that have another evaluator, too. Empty if there are none.
 pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
-    let Some(names) = names(matrix) else { return Vec::new() };
+    if has_one_evaluator(matrix) {
+        return Vec::new();
+    }
     let is_person: Vec<bool> = matrix.items.iter().map(|item| is_person(&item.key.evaluator)).collect();
     if !is_person.contains(&true) {
         return Vec::new();
     }
+    let Some(names) = names(matrix) else { return Vec::new() };
     let mut is_judged = vec![false; names.len()];
     for (name, _) in names.iter().zip(&is_person).filter(|(_, is_person)| !**is_person) {
         is_judged[*name as usize] = true;
@@ -797,12 +800,16 @@ pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
     if labels.contains(&true) { labels } else { Vec::new() }
 }
 
+/// Compares the first and the last item alone if they are of one kind, because items are sorted by kind and then by evaluator.
+fn has_one_evaluator(matrix: &OutcomeMatrix) -> bool {
+    let (Some(first), Some(last)) = (matrix.items.first(), matrix.items.last()) else { return true };
+    let is_same = |item: &MatrixItem| item.key.evaluator == first.key.evaluator;
+    is_same(last) && (first.key.kind == last.key.kind || matrix.items.iter().all(is_same))
+}
+
 /// Numbers the items' names with their kinds. Returns `None` if there is only one evaluator, because names then identify items.
 pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
-    // Items are sorted by kind and then by evaluator.
-    let (first, last) = (&matrix.items.first()?.key, &matrix.items.last()?.key);
-    let is_first = |key: &ItemKey| key.evaluator == first.evaluator;
-    if is_first(last) && (first.kind == last.kind || matrix.items.iter().all(|item| is_first(&item.key))) {
+    if has_one_evaluator(matrix) {
         return None;
     }
     let mut numbers = BTreeMap::<(ItemKind, &str), u32>::new();

@@ -586,7 +586,7 @@ impl Warehouse {
                     None => (row.statuses.clone(), row.scores.clone()),
                     Some(places) => {
                         let places = || places.iter().map(|place| *place as usize);
-                        (places().map(|place| row.statuses.get(place)).collect(), row.scores.at(places()))
+                        (row.statuses.at(places()), row.scores.at(places()))
                     }
                 };
                 MatrixRow { run: wanted[place].clone(), attempt: row.attempt, items: Arc::clone(indices), statuses, scores }

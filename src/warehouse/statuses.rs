@@ -65,6 +65,12 @@ impl Statuses {
         (0..self.length).map(|place| self.get(place))
     }
 
+    /// Returns the statuses at some indices, in that order.
+    #[must_use]
+    pub fn at(&self, places: impl Iterator<Item = usize>) -> Self {
+        places.map(|place| self.get(place)).collect()
+    }
+
     /// Returns whether this was made by [`FromIterator`] and not by a writer's mistake.
     pub(super) fn is_consistent(&self) -> bool {
         let per_byte = self.form.per_byte();

@@ -1,5 +1,7 @@
-//! Whether the system can start the required threads. Rayon and the table engine abort the program if it cannot.
+//! Whether the system can start the required threads, because rayon and the table engine abort the program if it cannot; and threads for work that
+//! waits for the table engine.
 
+use std::io;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
@@ -37,7 +39,7 @@ pub fn threads_are_given(wanted: usize) -> bool {
 pub(super) fn apart<T: Send>(stack: usize, work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
     thread::scope(|scope| {
         let started = thread::Builder::new().name("query".to_owned()).stack_size(stack).spawn_scoped(scope, work);
-        let started = started.map_err(|error| SqlError::Refused(format!("the system gives no threads to work with: {error}")))?;
+        let started = started.map_err(|error| refused(&error))?;
         started.join().unwrap_or_else(|_| Err(given_up()))
     })
 }
@@ -64,7 +66,7 @@ pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Res
         let start = |_| thread::Builder::new().name("table".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, some);
         let started: Vec<_> = (0..wanted).map(start).collect::<Result<_, _>>().map_err(|error| {
             next.store(items.len(), Ordering::Relaxed);
-            SqlError::Refused(format!("the system gives no threads to work with: {error}"))
+            refused(&error)
         })?;
         // All are joined before a failure is returned: the panic of one that is not joined would go on here.
         let ended: Vec<_> = started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(given_up()))).collect();
@@ -72,6 +74,10 @@ pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Res
     })?;
     done.sort_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+fn refused(error: &io::Error) -> SqlError {
+    SqlError::Refused(format!("the system gives no threads to work with: {error}"))
 }
 
 fn given_up() -> SqlError {
@@ -98,13 +104,19 @@ mod tests {
         let numbers: Vec<usize> = (0..100).collect();
         assert_eq!(each_apart(&numbers, |number| Ok(number * 2)).expect("no failure"), (0..200).step_by(2).collect::<Vec<_>>());
         assert!(each_apart(&numbers[..0], |number| Ok(*number)).expect("nothing to do").is_empty());
+        // So many and so slow that a thread which is held up by other programs still ends them.
+        let many: Vec<usize> = (0..10_000).collect();
         let begun = AtomicUsize::new(0);
-        let failed = each_apart(&numbers, |number| {
+        let failed = each_apart(&many, |number| {
             begun.fetch_add(1, Ordering::Relaxed);
-            if *number == 3 { Err(SqlError::Refused("enough".to_owned())) } else { Ok(*number) }
+            if *number == 3 {
+                return Err(SqlError::Refused("enough".to_owned()));
+            }
+            thread::sleep(std::time::Duration::from_millis(1));
+            Ok(*number)
         });
         assert!(failed.is_err_and(|error| error.to_string().contains("enough")));
-        assert!(begun.into_inner() < 100, "no item is begun after a failure");
+        assert!(begun.into_inner() < many.len(), "no item is begun after a failure");
         assert!(each_apart(&numbers, |number| if *number == 3 { panic!("a defect") } else { Ok(()) }).is_err());
     }
 
