@@ -6,7 +6,7 @@
 
 For 10^5, 10^6, … outcomes in runs of 20,000 questions by ten arms it times a cold board, a warm board, the board after one run more, a
 cold build and a gate, each as a whole process and once. It prints a Markdown table and writes docs/measured/growth.csv and growth.svg.
-10^8 outcomes need 26 GB of disk.
+10^8 outcomes need 26 GB of disk, and their site 75 GB more.
 """
 
 import argparse
