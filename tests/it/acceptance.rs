@@ -7,7 +7,7 @@ mod twins;
 mod walk;
 mod web;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ use crate::firefox::Firefox;
 use crate::kept;
 use crate::support::Project;
 
+/// Of each kind of page so many are looked at: the longest and the one whose name comes last.
+const OF_A_KIND: usize = 2;
 const MOST_NODES: u64 = 8_000;
 
 /// Pages to look at, by kind.
@@ -25,21 +27,19 @@ type Kinds = BTreeMap<String, Vec<String>>;
 
 /// The fixture with its site.
 fn built() -> (Project, Kinds) {
-    let project = kept::project("project", fixture::fill, &[]);
+    with_pages(kept::project("project", fixture::fill, &[]))
+}
+
+/// Both sites: their roots, and what to look at.
+fn sites() -> [(PathBuf, Kinds); 2] {
+    [built(), with_pages(kept::shipped())].map(|(project, kinds)| (root(&project), kinds))
+}
+
+fn with_pages(project: Project) -> (Project, Kinds) {
     let kinds = chosen_pages(&project);
     (project, kinds)
 }
 
-/// Both sites: their roots, and what to look at. Of the shipped results that is the longest page of each kind, since the fixture has nearly
-/// all kinds too.
-fn sites() -> [(PathBuf, Kinds); 2] {
-    let shipped = kept::shipped();
-    let longest = chosen_pages(&shipped).into_iter().map(|(kind, pages)| (kind, pages.into_iter().take(1).collect())).collect();
-    let (project, kinds) = built();
-    [(root(&project), kinds), (root(&shipped), longest)]
-}
-
-/// Of each kind the longest page, and the one whose name comes last.
 fn chosen_pages(project: &Project) -> Kinds {
     let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
     for path in project.files("site") {
@@ -50,11 +50,11 @@ fn chosen_pages(project: &Project) -> Kinds {
         }
     }
     let chosen = kinds.into_iter().map(|(kind, mut pages)| {
-        pages.sort_unstable_by(|left, right| right.cmp(left));
-        let last = pages.iter().map(|(_, page)| page).max().cloned();
-        let mut chosen: Vec<String> = pages.into_iter().map(|(_, page)| page).take(1).collect();
-        chosen.extend(last.filter(|last| !chosen.contains(last)));
-        (kind, chosen)
+        let last = pages.iter().max_by(|left, right| left.1.cmp(&right.1)).map(|(_, page)| page.clone());
+        pages.sort_unstable();
+        let longest = pages.pop().map(|(_, page)| page);
+        let chosen: BTreeSet<String> = last.into_iter().chain(longest).collect();
+        (kind, chosen.into_iter().take(OF_A_KIND).collect())
     });
     chosen.collect()
 }

@@ -68,9 +68,12 @@ fn suites_with_nothing_to_compare_are_folded_and_a_hundred_are_a_small_page() {
     let mut runs = vec![night("alone", "a", 1, 50)];
     for number in 0..100 {
         let suite = format!("suite-{number:03}");
-        // The row draws the nights of its leader alone.
-        runs.push(night(&suite, "react-with-a-long-name", 28, 50));
-        runs.extend((1..=28).map(|day| night(&suite, "planner-with-a-long-name", day, 60 + number / 4 + u64::from(day % 4))));
+        for day in 1..=28 {
+            runs.extend([
+                night(&suite, "planner-with-a-long-name", day, 50 + number / 4 + u64::from(day % 4)),
+                night(&suite, "react-with-a-long-name", day, 60 + u64::from(day % 5)),
+            ]);
+        }
     }
     let page = overview(&runs);
     assert_eq!(states(&page).len(), 100);
