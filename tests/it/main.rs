@@ -81,6 +81,7 @@ mod shortfall;
 mod show;
 mod signed;
 mod site;
+mod situations;
 mod sql_export;
 mod store;
 mod suite_pages;

@@ -138,6 +138,11 @@ impl Project {
 }
 
 impl Output {
+    /// What a command did that printed these texts.
+    pub fn of(code: i32, stdout: &str, stderr: &str) -> Self {
+        Self { code, stdout: stdout.to_owned(), stderr: stderr.to_owned(), folder: PathBuf::from("/nonexistent") }
+    }
+
     /// Exit code, stdout and stderr, without what differs from machine to machine.
     pub fn snapshot(&self) -> String {
         let text = format!("exit {}\n----- stdout -----\n{}----- stderr -----\n{}", self.code, self.stdout, self.stderr);
@@ -208,6 +213,11 @@ impl Output {
     pub fn column(&self, name: &str) -> Vec<String> {
         self.rows().into_iter().map(|row| row[name].clone()).collect()
     }
+}
+
+/// Whether a program is on the search path.
+pub fn is_installed(program: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// `3/4`: what a record of CSV says that passed.
