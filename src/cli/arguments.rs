@@ -336,7 +336,7 @@ pub(super) struct Run {
     /// Exit with 2 if another `run` uses this results folder
     #[arg(long, help_heading = "How to run")]
     pub exclusive: bool,
-    /// Append the comparison as Markdown to a file, for example a CI summary
+    /// Append date, batch, gate and comparison as Markdown to a file, for example a CI summary
     #[arg(long, value_name = "FILE", help_heading = "Afterwards")]
     pub summary: Option<PathBuf>,
     /// Write the static site
@@ -345,6 +345,9 @@ pub(super) struct Run {
     /// Check the new runs by the configured gate against this baseline, with the exit codes of `gate`
     #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
     pub gate: Option<String>,
+    /// Treat an inconclusive gate as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
+    #[arg(long, value_enum, value_name = "AS", requires = "gate", help_heading = "Afterwards")]
+    pub on_inconclusive: Option<OnInconclusive>,
 }
 
 #[derive(Args)]
@@ -550,7 +553,7 @@ pub(super) struct Gate {
     /// Fail if an item fails that always passed in the baseline
     #[arg(long, help_heading = "Rules")]
     pub no_new_failures: bool,
-    /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: exit code 3]
+    /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::process::Stop;
 use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
-use crate::render::{board, comparison, format, markdown};
+use crate::render::{board, comparison, format};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
 use crate::run::{
     Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state, outlook,
@@ -354,8 +354,16 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
     rounds.into_values().collect()
 }
 
-/// Prints the results of the batch and returns the exit code. If the batch was stopped, prints how to resume it instead.
-pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying, summary: Option<&Path>) -> Result<u8, Failure> {
+/// What a batch ended with.
+pub(super) struct Concluded {
+    pub code: u8,
+    /// The printed tables, for a summary.
+    pub tables: Vec<Table>,
+}
+
+/// Prints the results of the batch. If the batch was stopped, prints how to resume it instead.
+pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying) -> Result<Concluded, Failure> {
+    let without_tables = |code: u8| Concluded { code, tables: Vec::new() };
     let resume = &carried.resume;
     if let Some(Refusal { arm, reason }) = &carried.refusal {
         let arm = carried.batch.arms.get(*arm).map_or_else(String::new, |arm| format!("{} {}/{}", arm.suite, arm.approach, arm.model));
@@ -364,31 +372,33 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     }
     if carried.stopped {
         output::say(settings, &format!("stopped. Finished work is kept. Resume: {resume}"));
-        return Ok(exit_code::INTERRUPTED);
+        return Ok(without_tables(exit_code::INTERRUPTED));
     }
     if carried.records.is_empty() {
         output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
-        return Ok(exit_code::DONE);
+        return Ok(without_tables(exit_code::DONE));
     }
     if let Some(chosen) = carried.chosen.as_ref().filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks) {
-        chosen::print(settings, &carried.batch, &carried.records, chosen)?;
+        let tables = chosen::print(settings, &carried.batch, &carried.records, chosen)?;
         output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-        return Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under));
+        let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
+        return Ok(Concluded { code, tables });
     }
     let mut warehouse = settings.open()?;
     // Select by id: names may be aliased, and the plan consists of exactly these runs.
     let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
-    print(settings, &warehouse, &filter, carried, summary)?;
+    let tables = print(settings, &warehouse, &filter, carried)?;
     settings.keep(&mut warehouse)?;
     if carried.taken > 0 {
         let left = output::count(carried.taken, "run");
         output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
     }
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-    Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under))
+    let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
+    Ok(Concluded { code, tables })
 }
 
-fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried, summary: Option<&Path>) -> Result<(), Failure> {
+fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried) -> Result<Vec<Table>, Failure> {
     let policy = policy::configured(settings)?;
     let reason = |tables: &mut Vec<Table>| {
         if let (Some(last), Some(reason)) = (tables.last_mut(), &carried.reason) {
@@ -396,25 +406,19 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         }
     };
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
-    let tables = if groups.iter().any(|group| group.arms.len() > 1) {
+    if groups.iter().any(|group| group.arms.len() > 1) {
         let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
         let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
         reason(&mut tables);
         output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;
-        tables
+        Ok(tables)
     } else {
         let board = leaderboard(warehouse, filter, SortKey::Primary, &policy, false);
         let mut tables: Vec<_> = board.suites.iter().map(board::table).collect();
         reason(&mut tables);
         output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;
-        tables
-    };
-    if let Some(path) = summary {
-        let text: String = tables.iter().flat_map(|table| [markdown::table(table), "\n".to_owned()]).collect();
-        let append = || OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes());
-        append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+        Ok(tables)
     }
-    Ok(())
 }
 
 pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::domain::{Run, visible};
 use crate::inference::{Arm as Name, Design, MIN_ITEMS, Policy};
 use crate::render::foreseen;
+use crate::render::table::Table;
 use crate::results::Batch;
 use crate::run::{Arm, Chosen, QuestionWork, Work, task_arms};
 use crate::stats::Units;
@@ -143,8 +144,8 @@ fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<St
     None
 }
 
-/// Prints the verdicts foreseen from chosen questions or runs.
-pub(super) fn print(settings: &Settings, batch: &Batch, records: &[Run], chosen: &Chosen) -> Result<(), Failure> {
+/// Prints the verdicts foreseen from chosen questions or runs, and returns the printed tables.
+pub(super) fn print(settings: &Settings, batch: &Batch, records: &[Run], chosen: &Chosen) -> Result<Vec<Table>, Failure> {
     let alpha = policy::configured(settings)?.alpha;
     let arms: Vec<Vec<usize>> = match chosen.units {
         Units::Items | Units::Clusters => (0..batch.arms.len()).map(|arm| vec![arm]).collect(),
@@ -162,5 +163,6 @@ pub(super) fn print(settings: &Settings, batch: &Batch, records: &[Run], chosen:
     let arms: Vec<PlannedRuns<'_>> = arms.iter().zip(&chosen.asked).map(of_arm).collect();
     let found = ForeseenVerdict::of(suites, (chosen.units, chosen.unit_count, chosen.items), alpha, &arms, &chosen.pairs);
     let tables = foreseen::tables(&found);
-    output::answer(settings, "foreseen", &tables, || found)
+    output::answer(settings, "foreseen", &tables, || found)?;
+    Ok(tables)
 }

@@ -38,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let _lock = carry::lock(&store, false)?;
     batch.save(&store)?;
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
-    let code = carry::conclude(settings, &carried, carrying, None)?;
+    let code = carry::conclude(settings, &carried, carrying)?.code;
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {

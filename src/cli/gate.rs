@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tracing::info;
 
-use crate::config;
+use crate::config::{self, OnInconclusive};
 use crate::domain::{BUILT_IN, Bound, Filter, PASS_RATE, built_in, metric_key, visible};
 use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
 use crate::render::table::Table;
@@ -17,7 +17,7 @@ use crate::views::{
 };
 use crate::warehouse::{Options, Warehouse};
 
-use super::arguments::{Format, Gate, OnInconclusive};
+use super::arguments::{self, Format, Gate};
 use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
 use super::settings::Settings;
@@ -27,7 +27,19 @@ use super::{engine, exit_code, foreign, output, policy, selection};
 /// Names the answer that unreadable results would make wrong.
 const ANSWER: &str = "the gate's answer";
 
+/// The answer of a gate.
+pub(super) struct Gated {
+    pub code: u8,
+    /// The comment of a pull request, if rules were checked.
+    pub comment: Option<String>,
+}
+
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
+    gated(settings, arguments).map(|gated| gated.code)
+}
+
+/// Checks the rules and prints the answer.
+pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Failure> {
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
@@ -67,17 +79,17 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
     let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
-    let code = if arguments.instead.plan {
-        asked.plan(&rules)?
+    let gated = if arguments.instead.plan {
+        Gated { code: asked.plan(&rules)?, comment: None }
     } else if arguments.instead.decide {
-        asked.decide()?
+        Gated { code: asked.decide()?, comment: None }
     } else {
         asked.judge(&metrics, &rules)?
     };
     if lasts {
         settings.keep(&mut warehouse)?;
     }
-    Ok(code)
+    Ok(gated)
 }
 
 /// The request, with the runs that it concerns.
@@ -93,7 +105,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Checks the new runs against the rules.
-    fn judge(&self, metrics: &[String], rules: &[GateRule]) -> Result<u8, Failure> {
+    fn judge(&self, metrics: &[String], rules: &[GateRule]) -> Result<Gated, Failure> {
         let Self { settings, arguments, warehouse, .. } = *self;
         let report = gate(warehouse, self.groups, rules, self.policy);
         output::refuse_incomplete(ANSWER, &warehouse.late_problems())?;
@@ -109,7 +121,8 @@ impl Asked<'_> {
         self.refuse_outdated(&report.outdated)?;
         let is_without = report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion));
         let notes = self.notes(is_without);
-        let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
+        let on_inconclusive = on_inconclusive(settings, arguments.on_inconclusive);
+        let fail_inconclusive = on_inconclusive == Some(OnInconclusive::Fail);
         if let Some(path) = &arguments.junit {
             write(path, &junit::junit(&report, fail_inconclusive))?;
         }
@@ -117,7 +130,7 @@ impl Asked<'_> {
         if let Some(path) = &arguments.markdown {
             write(path, &comment())?;
         }
-        let code = code(report.ruling, arguments.on_inconclusive);
+        let gated = Gated { code: code(report.ruling, on_inconclusive), comment: Some(comment()) };
         let table = page::table(&report, arguments.baseline.as_deref(), &notes);
         output::print(&match settings.format {
             Format::Junit => junit::junit(&report, fail_inconclusive),
@@ -130,7 +143,7 @@ impl Asked<'_> {
             }
             format => laid_out(&table, format, settings),
         })?;
-        Ok(code)
+        Ok(gated)
     }
 
     /// Prints the odds of the rules, without a ruling.
@@ -259,6 +272,15 @@ pub(super) fn check_configured(settings: &Settings) -> Result<(), Failure> {
         return Err(Failure::new("no gate rule given").with_hint("write rules under `gate` in the configuration"));
     }
     settings.config.gate.iter().try_for_each(|rule| configured(rule).map(drop))
+}
+
+/// Returns what an inconclusive answer means: as the command says, or else the configuration.
+fn on_inconclusive(settings: &Settings, asked: Option<arguments::OnInconclusive>) -> Option<OnInconclusive> {
+    let asked = asked.map(|asked| match asked {
+        arguments::OnInconclusive::Fail => OnInconclusive::Fail,
+        arguments::OnInconclusive::Pass => OnInconclusive::Pass,
+    });
+    asked.or(settings.config.on_inconclusive)
 }
 
 fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {

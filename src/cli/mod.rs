@@ -54,6 +54,7 @@ mod shortfall;
 mod show;
 mod shown;
 mod sql;
+mod summary;
 mod targets;
 mod threads;
 mod tidy;

@@ -4,9 +4,11 @@ use crate::results::Batch;
 
 use super::arguments::{Build, Engine, Gate, Instead, Judging, Publishing, Run, Selection};
 use super::arms::{Maker, Wanted};
-use super::carry::{self, Place};
+use super::carry::{self, Concluded, Place};
 use super::failure::Failure;
+use super::gate::Gated;
 use super::settings::Settings;
+use super::summary::{self, Said};
 use super::{build, clock, exit_code, gate, preflight, targets, until, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
@@ -50,7 +52,14 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         batch.save(&store)?;
     }
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
-    let mut code = carry::conclude(settings, &carried, carrying, arguments.summary.as_deref())?;
+    let summarise = |said: &[Said<'_>]| arguments.summary.as_deref().map_or(Ok(()), |path| summary::append(path, &carried.batch, said));
+    let Concluded { code, tables } = match carry::conclude(settings, &carried, carrying) {
+        Ok(concluded) => concluded,
+        Err(failure) => {
+            summarise(&[Said::Failure(&failure)])?;
+            return Err(failure);
+        }
+    };
     if code == exit_code::INTERRUPTED {
         return Ok(code);
     }
@@ -60,30 +69,48 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             &Build { paths: Vec::new(), out: site.clone(), publishing: Publishing::default(), selection: Selection::default() },
         )?;
     }
-    if let Some(baseline) = &arguments.gate {
-        let suites: std::collections::BTreeSet<String> = carried.batch.arms.iter().map(|arm| arm.suite.clone()).collect();
-        let asked = Gate {
-            suites: suites.into_iter().collect(),
-            baseline: Some(baseline.clone()),
-            metric: None,
-            max_drop: None,
-            max_rise: None,
-            max_cost: None,
-            must_pass: Vec::new(),
-            no_new_failures: false,
-            instead: Instead::default(),
-            on_inconclusive: None,
-            junit: None,
-            markdown: None,
-            newest_batch: true,
-            judging: Judging::default(),
-            engine: Engine::default(),
-            selection: Selection { batch: Some(carried.batch.id.clone()), ..Selection::default() },
-        };
-        let gated = gate::run(settings, &asked)?;
-        if code == exit_code::DONE {
-            code = gated;
-        }
+    let Some(baseline) = &arguments.gate else {
+        summarise(&[Said::Tables(&tables)])?;
+        return Ok(code);
+    };
+    let gated = gated(settings, arguments, baseline, &carried.batch);
+    match &gated {
+        Ok(Gated { comment, .. }) => summarise(&[Said::Gate(comment.clone().unwrap_or_default()), Said::Tables(&tables)])?,
+        Err(failure) => summarise(&[Said::Failure(failure), Said::Tables(&tables)])?,
     }
-    Ok(code)
+    Ok(worse(code, gated?.code))
+}
+
+/// Checks the batch's runs by the configured rules.
+fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) -> Result<Gated, Failure> {
+    let suites: std::collections::BTreeSet<String> = batch.arms.iter().map(|arm| arm.suite.clone()).collect();
+    let asked = Gate {
+        suites: suites.into_iter().collect(),
+        baseline: Some(baseline.to_owned()),
+        metric: None,
+        max_drop: None,
+        max_rise: None,
+        max_cost: None,
+        must_pass: Vec::new(),
+        no_new_failures: false,
+        instead: Instead::default(),
+        on_inconclusive: arguments.on_inconclusive,
+        junit: None,
+        markdown: None,
+        newest_batch: true,
+        judging: Judging::default(),
+        engine: Engine::default(),
+        selection: Selection { batch: Some(batch.id.clone()), ..Selection::default() },
+    };
+    gate::gated(settings, &asked)
+}
+
+/// Returns the worse of two exit codes: a negative answer is worse than an inconclusive one.
+fn worse(one: u8, other: u8) -> u8 {
+    let rank = |code: u8| match code {
+        exit_code::DONE => 0,
+        exit_code::INCONCLUSIVE => 1,
+        _ => 2,
+    };
+    if rank(other) > rank(one) { other } else { one }
 }

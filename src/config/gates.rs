@@ -3,6 +3,15 @@
 use crate::document::{Fields, Form, ScalarKind, Value, quote};
 use crate::domain::{Bound, Mark};
 
+/// What an inconclusive gate means for whoever reads the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnInconclusive {
+    Fail,
+    Pass,
+}
+
+const WORDS: [(&str, OnInconclusive); 2] = [("fail", OnInconclusive::Fail), ("pass", OnInconclusive::Pass)];
+
 /// One rule. It applies to every suite and approach unless it names some.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
@@ -16,6 +25,10 @@ pub struct Gate {
     pub must_pass: Vec<String>,
     /// Whether an item that always passed in the baseline must not fail now.
     pub no_new_failures: bool,
+}
+
+pub(super) fn read_on_inconclusive(fields: &mut Fields) -> Option<OnInconclusive> {
+    fields.one_of("on_inconclusive", &WORDS)
 }
 
 pub(super) fn read(fields: &mut Fields) -> Vec<Gate> {

@@ -34,7 +34,7 @@ pub use agents::{Agent, AgentKind};
 pub use approaches::{Approach, PLACEHOLDERS};
 pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
-pub use gates::Gate;
+pub use gates::{Gate, OnInconclusive};
 pub use judge::Judge;
 pub use judge_errors::{JudgeErrors, parse_share_of};
 pub use published::PublishedFile;
@@ -74,6 +74,8 @@ pub struct Config {
     /// Prices sorted by model and date.
     pub prices: Vec<Price>,
     pub gate: Vec<Gate>,
+    /// What an inconclusive gate means, unless the command says so.
+    pub on_inconclusive: Option<OnInconclusive>,
     /// Tables of published figures that the site checks.
     pub published: Vec<PublishedFile>,
     pub site: Site,
@@ -155,6 +157,7 @@ fn read_fields(mut fields: Fields) -> Config {
         primaries: primaries::read(&mut fields),
         prices: prices::read(&mut fields),
         gate: gates::read(&mut fields),
+        on_inconclusive: gates::read_on_inconclusive(&mut fields),
         published: published::read(&mut fields),
         site: site::read(&mut fields),
         aliases: aliases::read(&mut fields),

@@ -40,7 +40,7 @@ pub fn table(table: &Table) -> String {
 }
 
 /// Escapes every special character, so that data cannot create links, images, mentions, tags or cell borders.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in visible(text).chars() {
         match character {
