@@ -12,6 +12,7 @@
 
 mod abilities;
 mod claims;
+mod courses;
 mod coverage;
 mod decisions;
 mod false_winners;
@@ -36,9 +37,10 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
+    ("courses", || vec![courses::breaks_told(), courses::flaky_items()]),
     ("decisions", || decisions::tables().into()),
     ("foreseen", || vec![foreseen::made(), foreseen::clusters(), foreseen::several(), foreseen::tasks()]),
     ("half-lives", || vec![half_lives::recovered()]),
@@ -111,6 +113,9 @@ fn main() {
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();
+    println!("## Broken or flaky\n");
+    courses::breaks_told().print();
+    courses::flaky_items().print();
     println!("## Decisions\n");
     for table in decisions::tables() {
         table.print();

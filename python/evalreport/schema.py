@@ -1094,6 +1094,8 @@ class GateCheck(_GateCheck, total=False):
     not_passed: List[str]
     # Number of required items that did not pass.
     failing: Optional[int]
+    # Of the failing items, those that failed in the baseline already, and passed there until they broke.
+    broken: Optional[int]
     # Evidence of all days since a fixed baseline on a drop in the pass rate.
     over_nights: Optional[NightsEvidence]
 
@@ -1135,6 +1137,24 @@ class OutdatedArm(TypedDict):
     judged_version: str
 
 
+class _ItemCourse(TypedDict):
+    kind: str
+    # Attempts passed and counted since then; then all before.
+    passed_since: int
+    attempts_since: int
+    passed_before: int
+    attempts_before: int
+
+
+class ItemCourse(_ItemCourse, total=False):
+    """The course of an item: its newest stretch of equal outcomes, and all outcomes before."""
+
+    # The day of the first run of the newest stretch, in UTC. Absent if the runs have no time.
+    since: Optional[str]
+    # The chance that a flaky item with these outcomes has so long a newest stretch, or so few changes.
+    p: Optional[float]
+
+
 class _TurnedItem(TypedDict):
     kind: str
     item: str
@@ -1151,6 +1171,8 @@ class TurnedItem(_TurnedItem, total=False):
     # Why it failed, from the newest run in which it did and whose evaluator gives a reason: a new run for an item
     # that fails now, a run of the baseline for an item that passes now. Cut to a bounded length.
     reason: Optional[str]
+    # For an item that fails now: since when, over the nights of the baseline and the new runs.
+    course: Optional[ItemCourse]
 
 
 class NewFailures(TypedDict):
@@ -1163,7 +1185,13 @@ class NewFailures(TypedDict):
     count: int
     # The first of these items, by kind, evaluator and name; at most 20.
     items: List[TurnedItem]
-    # Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
+    # Items that fail at least half of the new attempts and passed in the baseline until they broke, or may have
+    # broken: nothing but one change was seen that a flaky item would have more of. They count as failing.
+    broken_count: int
+    # The first of the broken items.
+    broken: List[TurnedItem]
+    # Items that fail now and are flaky: passed and failed in turn in the baseline, or failing fewer than half of
+    # the new attempts.
     flaky_count: int
     # The first of the flaky items.
     flaky: List[TurnedItem]

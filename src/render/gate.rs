@@ -7,7 +7,7 @@ use crate::views::{
 
 use super::cell::{Cell as TableCell, Datum};
 use super::table::{Column, Table};
-use super::{comparability, format, shown, verdicts, words};
+use super::{comparability, courses, format, shown, verdicts, words};
 
 /// Maximum number of items named that pass now.
 const MOST_NAMED: usize = 5;
@@ -251,7 +251,12 @@ fn items(check: &GateCheck) -> String {
     match check.rule {
         Ask::NoNewFailures if failing > 0 => {
             let verb = if failing == 1 { "fails" } else { "fail" };
-            text.push_str(&format!("; {} that always passed in the baseline {verb}: {named}", words::count_of(failing, "items")));
+            let what = match check.broken {
+                Some(broken) if broken == failing => "that broke in the baseline".to_owned(),
+                Some(broken) => format!("that passed in the baseline, always or until {} of them broke,", format::integer(broken)),
+                None => "that always passed in the baseline".to_owned(),
+            };
+            text.push_str(&format!("; {} {what} {verb}: {named}", words::count_of(failing, "items")));
         }
         Ask::MustPass { .. } if failing > 0 && check.matched.is_some_and(|matched| matched > 1) => {
             text.push_str(&format!("; not passed: {named}"));
@@ -329,20 +334,21 @@ fn further(check: &GateCheck) -> String {
     format!("{about}{planned} more {}{each} would decide it", words::one_or_many(further.n, further.of))
 }
 
-/// Lists items that fail now, new failures before flaky items, one line each.
+/// Lists items that fail now, one line each: new failures, broken ones, flaky ones.
 fn new_failures(found: &NewFailures) -> Vec<String> {
     let who = who(&found.suite, &found.arm);
     let mut lines = Vec::new();
-    for (count, items, is_new) in [(found.count, &found.items, true), (found.flaky_count, &found.flaky, false)] {
+    for (count, items, before, after) in [
+        (found.count, &found.items, "always passed in the baseline and ", " now"),
+        (found.broken_count, &found.broken, "broke in the baseline and ", " still"),
+        (found.flaky_count, &found.flaky, "", if found.flaky_count == 1 { " and is flaky" } else { " and are flaky" }),
+    ] {
         if count == 0 {
             continue;
         }
         let (noun, verb) = (words::count_of(count, "items"), if count == 1 { "fails" } else { "fail" });
-        lines.push(if is_new {
-            format!("{who}: {noun} always passed in the baseline and {verb} now:")
-        } else {
-            format!("{who}: {noun} {verb} and {} flaky, not counted as new failures:", if count == 1 { "is" } else { "are" })
-        });
+        let excuse = if before.is_empty() { ", not counted as new failures" } else { "" };
+        lines.push(format!("{who}: {noun} {before}{verb}{after}{excuse}:"));
         lines.extend(items.iter().map(failing));
         let more = count - items.len() as u64;
         if more > 0 {
@@ -362,11 +368,18 @@ fn new_passes(found: &NewPasses) -> String {
     format!("{}: {count} always failed in the baseline and {verb} now: {}{more}.", who(&found.suite, &found.arm), named.join(", "))
 }
 
+/// Says since when an item fails, if the baseline has failures of it: `broken since 2026-11-08`.
+pub(super) fn course(item: &TurnedItem) -> Option<String> {
+    let is_told = item.baseline_passed < item.baseline_attempts;
+    item.course.as_ref().filter(|course| is_told && course.kind.fails()).map(courses::course)
+}
+
 fn failing(item: &TurnedItem) -> String {
     let of = |passed: u64, attempts: u64| format!("{} of {}", format::integer(passed), format::integer(attempts));
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
+    let since = course(item).map_or_else(String::new, |course| format!(", {course}"));
     format!(
-        "- {} (passed {}, baseline {}){reason}",
+        "- {}{since} (passed {}, baseline {}){reason}",
         item.item,
         of(item.passed, item.attempts),
         of(item.baseline_passed, item.baseline_attempts)

@@ -239,9 +239,9 @@ fn change(metric: Option<&Metric>, evidence: Option<&PairEvidence>) -> String {
     metric.zip(evidence).and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
 }
 
-/// Adds the items that fail now and always passed.
+/// Adds the items that fail now and always passed, or passed until they broke.
 fn failures(page: &mut Page, report: &GateReport) {
-    let groups: Vec<Group<'_>> = report.new_failures.iter().filter(|found| found.count > 0).map(Group::failing).collect();
+    let groups: Vec<Group<'_>> = report.new_failures.iter().flat_map(Group::failing).collect();
     lists(page, &groups, "New failures of further arms");
 }
 
@@ -261,14 +261,19 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn failing(found: &'a NewFailures) -> Self {
-        let verb = if found.count == 1 { "fails" } else { "fail" };
-        Self {
-            who: gate::who(&found.suite, &found.arm),
-            what: format!("{} {verb} now and always passed in the baseline", words::count_of(found.count, "items")),
-            items: &found.items,
-            unlisted: found.count.saturating_sub(found.items.len() as u64),
-        }
+    /// Returns the items that always passed in the baseline, and those that broke in it.
+    fn failing(found: &'a NewFailures) -> impl Iterator<Item = Self> {
+        let of = |count: u64, items: &'a [TurnedItem], before: &str| {
+            let verb = if count == 1 { "fails" } else { "fail" };
+            (count > 0).then(|| Self {
+                who: gate::who(&found.suite, &found.arm),
+                what: format!("{} {verb} now and {before}", words::count_of(count, "items")),
+                items,
+                unlisted: count.saturating_sub(items.len() as u64),
+            })
+        };
+        let always = of(found.count, &found.items, "always passed in the baseline");
+        always.into_iter().chain(of(found.broken_count, &found.broken, "broke in the baseline"))
     }
 
     fn passing(found: &'a NewPasses) -> Self {
@@ -315,8 +320,9 @@ fn changed(item: &TurnedItem) -> String {
     let of = |passed: u64, attempts: u64| format!("{} of {}", format::integer(passed), format::integer(attempts));
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", name(&shown::short(reason))));
     format!(
-        "{BULLET}{} (passed {}, baseline {}){reason}",
+        "{BULLET}{}{} (passed {}, baseline {}){reason}",
         code(&beginning(&item.item, MOST_OF_A_TEXT)),
+        gate::course(item).map_or_else(String::new, |course| format!(", {course}")),
         of(item.passed, item.attempts),
         of(item.baseline_passed, item.baseline_attempts)
     )

@@ -9,6 +9,7 @@ pub mod chart;
 pub mod claims;
 pub mod comparability;
 pub mod comparison;
+mod courses;
 pub mod csv;
 mod details;
 pub mod export;

@@ -1,11 +1,11 @@
 //! A suite's history as a table and sentences.
 
-use crate::views::{Arm, ArmHistory, Break, Estimate, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
+use crate::views::{Arm, ArmHistory, Break, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Series};
 
 use super::cell::{Cell, Datum};
 use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::{Column, Table};
-use super::{format, verdicts, words};
+use super::{courses, format, verdicts, words};
 
 /// Returns the names of the arms, in their order.
 pub fn labels(history: &History) -> Vec<String> {
@@ -222,21 +222,27 @@ pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
 fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let named = |item: &NoisyItem, share: String| format!("{} ({}/{}{share})", item.item, item.passed, item.counted);
+    notes.extend(arm.changed_items.iter().map(|item| format!("{label}: {}.", item_change(item))));
+    let more = arm.changed_count.saturating_sub(arm.changed_items.len() as u64);
+    if more > 0 {
+        notes.push(format!("{label}: {} more broke or were repaired.", words::count_of(more, "items")));
+    }
     if !arm.flaky.is_empty() {
         let items: Vec<String> = arm.flaky.iter().map(|item| named(item, String::new())).collect();
-        notes.push(format!(
-            "{label}: flaky with a chance of {}% or more: {}.",
-            format::fixed(FLAKY_PROBABILITY * 100.0, 0),
-            items.join(", ")
-        ));
+        notes.push(format!("{label}: flaky, in turn passing and failing: {}.", items.join(", ")));
     }
     if !arm.noisiest.is_empty() {
         let share = |item: &NoisyItem| format!(", {}%", format::fixed(item.noise * 100.0, 0));
         let items: Vec<String> = arm.noisiest.iter().map(|item| named(item, share(item))).collect();
-        notes.push(format!("{label}: items that make most of the noise between runs: {}.", items.join(", ")));
+        notes.push(format!("{label}: flaky items that make most of the noise between runs: {}.", items.join(", ")));
     }
     notes.extend(precision_note(arm, label));
     notes
+}
+
+/// Says since when an item fails or passes: `t4 is broken since 2026-11-08 (failed 7 of 7 since, passed 7 of 7 before)`.
+pub(super) fn item_change(item: &ItemChange) -> String {
+    format!("{} is {}", item.item, courses::course(&item.course))
 }
 
 /// Says what would make an arm's rate more precise.

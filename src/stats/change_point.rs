@@ -1,7 +1,6 @@
 //! Change points in a series of days.
 
-use statrs::function::gamma::ln_gamma;
-
+use super::distribution::ln_choose;
 use super::{Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided};
 
 /// The rule for change points.
@@ -406,10 +405,6 @@ fn tail(mut own: f64, mut other: f64, group: f64, rest: f64) -> f64 {
         term *= (group - own) * other / ((own + 1.0) * (rest - other + 1.0));
         (own, other) = (own + 1.0, other - 1.0);
     }
-}
-
-fn ln_choose(n: f64, k: f64) -> f64 {
-    ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0)
 }
 
 #[cfg(test)]

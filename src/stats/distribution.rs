@@ -1,6 +1,7 @@
 //! Quantiles and tails of distributions shared by several methods.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::function::gamma::ln_gamma;
 
 use super::Undefined;
 
@@ -11,6 +12,11 @@ const EXPANSION_FROM: f64 = 1e4;
 /// Returns the level of a two-sided interval's upper end: 0.975 for a confidence of 0.95.
 pub(super) fn upper_level(confidence: f64) -> Result<f64, Undefined> {
     if confidence > 0.0 && confidence < 1.0 { Ok(0.5 + confidence / 2.0) } else { Err(Undefined::OutOfRange) }
+}
+
+/// Returns the logarithm of the number of ways to choose `k` of `n`, for 0 ≤ k ≤ n.
+pub(super) fn ln_choose(n: f64, k: f64) -> f64 {
+    ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0)
 }
 
 /// Returns the standard normal quantile at `level` in (0, 1).

@@ -11,6 +11,7 @@ mod change_point;
 mod cluster;
 mod corrected;
 mod counts;
+mod course;
 mod detectable;
 mod discrimination;
 mod distribution;
@@ -70,6 +71,7 @@ pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_error, clustered_mean};
 pub use corrected::{Corrected, JudgedRuns, Label, MOST_OF_A_RUN, corrected_difference, corrected_rate};
 pub use counts::counts_over_runs;
+pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, course};
 pub use detectable::{
     ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar, detectable_proportions, detectable_t,
     detectable_welch, pairs_needed, power_flips, power_mcnemar, power_proportions, power_t, units_needed,

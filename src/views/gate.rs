@@ -101,6 +101,9 @@ pub struct GateCheck {
     /// Number of required items that did not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing: Option<u64>,
+    /// Of the failing items, those that failed in the baseline already, and passed there until they broke.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<u64>,
     /// Evidence of all days since a fixed baseline on a drop in the pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_nights: Option<NightsEvidence>,
@@ -235,7 +238,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             let Some((mut changed, other)) = changed.zip(other) else { continue };
             changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
             let Changes { failures, passes } = changed;
-            report.new_failures.extend((failures.count + failures.flaky_count > 0).then_some(failures));
+            report.new_failures.extend((failures.failing() + failures.flaky_count > 0).then_some(failures));
             report.new_passes.extend((passes.count > 0).then_some(passes));
         }
     }
@@ -318,6 +321,7 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
         matched: None,
         not_passed: Vec::new(),
         failing: None,
+        broken: None,
         over_nights: None,
     }
 }
@@ -365,17 +369,18 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
     }
 }
 
-/// Checks that no item fails that always passed in the baseline. A flaky item is no new failure.
+/// Checks that no item fails that always passed in the baseline, or passed until it broke. A flaky item is no new failure.
 fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&Changes>) -> GateCheck {
     let check = check(group, head, other, rule);
     match (other, found) {
         (None, _) => without_baseline(check, group),
         (Some(_), None) => GateCheck { basis: Basis::NoItems, ..check },
         (Some(_), Some(Changes { failures: found, .. })) => GateCheck {
-            ruling: if found.count > 0 { Ruling::Regression } else { Ruling::Pass },
+            ruling: if found.failing() > 0 { Ruling::Regression } else { Ruling::Pass },
             basis: Basis::Attempts,
-            failing: Some(found.count),
-            not_passed: found.items.iter().take(MOST_NAMED).map(|item| item.item.clone()).collect(),
+            failing: Some(found.failing()),
+            broken: (found.broken_count > 0).then_some(found.broken_count),
+            not_passed: found.listed().take(MOST_NAMED).map(|item| item.item.clone()).collect(),
             ..check
         },
     }

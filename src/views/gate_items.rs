@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
-use crate::inference::{Arm, ArmRuns, Held, Outcomes, Rates, SuiteAnswer};
+use crate::inference::{Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together};
 use crate::warehouse::Warehouse;
 
 use super::short_text::cut;
@@ -26,6 +26,9 @@ pub struct TurnedItem {
     /// the baseline for an item that passes now. Cut to a bounded length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// For an item that fails now: since when, over the nights of the baseline and the new runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub course: Option<ItemCourse>,
     #[serde(skip)]
     key: ItemKey,
 }
@@ -40,7 +43,12 @@ pub struct NewFailures {
     pub count: u64,
     /// The first of these items, by kind, evaluator and name; at most 20.
     pub items: Vec<TurnedItem>,
-    /// Items that fail now and are flaky: mixed in the baseline, or failing fewer than half of the new attempts.
+    /// Items that fail at least half of the new attempts and passed in the baseline until they broke, or may have broken: nothing but one
+    /// change was seen that a flaky item would have more of. They count as failing.
+    pub broken_count: u64,
+    /// The first of the broken items.
+    pub broken: Vec<TurnedItem>,
+    /// Items that fail now and are flaky: passed and failed in turn in the baseline, or failing fewer than half of the new attempts.
     pub flaky_count: u64,
     /// The first of the flaky items.
     pub flaky: Vec<TurnedItem>,
@@ -64,7 +72,19 @@ pub(super) struct Changes {
     pub passes: NewPasses,
 }
 
-/// Maximum number of items listed, of new failures, flaky ones and new passes each. The fields' descriptions name it.
+impl NewFailures {
+    /// Returns the number of items for which a gate fails: those that always passed in the baseline, and those that broke in it.
+    pub fn failing(&self) -> u64 {
+        self.count + self.broken_count
+    }
+
+    /// Returns the first of the items for which a gate fails.
+    pub fn listed(&self) -> impl Iterator<Item = &TurnedItem> {
+        self.items.iter().chain(&self.broken)
+    }
+}
+
+/// Maximum number of items listed, of new failures, broken ones, flaky ones and new passes each. The fields' descriptions name it.
 pub const MOST_TURNED: usize = 20;
 /// Maximum number of runs read for reasons.
 const MOST_READ: usize = 5;
@@ -74,17 +94,30 @@ const MOST_LINES: u64 = 20_000;
 /// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. Returns `None` if either has no
 /// items.
 pub(super) fn changes(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<Changes> {
-    let arms = (gated.head[head].arm.clone(), gated.baseline[other].arm.clone());
+    let arms = [&gated.head[head], &gated.baseline[other]];
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
         (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, answer)),
         _ => None,
     })
 }
 
-fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> Changes {
+fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> Changes {
+    let [arm, against] = runs.map(|runs| runs.arm.clone());
+    // The new runs are the newest by definition, whatever their times are.
+    let nights: Vec<_> = started_together(&runs[1].counted).into_iter().chain(started_together(&runs[0].counted)).collect();
+    let courses = std::cell::LazyCell::new(|| Courses::of(&nights, &answer.matrix, &answer.items));
     let mut mended = NewPasses { suite: suite.to_owned(), arm: arm.clone(), against: against.clone(), count: 0, items: Vec::new() };
-    let mut failures =
-        NewFailures { suite: suite.to_owned(), arm, against, count: 0, items: Vec::new(), flaky_count: 0, flaky: Vec::new() };
+    let mut failures = NewFailures {
+        suite: suite.to_owned(),
+        arm,
+        against,
+        count: 0,
+        items: Vec::new(),
+        broken_count: 0,
+        broken: Vec::new(),
+        flaky_count: 0,
+        flaky: Vec::new(),
+    };
     answer.items.each_unit(|_, columns| {
         let [(passed, attempts), (baseline_passed, baseline_attempts)] = [head, baseline].map(|outcomes| outcomes.cell(columns));
         if attempts == 0 || baseline_attempts == 0 {
@@ -92,10 +125,14 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
         }
         let fails = 2 * passed <= attempts;
         let (always, never) = (baseline_passed == baseline_attempts, baseline_passed == 0);
+        let course = if fails && !never { courses.course(columns) } else { None };
         let (count, list) = match (always, never, fails) {
             (_, true, false) => (&mut mended.count, &mut mended.items),
             (true, _, true) => (&mut failures.count, &mut failures.items),
             (true, _, false) if passed < attempts => (&mut failures.flaky_count, &mut failures.flaky),
+            (false, false, true) if course.as_ref().is_some_and(|course| course.kind.fails()) => {
+                (&mut failures.broken_count, &mut failures.broken)
+            }
             (false, false, true) => (&mut failures.flaky_count, &mut failures.flaky),
             (_, _, true | false) => return,
         };
@@ -110,6 +147,7 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
                 baseline_passed: u64::from(baseline_passed),
                 baseline_attempts: u64::from(baseline_attempts),
                 reason: None,
+                course,
                 key: item.key.clone(),
             });
         }
@@ -120,7 +158,8 @@ fn of_outcomes(suite: &str, (arm, against): (Arm, Arm), head: &Outcomes, baselin
 impl Changes {
     /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
     pub fn read_reasons(&mut self, warehouse: &Warehouse, head: &ArmRuns<'_>, baseline: &ArmRuns<'_>) {
-        read_reasons(self.failures.items.iter_mut().chain(&mut self.failures.flaky).collect(), warehouse, head);
+        let failures = &mut self.failures;
+        read_reasons(failures.items.iter_mut().chain(&mut failures.broken).chain(&mut failures.flaky).collect(), warehouse, head);
         read_reasons(self.passes.items.iter_mut().collect(), warehouse, baseline);
     }
 }

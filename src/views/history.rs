@@ -7,14 +7,14 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemStatus, standing_of_each};
+use crate::domain::{Filter, ItemKey, ItemStatus, standing_of_each};
 use crate::inference::{
-    Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
-    is_marked, label_columns, pass_rate, suite_groups, summaries, unit_of, without_excluded,
+    Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, ItemCourse, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts,
+    duration, is_marked, label_columns, pass_rate, started_together, suite_groups, summaries, unit_of, without_excluded,
 };
 use crate::stats::{
-    Buy, ChangeRule, Interval, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value, probability_flaky, summary,
-    variance_split,
+    Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value,
+    probability_flaky, summary, variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -75,7 +75,15 @@ pub struct LevelChange {
     pub p_adjusted: f64,
 }
 
-/// An item that neither always passes nor always fails.
+/// An item that changed between passing and failing, and whose outcomes did not change back.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ItemChange {
+    pub item: String,
+    #[serde(flatten)]
+    pub course: ItemCourse,
+}
+
+/// An item that passes and fails within a night, or more often in turn than one change explains.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoisyItem {
     pub item: String,
@@ -83,7 +91,7 @@ pub struct NoisyItem {
     pub counted: u64,
     /// The probability that its pass rate is neither near 0 nor near 1.
     pub flaky: f64,
-    /// Its share of the variance of the arm's rate between runs.
+    /// Its share of the variance that flaky items make in the arm's rate between runs.
     pub noise: f64,
 }
 
@@ -112,11 +120,15 @@ pub struct ArmHistory {
     pub arm: Arm,
     pub nights: Vec<Night>,
     pub changes: Vec<LevelChange>,
-    /// Items whose outcomes differ since the last break. The two lists have the first of them.
+    /// Items whose outcomes differ since the last break. The lists have the first of them.
     pub varying: u64,
-    /// Items that are probably flaky since the last break, most certain first.
+    /// Items that broke or were repaired since the last break, or may have, which is told apart from flaky items by the order of outcomes.
+    pub changed_count: u64,
+    /// The first of them: broken before repaired ones, newest first.
+    pub changed_items: Vec<ItemChange>,
+    /// Items that are flaky since the last break, most certain first.
     pub flaky: Vec<NoisyItem>,
-    /// The items with the largest share of the variance since the last break.
+    /// The flaky items with the largest share of the variance since the last break.
     pub noisiest: Vec<NoisyItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
@@ -164,19 +176,15 @@ impl History {
 }
 
 impl ArmHistory {
-    /// Returns the flaky items, then the other noisy ones.
+    /// Returns the flaky items, then those of the noisiest that are not among them.
     fn noisy(&self) -> impl Iterator<Item = &NoisyItem> {
         let is_new = |item: &&NoisyItem| self.flaky.iter().all(|flaky| flaky.item != item.item);
         self.flaky.iter().chain(self.noisiest.iter().filter(is_new))
     }
 }
 
-/// An item is flaky if its pass rate is probably at least this far from 0 and from 1.
-pub const FLAKY_MARGIN: f64 = 0.05;
-/// The probability from which an item is called flaky.
-pub const FLAKY_PROBABILITY: f64 = 0.9;
-/// Minimum number of outcomes to call an item flaky.
-const MIN_OUTCOMES: u64 = 3;
+/// Flaky items are ordered by the probability that their pass rate is at least this far from 0 and from 1.
+const FLAKY_MARGIN: f64 = 0.05;
 /// Maximum number of listed items.
 const MAX_ITEMS: usize = 10;
 
@@ -318,9 +326,9 @@ fn arm_history(
         });
     }
     let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
-    let outcomes = outcomes_by_item(&nights[since..], matrices);
-    let (varying, flaky, noisiest) = noisy_items(&outcomes);
-    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), varying, flaky, noisiest, precision: precision(&outcomes) }
+    let Varying { varying, changed_count, changed_items, flaky, noisiest } = varying(&nights[since..], matrices, items);
+    let precision = precision(&outcomes_by_item(&nights[since..], matrices));
+    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), varying, changed_count, changed_items, flaky, noisiest, precision }
 }
 
 /// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
@@ -413,33 +421,69 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
     outcomes
 }
 
-/// Returns the number of items whose outcomes differ, the probably flaky ones, and those with the largest share of the variance.
-fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (u64, Vec<NoisyItem>, Vec<NoisyItem>) {
-    let mut items: Vec<(NoisyItem, f64)> = outcomes
-        .iter()
-        .filter(|(_, outcomes)| outcomes.len() as u64 >= MIN_OUTCOMES)
-        .filter_map(|(item, outcomes)| {
-            let (passed, counted) = (outcomes.iter().filter(|passed| **passed).count() as u64, outcomes.len() as u64);
-            let rate = passed as f64 / counted as f64;
-            // Unbiased variance of one outcome.
-            let variance = rate * (1.0 - rate) * counted as f64 / (counted as f64 - 1.0);
-            let flaky = probability_flaky(passed, counted, FLAKY_MARGIN).ok()?;
-            Some((NoisyItem { item: item.clone(), passed, counted, flaky, noise: 0.0 }, variance))
-        })
-        .filter(|(_, variance)| *variance > 0.0)
-        .collect();
-    let total: f64 = items.iter().map(|(_, variance)| variance).sum();
-    for (item, variance) in &mut items {
-        item.noise = *variance / total;
+/// The items of an arm whose outcomes differ.
+struct Varying {
+    varying: u64,
+    changed_count: u64,
+    changed_items: Vec<ItemChange>,
+    flaky: Vec<NoisyItem>,
+    noisiest: Vec<NoisyItem>,
+}
+
+/// Finds the items whose outcomes differ, and tells changes from flakiness.
+fn varying(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMatrix], items: &[Items]) -> Varying {
+    let mut outcomes = BTreeMap::<&ItemKey, Vec<(Option<NaiveDate>, NightOutcomes)>>::new();
+    for (_, runs) in nights {
+        let (matrix, items) = (&matrices[runs.version], &items[runs.version]);
+        for (date, rows) in started_together(&runs.rows) {
+            let Some(found) = Outcomes::of(&rows, matrix, items) else { continue };
+            items.each_unit(|_, columns| {
+                let (passed, counted) = found.cell(columns);
+                if counted > 0 {
+                    let own = outcomes.entry(&matrix.items[columns[0] as usize].key).or_default();
+                    own.push((date, (u64::from(passed), u64::from(counted))));
+                }
+            });
+        }
     }
-    let items: Vec<NoisyItem> = items.into_iter().map(|(item, _)| item).collect();
+    let (mut changed, mut flaky) = (Vec::<ItemChange>::new(), Vec::<(NoisyItem, f64)>::new());
+    for (key, nights) in &outcomes {
+        let Some(course) = ItemCourse::of(nights) else { continue };
+        match course.kind {
+            CourseKind::Steady => {}
+            CourseKind::Flaky => flaky.extend(noisy_item(&key.item, &course)),
+            _ => changed.push(ItemChange { item: key.item.clone(), course }),
+        }
+    }
+    let total: f64 = flaky.iter().map(|(_, variance)| variance).sum();
+    let flaky: Vec<NoisyItem> = flaky.into_iter().map(|(item, variance)| NoisyItem { noise: variance / total, ..item }).collect();
     let top = |mut items: Vec<NoisyItem>, key: fn(&NoisyItem) -> f64| {
         items.sort_by(|left, right| key(right).total_cmp(&key(left)).then_with(|| left.item.cmp(&right.item)));
         items.truncate(MAX_ITEMS);
         items
     };
-    let flaky = items.iter().filter(|item| item.flaky >= FLAKY_PROBABILITY).cloned().collect();
-    (items.len() as u64, top(flaky, |item| item.flaky), top(items, |item| item.noise))
+    let changed_count = changed.len() as u64;
+    changed.sort_by(|left, right| {
+        let by_kind = left.course.kind.cmp(&right.course.kind).then(right.course.since.cmp(&left.course.since));
+        by_kind.then_with(|| left.item.cmp(&right.item))
+    });
+    changed.truncate(MAX_ITEMS);
+    Varying {
+        varying: changed_count + flaky.len() as u64,
+        changed_count,
+        changed_items: changed,
+        flaky: top(flaky.clone(), |item| item.flaky),
+        noisiest: top(flaky, |item| item.noise),
+    }
+}
+
+/// Returns a flaky item, and the unbiased variance of one of its outcomes.
+fn noisy_item(item: &str, course: &ItemCourse) -> Option<(NoisyItem, f64)> {
+    let (passed, counted) = (course.passed_before + course.passed_since, course.attempts_before + course.attempts_since);
+    let rate = passed as f64 / counted as f64;
+    let variance = rate * (1.0 - rate) * counted as f64 / (counted as f64 - 1.0);
+    let flaky = probability_flaky(passed, counted, FLAKY_MARGIN).ok()?;
+    Some((NoisyItem { item: item.to_owned(), passed, counted, flaky, noise: 0.0 }, variance))
 }
 
 /// Splits the variance, over as many of the newest outcomes as every item has.

@@ -74,9 +74,7 @@ pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
 pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, TurnedItem};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Ask, GateRule};
-pub use history::{
-    ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
-};
+pub use history::{ArmHistory, Break, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
@@ -118,13 +116,13 @@ pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
     Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
     Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled,
-    Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, JudgeFigure,
-    JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence, Obstacle, Order,
-    PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn,
-    Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, batch_of,
-    facts_of_scores, grade, held_groups, states_runs, suite_groups,
+    Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, ItemCourse,
+    JudgeFigure, JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence,
+    Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
+    ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why,
+    apart, batch_of, facts_of_scores, grade, held_groups, states_runs, suite_groups,
 };
 pub use crate::stats::{
-    Calibration, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling, Splitting, SuccessCurve,
-    Summary, Ties, Undefined, Unfitted, Units,
+    COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling,
+    Splitting, SuccessCurve, Summary, Ties, Undefined, Unfitted, Units,
 };

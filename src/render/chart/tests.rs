@@ -126,6 +126,8 @@ fn made_history(nights: u64) -> ArmHistory {
         arm: arm(0),
         nights: (0..nights).map(night).collect(),
         changes: vec![change],
+        changed_count: 0,
+        changed_items: Vec::new(),
         flaky: Vec::new(),
         varying: 0,
         noisiest: Vec::new(),

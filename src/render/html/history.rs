@@ -1,9 +1,9 @@
-//! One suite over its nights: rates, change points, day-by-day comparisons, and flaky items.
+//! One suite over its nights: rates, change points, day-by-day comparisons, broken and flaky items.
 
 use askama::Template;
 
-use crate::render::{chart, format, nights, words};
-use crate::views::{Arm, ArmHistory, Estimate, History, NoisyItem, OverviewSuite, Series, SiteContext};
+use crate::render::{chart, courses, format, nights, verdicts, words};
+use crate::views::{Arm, ArmHistory, Estimate, History, ItemChange, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
 use super::arm_links::{arm_rows, link_arms};
@@ -29,6 +29,8 @@ const MOST_LEVELS: usize = 100;
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
 const MOST_ITEMS: usize = 26;
+/// Maximum number of broken and repaired items in the table.
+const MOST_CHANGED: usize = 10;
 
 #[derive(Template)]
 #[template(path = "history.html")]
@@ -41,6 +43,7 @@ struct HistoryPage {
     levels: Grid,
     arms: Vec<ArmPart>,
     duels: Option<Grid>,
+    changed: Option<Grid>,
     flaky: Option<Grid>,
 }
 
@@ -81,6 +84,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             })
             .collect(),
         duels: duels(history, &labels, (suite, place), &shell.root),
+        changed: changed(history, &labels, place, plan, &shell.root),
         flaky: flaky(history, &labels, place, plan, &shell.root),
         shell,
     };
@@ -175,13 +179,47 @@ fn duels(history: &History, labels: &[String], (suite, place): (&OverviewSuite, 
     Some(grid)
 }
 
+/// Lays out the items that broke or were repaired.
+fn changed(history: &History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
+    let items: Vec<(&Arm, &String, &ItemChange)> = history
+        .arms
+        .iter()
+        .zip(labels)
+        .flat_map(|(arm, label)| arm.changed_items.iter().map(move |item| (&arm.arm, label, item)))
+        .take(MOST_CHANGED)
+        .collect();
+    if items.is_empty() {
+        return None;
+    }
+    let all = history.arms.iter().map(|arm| arm.changed_count).sum::<u64>();
+    let mut grid = Grid::new("changed-table", "Items since the last break, newest change first").fits();
+    if all > items.len() as u64 {
+        grid = grid.about(format!("{} of {}, over all arms", items.len(), words::count_of(all, "items")));
+    }
+    grid.column(
+        Column::new("Item", Look::Key, Sort::Ascending),
+        items.iter().map(|(_, _, item)| Cell::head(item.item.as_str()).link(item_href(place, root, &item.item, None))),
+    );
+    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), items.iter().map(|(_, label, _)| Cell::words(label.as_str())));
+    link_arms(&mut grid, 1, items.iter().map(|(arm, _, _)| *arm), plan, root);
+    let state = items.iter().map(|(_, _, item)| Cell::words(courses::state(&item.course)));
+    grid.column(Column::new("Now", Look::Words, Sort::Ascending), state);
+    grid.column(
+        Column::new("Outcomes", Look::Words, Sort::None),
+        items.iter().map(|(_, _, item)| Cell::words(courses::counts(&item.course))),
+    );
+    let p = items.iter().map(|(_, _, item)| Cell::maybe(item.course.p.map(|p| (verdicts::p_value(Some(p)), p))));
+    grid.column(Column::new("p", Look::Number, Sort::Ascending).sub("if flaky"), p);
+    Some(grid)
+}
+
 fn flaky<'h>(history: &'h History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
     let named = |(arm, item): (usize, &'h NoisyItem)| Some((&history.arms[arm].arm, labels.get(arm)?, item));
     let items: Vec<(&Arm, &String, &NoisyItem)> = history.noisy().into_iter().take(MOST_ITEMS).filter_map(named).collect();
     if items.is_empty() {
         return None;
     }
-    let varying = history.arms.iter().map(|arm| arm.varying).sum::<u64>();
+    let varying = history.arms.iter().map(|arm| arm.varying - arm.changed_count).sum::<u64>();
     let percent = |share: f64| Cell::number(words::chance(share), share);
     let mut grid = Grid::new("flaky-table", "Items since the last break, flakiest first").fits();
     if varying > items.len() as u64 {

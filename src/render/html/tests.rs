@@ -10,16 +10,16 @@ use crate::domain::{
 };
 use crate::views::{
     Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem,
-    ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell,
+    ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow, CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell,
     CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance,
     Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History,
-    Horizon, Horizons, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView,
-    JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed,
-    News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role,
-    RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems, Side, SideBySide, SiteContext,
-    Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, SuiteClaims, Summary, Threshold,
-    TranscriptPart, Undefined, UnlikePairs, Verdict, abilities, audit_published, audited, facts_of_scores, items_of, overall_of_table,
-    system_name,
+    Horizon, Horizons, Interval, ItemCell, ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
+    ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing,
+    ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint,
+    RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems,
+    Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts,
+    SuiteClaims, Summary, Threshold, TranscriptPart, Undefined, UnlikePairs, Verdict, abilities, audit_published, audited, facts_of_scores,
+    items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -650,10 +650,22 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         breaks: if number == 3 { vec![Break::Judge] } else { Vec::new() },
     };
     let item = |text: &str| NoisyItem { item: text.to_owned(), passed: 2, counted: 4, flaky: 0.95, noise: 0.5 };
+    let course = ItemCourse {
+        kind: CourseKind::Broken,
+        since: day(3).map(|time| time.date_naive()),
+        passed_since: 0,
+        attempts_since: 3,
+        passed_before: 6,
+        attempts_before: 6,
+        p: Some(0.048),
+    };
+    let broken = |text: &str| ItemChange { item: text.to_owned(), course: course.clone() };
     let of = |arm: &Arm| ArmHistory {
         arm: arm.clone(),
         nights: (1..6).map(night).collect(),
         changes: Vec::new(),
+        changed_count: 30,
+        changed_items: HOSTILE.iter().map(|text| broken(text)).collect(),
         flaky: HOSTILE.iter().map(|text| item(text)).collect(),
         varying: 40,
         noisiest: vec![item("plain")],

@@ -1,0 +1,82 @@
+//! The course of an item over the nights of an arm: broken since a day, repaired since a day, or flaky.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::stats::{CourseKind, NightOutcomes, course};
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::arm::batch_of;
+use super::sample::{Items, Outcomes};
+
+/// The course of an item: its newest stretch of equal outcomes, and all outcomes before.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ItemCourse {
+    pub kind: CourseKind,
+    /// The day of the first run of the newest stretch, in UTC. Absent if the runs have no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<NaiveDate>,
+    /// Attempts passed and counted since then; then all before.
+    pub passed_since: u64,
+    pub attempts_since: u64,
+    pub passed_before: u64,
+    pub attempts_before: u64,
+    /// The chance that a flaky item with these outcomes has so long a newest stretch, or so few changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+}
+
+impl ItemCourse {
+    /// Returns the course of an item from its outcomes in each night, oldest first. `None` without outcomes.
+    pub(crate) fn of(nights: &[(Option<NaiveDate>, NightOutcomes)]) -> Option<Self> {
+        let outcomes: Vec<NightOutcomes> = nights.iter().map(|(_, outcomes)| *outcomes).collect();
+        let found = course(&outcomes).ok()?;
+        Some(Self {
+            kind: found.kind,
+            since: nights[found.since].0,
+            passed_since: found.after.0,
+            attempts_since: found.after.1,
+            passed_before: found.before.0,
+            attempts_before: found.before.1,
+            p: found.p,
+        })
+    }
+}
+
+/// Runs that were started together on one day, and that day. Their order is no evidence.
+pub(crate) type StartedTogether<'a> = (Option<NaiveDate>, Vec<&'a RunRow>);
+
+/// Groups an arm's runs by day and batch, oldest first. Runs without a time have no order, so they are one group, the first.
+pub(crate) fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'a>> {
+    let mut groups = BTreeMap::<Option<(NaiveDate, &str)>, (Option<DateTime<Utc>>, Vec<&'a RunRow>)>::new();
+    for row in rows {
+        let time = row.run.timestamp;
+        let (first, group) = groups.entry(time.map(|time| (time.date_naive(), batch_of(&row.run)))).or_default();
+        *first = first.map_or(time, |first| time.map(|time| time.min(first)));
+        group.push(row);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(key, (first, _))| (*first, *key));
+    groups.into_iter().map(|(key, (_, rows))| (key.map(|(date, _)| date), rows)).collect()
+}
+
+/// The outcomes of an arm's items in groups of runs, oldest first.
+pub(crate) struct Courses(Vec<(Option<NaiveDate>, Outcomes)>);
+
+impl Courses {
+    pub fn of(groups: &[StartedTogether<'_>], matrix: &OutcomeMatrix, items: &Items) -> Self {
+        Self(groups.iter().filter_map(|(date, rows)| Some((*date, Outcomes::of(rows, matrix, items)?))).collect())
+    }
+
+    /// Returns the course of the item in these columns of the matrix.
+    pub fn course(&self, columns: &[u32]) -> Option<ItemCourse> {
+        let cell = |(date, outcomes): &(Option<NaiveDate>, Outcomes)| {
+            let (passed, counted) = outcomes.cell(columns);
+            (*date, (u64::from(passed), u64::from(counted)))
+        };
+        ItemCourse::of(&self.0.iter().map(cell).collect::<Vec<_>>())
+    }
+}

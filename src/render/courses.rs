@@ -1,0 +1,47 @@
+//! The course of an item in words: broken since a day, repaired since a day, or flaky.
+
+use crate::views::{CourseKind, ItemCourse};
+
+use super::format;
+
+/// Describes an item that changed: `broken since 2026-11-08 (failed 7 of 7 since, passed 7 of 7 before)`. What may be chance says so.
+pub fn course(course: &ItemCourse) -> String {
+    format!("{} ({})", state(course), counts(course))
+}
+
+/// Returns the state and its first day: `broken since 2026-11-08`.
+pub(super) fn state(course: &ItemCourse) -> String {
+    let word = match course.kind {
+        CourseKind::Steady if course.passed_since == 0 => "always failed",
+        CourseKind::Steady => "always passed",
+        CourseKind::Broken => "broken",
+        CourseKind::MaybeBroken => "failing",
+        CourseKind::Repaired => "repaired",
+        CourseKind::MaybeRepaired => "passing",
+        CourseKind::Flaky => "flaky",
+    };
+    match course.since {
+        Some(date) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => format!("{word} since {date}"),
+        _ => word.to_owned(),
+    }
+}
+
+/// Returns the outcomes on both sides: `failed 1 of 1 since, passed 7 of 7 before; may be flaky`.
+pub(super) fn counts(course: &ItemCourse) -> String {
+    let of = |count: u64, all: u64| format!("{} of {}", format::integer(count), format::integer(all));
+    let (passed, failed) = (course.passed_before, course.attempts_before - course.passed_before);
+    let (since, before) = match course.kind {
+        CourseKind::Broken | CourseKind::MaybeBroken => (
+            format!("failed {}", of(course.attempts_since - course.passed_since, course.attempts_since)),
+            format!("passed {}", of(passed, course.attempts_before)),
+        ),
+        CourseKind::Repaired | CourseKind::MaybeRepaired => {
+            (format!("passed {}", of(course.passed_since, course.attempts_since)), format!("failed {}", of(failed, course.attempts_before)))
+        }
+        CourseKind::Steady | CourseKind::Flaky => {
+            return format!("passed {}", of(passed + course.passed_since, course.attempts_before + course.attempts_since));
+        }
+    };
+    let doubt = if matches!(course.kind, CourseKind::MaybeBroken | CourseKind::MaybeRepaired) { "; may be flaky" } else { "" };
+    format!("{since} since, {before} before{doubt}")
+}
