@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -178,6 +178,37 @@ impl Command {
             Self::Completions(_) => "completions",
             Self::Help(_) => "help",
         }
+    }
+
+    /// Returns whether the command makes a results folder that is not there.
+    pub fn makes_results(&self) -> bool {
+        match self {
+            Self::Run(run) => run.resume.is_none(),
+            Self::Eval(_) | Self::Import(_) | Self::Record(_) => true,
+            // It may be asked about this system, and about the cache, where there are no results.
+            Self::Cache(_) | Self::Verify(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the files and folders that the command reads. Words that may also name suites or runs are not among them.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let paths: Vec<&PathBuf> = match self {
+            Self::Eval(eval) => eval.questions.iter().collect(),
+            Self::Compare(compare) => compare.files.iter().collect(),
+            Self::Leaderboard(leaderboard) => leaderboard.matrix.iter().collect(),
+            Self::Audit(audit) => audit.matrix.iter().chain(&audit.claims).collect(),
+            Self::Build(build) => build.paths.iter().collect(),
+            Self::Serve(serve) => serve.paths.iter().collect(),
+            Self::Import(import) => import.files.iter().chain(&import.map).chain(&import.signed_by).collect(),
+            Self::Fit(Fit { model }) => match model {
+                Model::Abilities(abilities) => abilities.matrix.iter().collect(),
+                Model::Preferences(preferences) => preferences.files.iter().collect(),
+                Model::Horizons(_) => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        paths.into_iter().map(PathBuf::as_path).collect()
     }
 
     /// Returns whether the command works on a results folder itself, not on the runs that it holds.
@@ -434,6 +465,9 @@ pub(super) struct Record {
 
 #[derive(Args)]
 pub(super) struct List {
+    /// Suites, or paths such as ./logs to other tools' results, of which only the runs there are listed [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
     /// List runs instead of suites
     #[arg(long)]
     pub runs: bool,
@@ -443,8 +477,8 @@ pub(super) struct List {
 
 #[derive(Args)]
 pub(super) struct Show {
-    /// Run ids, or at least their first four characters; `last` is the newest run
-    #[arg(value_name = "ID")]
+    /// Run ids, or at least their first four characters; `last` is the newest run; or paths such as ./logs to other tools' results
+    #[arg(value_name = "ID|PATH")]
     pub ids: Vec<String>,
     /// Items to show: all, failed, or a number (failures first) [default: 20; all as JSON and CSV]
     #[arg(long, value_name = "all|failed|N")]
@@ -746,8 +780,8 @@ pub(super) struct Horizons {
 
 #[derive(Args)]
 pub(super) struct History {
-    /// Suites [default: all]
-    #[arg(value_name = "SUITE")]
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
     /// Number of newest days to show for each arm
     #[arg(long, value_name = "N", default_value_t = 30)]
@@ -787,6 +821,9 @@ pub(super) struct Build {
     /// Folder of the site: empty, new, or an earlier site
     #[arg(long, short, value_name = "DIR", default_value = "site")]
     pub out: PathBuf,
+    /// Replace a site that shows runs by one without any
+    #[arg(long)]
+    pub allow_empty: bool,
     #[command(flatten)]
     pub publishing: Publishing,
     #[command(flatten)]

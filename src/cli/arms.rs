@@ -17,6 +17,7 @@ use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork,
 use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_contents};
 
 use super::failure::Failure;
+use super::missing;
 
 /// Model of a run whose approach has no model to choose.
 const NO_MODEL: &str = "none";
@@ -139,6 +140,10 @@ impl Maker<'_> {
     }
 
     fn unknown_target(&self, name: &str) -> Failure {
+        let path = Path::new(name);
+        if missing::looks_like_path(name) && missing::is_missing(path) {
+            return missing::failure(&[path]);
+        }
         let suites = suite::discover(self.root).unwrap_or_default();
         let known: Vec<&str> =
             suites.iter().map(|found| found.name.as_str()).chain(self.config.tasks.iter().map(|task| task.id.as_str())).collect();

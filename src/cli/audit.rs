@@ -117,6 +117,11 @@ fn nothing(without: &[UnauditedBoard]) -> Failure {
         failure.with_hint("`evalreport list` shows the suites; --matrix FILE reads a table of systems by items")
     } else if without.iter().all(|board| board.reason == NoAudit::Corrected) {
         failure.with_hint("`evalreport leaderboard` ranks the arms by the corrected figures")
+    } else if without.iter().all(|board| board.reason == NoAudit::NoOutcomes) {
+        failure.with_hint(
+            "give the results a column that says which items passed; --matrix FILE reads a table of scores, with a row for each system and a \
+             column for each item",
+        )
     } else {
         failure.with_hint("an audit needs two systems with a result on each item, and two items")
     }

@@ -37,6 +37,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         transcripts: arguments.publishing.transcripts,
         program: program(),
         version: env!("CARGO_PKG_VERSION"),
+        may_be_empty: arguments.allow_empty,
     };
     let target = match &arguments.publishing.single_file {
         Some(file) => Target::File(file),

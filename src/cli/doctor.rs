@@ -12,7 +12,7 @@ use super::arguments::{Doctor, Format};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{exit_code, output, tidy};
+use super::{exit_code, missing, output, tidy};
 
 /// The answer for one store.
 #[derive(serde::Serialize)]
@@ -85,6 +85,12 @@ impl System {
 pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure> {
     if arguments.tidy {
         tidy::run(settings);
+    }
+    // What is asked about this system or the cache needs no results.
+    let is_of_results = !arguments.system && !arguments.tidy;
+    let usual = settings.results.iter().map(std::path::PathBuf::as_path);
+    if is_of_results && settings.lakes.is_empty() && !settings.has_results() {
+        return Err(missing::no_results(&usual.collect::<Vec<_>>()));
     }
     let mut damaged = false;
     let mut answers = Vec::new();

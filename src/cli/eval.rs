@@ -44,7 +44,13 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     {
         build::run(
             settings,
-            &Build { paths: Vec::new(), out: report, publishing: Publishing::default(), selection: Selection::default() },
+            &Build {
+                paths: Vec::new(),
+                out: report,
+                allow_empty: false,
+                publishing: Publishing::default(),
+                selection: Selection::default(),
+            },
         )?;
     }
     Ok(code)

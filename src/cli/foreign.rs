@@ -12,16 +12,17 @@ use crate::import::{
 };
 use crate::render::format::integer;
 use crate::results::StoreError;
-use crate::warehouse::{SOURCE, Warehouse};
+use crate::warehouse::{Options, SOURCE, Warehouse};
 
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{import, output, proposal};
+use super::{import, missing, output, proposal};
 
 /// Separates names from paths. A word is a path if it begins like one, if it has a separator and exists, or if it is an existing file with
-/// an extension. Names of suites may contain a slash. Any other existing path is a path unless a run has that name.
+/// an extension. Names of suites may contain a slash. Any other existing path, and a word that ends like one, is a path unless a run has
+/// that name. Fails if a path is not there.
 pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), Failure> {
     let mut store = None;
     let (mut names, mut paths) = (Vec::new(), Vec::new());
@@ -33,10 +34,11 @@ pub(super) fn split(settings: &Settings, words: &[String]) -> Result<(Vec<String
         let is_clear = begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file());
         // A file that does not exist is reported as that, and not as an unknown suite.
         let is_below = has_separator && path.parent().is_some_and(Path::exists);
-        let may_be = path.exists() || is_below || may_be_table(word);
+        let may_be = path.exists() || is_below || may_be_table(word) || missing::looks_like_path(word);
         let is_path = is_clear || (may_be && !is_name(word, settings, &mut store)?);
         if is_path { paths.push(path.to_owned()) } else { names.push(word.clone()) }
     }
+    missing::check(paths.iter().map(PathBuf::as_path))?;
     Ok((names, paths))
 }
 
@@ -73,6 +75,19 @@ fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Res
     let mut results = settings.results.clone();
     results.extend(stores.iter().filter(|store| !settings.results.contains(store)).cloned());
     Ok((Settings { results, ..settings.clone() }, stores))
+}
+
+/// Like [`with_paths`], for a command about the runs at the paths alone. Also returns their ids: none if there is no path.
+pub(super) fn with_runs(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<String>), Failure> {
+    let (with, stores) = with_stores(settings, paths, false)?;
+    let ids = if stores.is_empty() { Vec::new() } else { ids_in(&with, &stores)? };
+    Ok((with, ids))
+}
+
+/// Returns the ids of the runs in some stores.
+pub(super) fn ids_in(settings: &Settings, stores: &[PathBuf]) -> Result<Vec<String>, Failure> {
+    let options = Options { stores: stores.to_vec(), lakes: Vec::new(), answers: Vec::new(), cache: None, ..settings.options() };
+    Ok(settings.open_with(&options)?.runs().iter().map(|row| row.run.id.to_string()).collect())
 }
 
 /// Imports one side of a gate and returns its stores in the cache. Empty if nothing has a known format.

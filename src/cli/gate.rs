@@ -15,7 +15,7 @@ use crate::views::{
     Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
     held_groups, retracted,
 };
-use crate::warehouse::{Options, Warehouse};
+use crate::warehouse::Warehouse;
 
 use super::arguments::{self, Format, Gate};
 use super::baseline::{self, Opened};
@@ -51,6 +51,10 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         rules.extend(configured(rule)?);
     }
     if rules.is_empty() && !arguments.instead.decide {
+        if paths.is_empty() {
+            // Where there are no runs, rules would not help.
+            selection::check(&settings.open()?, &Filter::default())?;
+        }
         return Err(Failure::new("no gate rule given").with_hint(
             "for example --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM; or set `gate` in the configuration",
         ));
@@ -58,14 +62,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {
         // The named results are the new runs, whatever else the stores hold.
-        let named = settings.open_with(&Options {
-            stores: stores.clone(),
-            lakes: Vec::new(),
-            answers: Vec::new(),
-            cache: None,
-            ..settings.options()
-        })?;
-        filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
+        filter.ids = foreign::ids_in(settings, stores)?;
     }
     let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules, &filter.ids)?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;

@@ -1,18 +1,21 @@
 //! `history`: shows a suite day by day.
 
 use crate::render::json::HistoryAnswer;
+use crate::render::table::Table;
 use crate::render::{nights, tables};
-use crate::views::{history, retracted};
+use crate::views::{History, history, retracted};
 
-use super::arguments::{Format, History};
+use super::arguments::{self, Format};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{engine, exit_code, output, policy, selection};
+use super::{engine, exit_code, foreign, output, policy, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failure> {
+pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result<u8, Failure> {
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+    let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
-    filter.suites.extend(arguments.suites.iter().cloned());
+    filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy(settings, &arguments.judging)?;
     let mut warehouse = settings.open_of(&filter.suites)?;
@@ -20,12 +23,17 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     selection::check(&warehouse, &filter)?;
     let histories = history(&warehouse, &filter, &policy);
     let retracted = retracted(&warehouse, &filter);
-    let of_suite = |history| {
+    let of_suite = |history: &History| {
         let nights = nights::table(history, arguments.nights);
         // A spreadsheet takes one table, so CSV has the one with every number.
         if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
     };
-    let tables = tables::scoped(histories.iter().flat_map(of_suite).collect(), retracted, !warehouse.aliases().is_empty());
+    // Runs without times have no nights: a sentence says so in place of empty tables.
+    let (dated, undated): (Vec<&History>, Vec<&History>) =
+        histories.iter().partition(|history| settings.format == Format::Csv || !history.arms.is_empty());
+    let mut tables: Vec<Table> = dated.into_iter().flat_map(of_suite).collect();
+    tables.extend(nights::without_times(&undated));
+    let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     engine::refuse_incomplete(settings, &warehouse)?;
     output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
     settings.keep(&mut warehouse)?;

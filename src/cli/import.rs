@@ -73,7 +73,9 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     if settings.strict {
         refuse_refused(&report, &reading)?;
     }
-    let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
+    // A folder without results is as bad as a missing one: whoever names it means to import something.
+    let failed = report.sources.is_empty()
+        || report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
 }
 
@@ -374,7 +376,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         }
     }
     if report.sources.is_empty() && report.unrecognised.is_empty() {
-        text.push_str("nothing to import was found\n");
+        text.push_str("nothing to import: no results of a known format were found at the paths\n");
     }
 }
 

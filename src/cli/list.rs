@@ -10,11 +10,15 @@ use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
 use super::arguments::{Format, List};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, runnable, selection, versions};
+use super::{exit_code, foreign, output, runnable, selection, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
+    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+    let (settings, ids) = &foreign::with_runs(settings, &paths)?;
     let mut warehouse = settings.open()?;
-    let filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
+    filter.suites.extend(suites);
+    filter.ids.clone_from(ids);
     let suites = suite_lines(&warehouse, &filter);
     // A user who selects runs asks about results, not about what can be run.
     let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };

@@ -35,6 +35,7 @@ mod labels;
 mod leaderboard;
 mod list;
 mod log;
+mod missing;
 mod noise;
 mod opening;
 mod output;
@@ -131,7 +132,11 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         return init::run(arguments.global.quiet, init);
     }
     threads::start()?;
+    missing::check(arguments.global.config.as_deref().into_iter().chain(arguments.command.inputs()))?;
     let settings = Settings::new(&arguments.global)?;
+    if !arguments.command.makes_results() {
+        settings.check_named()?;
+    }
     if arguments.command.writes_results() {
         settings.check_writes(arguments.command.name())?;
     }

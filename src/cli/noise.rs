@@ -22,8 +22,8 @@ pub(super) fn run(settings: &Settings, arguments: &Noise) -> Result<u8, Failure>
     let suites = noise_ledgers(&warehouse, &filter, &policy);
     settings.keep(&mut warehouse)?;
     if suites.is_empty() {
-        return Err(Failure::new("no run has outcomes of two items")
-            .with_hint("noise is measured on items; `evalreport show RUN` shows what a run has"));
+        return Err(Failure::new("noise is measured on items that passed or failed, and no run has two of them")
+            .with_hint("give the table a column that says which items passed; scores alone are compared by `evalreport compare`"));
     }
     let tables: Vec<_> = suites.iter().flat_map(tables).collect();
     output::answer(settings, "noise", &tables, || NoiseAnswer { suites })?;

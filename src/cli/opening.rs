@@ -1,17 +1,18 @@
 //! Opens the stores, reports problems, and keeps caches for later commands.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tracing::{debug, info};
 
-use crate::domain::visible;
+use crate::domain::{shell_word, visible};
 use crate::warehouse::{Options, Warehouse};
 
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{output, progress};
+use super::{missing, output, progress};
 
 impl Settings {
     /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
@@ -27,12 +28,42 @@ impl Settings {
         let warehouse = self.open_with(&Options { suites, ..self.options() })?;
         output::warnings(self, warehouse.problems())?;
         output::conflicts(self, &warehouse.conflicts())?;
+        if warehouse.runs().is_empty() && warehouse.hidden().is_empty() {
+            self.say_foreign();
+        }
         Ok(warehouse)
+    }
+
+    /// Says how to read results of other tools, if a folder that was named as a store has such files instead of runs.
+    fn say_foreign(&self) {
+        let is_foreign = |folder: &&PathBuf| {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+            let mut files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
+            self.usual_results.as_ref() != Some(*folder)
+                && files.any(|path| path.extension().is_none_or(|ending| ending != "json" && ending != "jsonl"))
+        };
+        for folder in self.results.iter().filter(is_foreign) {
+            let word = shell_word(&shown(folder));
+            output::say(
+                self,
+                &format!(
+                    "note: {word} holds no runs of a store, but other files: `evalreport list {word}` reads results of other tools, and `evalreport import {word}` stores them"
+                ),
+            );
+        }
     }
 
     /// Returns whether there is a store to open: the usual folder need not be there.
     pub fn has_results(&self) -> bool {
         !self.lakes.is_empty() || !self.answers.is_empty() || self.results.iter().any(|folder| folder.exists())
+    }
+
+    /// Fails if a results folder or lake that the user named is not there. The usual folder need not be there.
+    pub fn check_named(&self) -> Result<(), Failure> {
+        let named = self.results.iter().filter(|folder| self.usual_results.as_ref() != Some(*folder));
+        let lakes = self.lakes.iter().filter(|folder| !folder.as_os_str().is_empty());
+        let missing: Vec<&Path> = named.chain(lakes).map(PathBuf::as_path).filter(|folder| missing::is_missing(folder)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(missing::no_results(&missing)) }
     }
 
     /// Fails if the path of a store is not a folder.

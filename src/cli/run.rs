@@ -66,7 +66,13 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     if let Some(site) = &arguments.site {
         build::run(
             settings,
-            &Build { paths: Vec::new(), out: site.clone(), publishing: Publishing::default(), selection: Selection::default() },
+            &Build {
+                paths: Vec::new(),
+                out: site.clone(),
+                allow_empty: false,
+                publishing: Publishing::default(),
+                selection: Selection::default(),
+            },
         )?;
     }
     let Some(baseline) = &arguments.gate else {

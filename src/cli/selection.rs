@@ -12,6 +12,7 @@ use crate::warehouse::Warehouse;
 use super::arguments::Selection;
 use super::assignments::assignment;
 use super::failure::Failure;
+use super::output;
 
 impl Selection {
     /// Converts the arguments into a filter. Checks only their form.
@@ -48,7 +49,12 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
             return Err(Failure::new(format!("no run of the store could be read: {first}"))
                 .with_hint("`evalreport doctor` lists everything that is wrong"));
         }
-        return Err(if hidden > 0 {
+        let unfinished = warehouse.unfinished();
+        return Err(if hidden == 0 && unfinished > 0 {
+            let runs = output::count(unfinished, "run");
+            Failure::new(format!("the store holds no finished run, and {runs} without an end"))
+                .with_hint("`evalreport run --resume` ends an interrupted batch; `evalreport list --runs` shows its runs")
+        } else if hidden > 0 {
             Failure::new(format!("all {hidden} runs of the store are retracted"))
                 .with_hint("`evalreport retract --undo` with the same selector shows them again")
         } else {

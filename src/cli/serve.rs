@@ -31,6 +31,7 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
     let ask = Build {
         paths: arguments.paths.clone(),
         out: out.clone(),
+        allow_empty: false,
         publishing: arguments.publishing.clone(),
         selection: arguments.selection.clone(),
     };
@@ -72,7 +73,8 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
 
 /// Rebuilds the site with the current configuration. If that fails, the site stays unchanged.
 fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
-    let built = Settings::new(global).and_then(|settings| build::run(&settings, ask));
+    let now = Settings::new(global).and_then(|settings| settings.check_named().map(|()| settings));
+    let built = now.and_then(|settings| build::run(&settings, ask));
     if let Err(failure) = built {
         output::say(settings, "the site stays as it was:");
         output::failure(&failure);

@@ -14,7 +14,7 @@ use super::arguments::{Format, Show};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown as shown_path;
-use super::{exit_code, output, selection};
+use super::{exit_code, foreign, output, selection};
 
 /// Maximum number of runs. For more runs, `list` is the right command.
 const MAX_RUNS: usize = 50;
@@ -22,9 +22,11 @@ const MAX_RUNS: usize = 50;
 const ITEMS_ON_A_SCREEN: usize = 20;
 
 pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> {
+    let (ids, paths) = foreign::split(settings, &arguments.ids)?;
+    let (settings, of_paths) = &foreign::with_runs(settings, &paths)?;
     let mut warehouse = settings.open()?;
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
-    filter.ids.clone_from(&arguments.ids);
+    filter.ids = [ids, of_paths.clone()].concat();
     if filter.is_empty() {
         return Err(Failure::new("show needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
     }

@@ -8,7 +8,8 @@ use serde::Serialize;
 use tracing::info;
 
 use crate::domain::{Filter, OwnPattern, Published, PublishedFigures, Secrets, count};
-use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
+use crate::files;
+use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, shows_runs, single_file, suite_parts};
 use crate::render::json;
 use crate::results::IN_SITE;
 use crate::views::{Policy, Sides, SiteOptions, news, overview};
@@ -42,6 +43,8 @@ pub struct Order<'a> {
     pub program: Option<FileStamp>,
     /// This program's version, as pages show it.
     pub version: &'a str,
+    /// Whether a site without runs may replace one that shows some.
+    pub may_be_empty: bool,
 }
 
 /// The place where a site is written.
@@ -82,13 +85,38 @@ struct Rules<'a, T: Serialize> {
     texts: T,
 }
 
+/// Fails if what is at the target shows runs: nobody means to replace them by nothing, and a job whose results were not fetched does not know.
+fn refuse_loss(target: Target<'_>) -> Result<(), PublishError> {
+    let (place, has_runs) = match target {
+        Target::File(file) => (file, files::read(file).is_ok_and(|bytes| shows_runs(&bytes))),
+        Target::Folder { folder, .. } => (folder, SiteFolder::shows_runs(folder)),
+    };
+    if !has_runs {
+        return Ok(());
+    }
+    let hint = "name the results with --results, or write --allow-empty to replace the site";
+    Err(PublishError::new(format!("there are no runs to show, and {} shows some: it stays as it was", shown(place))).with_hint(hint))
+}
+
 /// Builds a site of the warehouse's runs. Afterwards the warehouse shows the same names and texts as the site.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
     // Selects runs by their own names: the filter knows those until they are redacted.
     let without_records = warehouse.without_records(&order.filter);
     let places = (order.options.has_results && without_records == 0).then(|| warehouse.stored_at(&order.filter));
-    let Order { stores, mut filter, mut policy, mut options, published, patterns, secrets, found, transcripts: choice, program, version } =
-        order;
+    let Order {
+        stores,
+        mut filter,
+        mut policy,
+        mut options,
+        published,
+        patterns,
+        secrets,
+        found,
+        transcripts: choice,
+        program,
+        version,
+        may_be_empty,
+    } = order;
     let (mut texts, warehouse) =
         Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
     // Journals that are read from here on use the redacted names.
@@ -108,6 +136,9 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let overview = overview(&warehouse, (&filter, &policy, &options), &published, version, &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
+    if overview.runs_by_name().is_empty() && !may_be_empty {
+        refuse_loss(target)?;
+    }
     let (root, cache) = match target {
         Target::File(file) => {
             let (held, note) = results.as_deref().map_or_else(Default::default, results::for_page);

@@ -19,6 +19,9 @@ pub fn table(table: &Table) -> String {
     for sentence in &table.lead {
         text.push_str(&format!("{}\n\n", escape(sentence)));
     }
+    if table.columns.is_empty() && table.rows.is_empty() {
+        return with_notes(text, table);
+    }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text.push_str(&row(table.columns.iter().map(|column| escape(&column.title())).collect()));
     let rule = |align: Align| match align {
@@ -32,6 +35,10 @@ pub fn table(table: &Table) -> String {
     if !table.notes.is_empty() {
         text.push('\n');
     }
+    with_notes(text, table)
+}
+
+fn with_notes(mut text: String, table: &Table) -> String {
     for note in &table.notes {
         text.push_str(&escape(note));
         text.push_str("  \n");

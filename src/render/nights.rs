@@ -74,6 +74,19 @@ pub(super) fn scale_note((low, high): (f64, f64)) -> String {
     format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1])
 }
 
+/// Says of each suite that its runs have no times. `None` if there is no suite.
+pub fn without_times(histories: &[&History]) -> Option<Table> {
+    if histories.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    table.lead = histories
+        .iter()
+        .map(|history| format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated)))
+        .collect();
+    Some(table)
+}
+
 /// Lays out the newest `most` nights of each arm.
 pub fn table(history: &History, most: usize) -> Table {
     let labels = labels(history);
@@ -88,9 +101,6 @@ pub fn table(history: &History, most: usize) -> Table {
     table.head(Column::number("Cost").over("per run").keys(["cost_usd"]).rank(2));
     table.head(Column::number("Duration").over("per run").keys(["duration_seconds"]).rank(2));
     table.head(Column::words("Since the night before").keys(["since_the_night_before"]).rank(1));
-    if history.arms.is_empty() {
-        table.notes.push("No trend: the time of these runs is unknown.".to_owned());
-    }
     let mut hidden = 0;
     for (arm, label) in history.arms.iter().zip(&labels) {
         let skipped = arm.nights.len().saturating_sub(most);

@@ -109,6 +109,9 @@ const STYLE: TableStyle = TableStyle::new()
     .bottom_border(LineStyle::new('└', '─', '┴', '┘'));
 
 fn draw(table: &Table, width: usize) -> Vec<String> {
+    if table.columns.is_empty() && table.rows.is_empty() {
+        return Vec::new();
+    }
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(STYLE);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);

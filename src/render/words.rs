@@ -570,6 +570,11 @@ pub fn count_runs(count: u64) -> String {
     count_of(count, "runs")
 }
 
+/// Returns the runs as a subject with its verb: `its run has`, `its 3 runs have`.
+pub(super) fn runs_have(count: u64) -> String {
+    if count == 1 { "its run has".to_owned() } else { format!("its {} have", count_runs(count)) }
+}
+
 /// Returns names as a list, shortened after [`MAX_LEADING`].
 pub(super) fn listed_some(names: &[String]) -> String {
     match names.len().checked_sub(MAX_LEADING).filter(|more| *more > 0) {

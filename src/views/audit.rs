@@ -19,6 +19,9 @@ pub enum NoAudit {
     /// An order by the judge's outcomes is not that of the board.
     #[error("the figures of its judge are corrected, and an audit by item has only the judge's outcomes")]
     Corrected,
+    /// No run has an outcome, passed or failed.
+    #[error("an audit is of items that passed or failed, and no run has any")]
+    NoOutcomes,
     #[error(transparent)]
     #[serde(untagged)]
     Undefined(#[from] Undefined),
@@ -37,7 +40,11 @@ pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard
     if answer.judged_by.as_ref().is_some_and(JudgedBy::changes_figures) {
         return Err(UnauditedBoard { board: answer.group.suite.clone(), reason: NoAudit::Corrected });
     }
-    audited(&board_of(answer))
+    let board = board_of(answer);
+    if board.items.is_empty() {
+        return Err(UnauditedBoard { board: board.name, reason: NoAudit::NoOutcomes });
+    }
+    audited(&board)
 }
 
 /// Returns the name of an arm as a system of a board.

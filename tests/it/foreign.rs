@@ -44,7 +44,7 @@ fn a_named_file_that_is_no_result_is_refused_with_what_can_be_done() {
     let said = project.run(["import", "logs/simple.json"]);
     assert!(said.code == 2 && said.stdout.contains("is a result of simple-evals, not supported yet"), "{}", said.stdout);
     let said = project.run(["import", "nowhere"]);
-    assert!(said.code == 2 && said.stdout.contains("cannot be read"), "{}", said.stdout);
+    assert!(said.refusal().contains("no such file or folder: nowhere\n"), "{}", said.stderr);
     let said = project.run(["import", "logs", "--as", "inpsect"]);
     assert!(said.code == 2 && said.stderr.contains("inspect"), "{}", said.stderr);
     let said = project.run(["import", "logs/a/plain.json", "--set", "siute=x"]);

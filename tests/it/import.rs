@@ -321,8 +321,7 @@ fn files_that_cannot_be_read_leave_nothing_behind() {
     }
     let project = project();
     let missing = project.run(["import", "nowhere.csv", "--map", "map.yaml"]);
-    assert_eq!(missing.code, 2);
-    assert!(missing.stdout.starts_with("nowhere.csv: cannot be read: "), "{}", missing.stdout);
+    assert!(missing.refusal().starts_with("error: no such file or folder: nowhere.csv\n"), "{}", missing.stderr);
 }
 
 #[test]

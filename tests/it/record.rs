@@ -193,7 +193,7 @@ fn a_run_in_progress_and_an_abandoned_one_say_what_they_are() {
     );
     contains(&doctor, &format!("  hint: `{resume}` resumes the run; or delete the folder\n"));
     assert_eq!(project.run(["list", "--runs", "--suite", "quiz", "--format", "csv"]).rows().len(), 0, "it is no run yet");
-    assert!(project.run(["list", "--suite", "other"]).refusal().contains("no runs"));
+    assert!(project.run(["list", "--suite", "other"]).refusal().contains("no finished run"));
 
     // Messages of an item without an outcome are those of a try that the harness makes again.
     let told = |item: &str| json!({"item": item, "entry": {"role": "user", "content": "Why?"}}).to_string() + "\n";

@@ -238,7 +238,7 @@ fn a_suggested_command_imports_as_the_one_that_was_given() {
 #[test]
 fn options_for_tables_are_refused_where_no_table_is_read() {
     let project = Project::new();
-    project.file("t.csv", "model,task,result\na,1,pass\na,2,fail\n");
+    project.file("t.csv", "model,task,result\na,1,pass\na,2,fail\n").file("file", "");
     for (option, value) in [
         ("--item", "task"),
         ("--write-map", "map.yaml"),
@@ -407,6 +407,7 @@ fn a_board_from_a_table_takes_one_command_and_stores_nothing() {
     }
     assert!(!project.path("results").exists());
     let path = tables().join("t39.csv").display().to_string();
+    std::fs::create_dir(project.path("away")).expect("a folder");
     let open = project.run(["leaderboard", path.as_str(), "--results", "away"]);
     assert!(open.refusal().contains("t39.csv --results away --passed passed_public"), "{}", open.stderr);
 }

@@ -36,6 +36,9 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         }
         Ok::<(), Failure>(())
     };
+    if !settings.has_results() {
+        selection::check(&warehouse, &filter)?;
+    }
     // An empty store has empty tables, but a filter that selects nothing is a mistake.
     let is_table = matches!(arguments.format, ExportAs::Parquet | ExportAs::Csv | ExportAs::Lake);
     if !is_table || !filter.is_empty() {

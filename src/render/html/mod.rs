@@ -91,7 +91,7 @@ pub use beside::MOST_BESIDE;
 pub use crawlers::crawler_files;
 pub use plan::Plan;
 pub use publish::published_files;
-pub use single::single_file;
+pub use single::{shows_runs, single_file};
 pub use site_file::{SiteFile, SitePart};
 
 /// Maximum outcomes on one page of a run, and maximum criteria on its first page.

@@ -33,6 +33,8 @@ struct Single {
 }
 
 /// Placeholders between the parts of the frame. No text contains them, because control characters are made visible.
+/// The heading of an overview without runs.
+const WITHOUT_RUNS: &str = "<h1>No results yet</h1>";
 const STYLE: &str = "\u{1}style";
 const PAGES: &str = "\u{1}pages";
 const SCRIPT: &str = "\u{1}script";
@@ -66,6 +68,12 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -
     let (tail, end) = rest.split_once(SCRIPT).expect("the template has a place for the script");
     let (before, after) = end.split_once("</body>").expect("the template has a body");
     [head, &style, middle, &sections, tail, &script, before, results, "</body>", after].concat().into_bytes()
+}
+
+/// Returns whether bytes are a page of [`single_file`] that shows runs.
+pub fn shows_runs(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains("<section id=\"p1\">") && !text.contains(WITHOUT_RUNS)
 }
 
 /// Returns the SHA-256 in the form of a content security policy.

@@ -1,0 +1,89 @@
+//! Paths that are not there: one message for all commands.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::domain::nearest;
+
+use super::failure::Failure;
+use super::shown::shown;
+
+/// Fails if one of the paths is not there, and names all that are not. An address is no path, and is left to whoever reads it.
+pub(super) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {
+    let missing: Vec<&Path> = paths.into_iter().filter(|path| is_missing(path)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(failure(&missing)) }
+}
+
+/// Returns whether nothing is there. A path that may not be looked at is reported when it is read.
+pub(super) fn is_missing(path: &Path) -> bool {
+    let is_address = path.to_str().is_some_and(|text| text.contains("://"));
+    !is_address && matches!(path.try_exists(), Ok(false))
+}
+
+/// Says that the paths are not there, and which similar one is.
+pub(super) fn failure(paths: &[&Path]) -> Failure {
+    let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+    let noun = if paths.len() == 1 { "file or folder" } else { "files or folders" };
+    let failure = Failure::new(format!("no such {noun}: {}", names.join(", ")));
+    match paths.iter().find_map(|path| similar(path)) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", shown(&near))),
+        None => failure.with_hint("a relative path begins in the current folder"),
+    }
+}
+
+/// Says that a results folder is not there that was named.
+pub(super) fn no_results(folders: &[&Path]) -> Failure {
+    let failure = failure(folders);
+    if failure.hint.as_deref().is_some_and(|hint| hint.starts_with("did you mean")) {
+        return failure;
+    }
+    failure.with_hint("--results names a folder of results; `import`, `record`, `run` and `eval` make one that is not there")
+}
+
+/// Returns the path beside a missing one whose name is most similar.
+fn similar(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let name = path.file_name()?.to_str()?;
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let is_there = |name: &String| !name.starts_with('.') && !is_missing(&folder.join(name));
+    let mut names: Vec<String> = fs::read_dir(place).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.retain(is_there);
+    names.sort();
+    nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
+}
+
+/// Returns whether a word that names nothing was meant as a path: it ends in a separator, or has the ending of a file.
+pub(super) fn looks_like_path(word: &str) -> bool {
+    let is_ending = |ending: &str| {
+        (1..=8).contains(&ending.len())
+            && ending.starts_with(|first: char| first.is_ascii_alphabetic())
+            && ending.chars().all(|character| character.is_ascii_alphanumeric())
+    };
+    word.ends_with(['/', std::path::MAIN_SEPARATOR])
+        || Path::new(word).extension().and_then(|ending| ending.to_str()).is_some_and(is_ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_like_path_tells_files_from_names_and_versions() {
+        for word in ["nowhere/", "reports/night.xml", "a.csv", "main.bundel", "a.b.parquet"] {
+            assert!(looks_like_path(word), "{word}");
+        }
+        for word in ["suite", "gsm8k-v1.1", "a@2.0", "who? me. no", "a/b", "x.", ".", "why.because it is"] {
+            assert!(!looks_like_path(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn failure_names_all_paths_and_the_similar_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("reports.csv"), "").expect("a file");
+        let [near, far] = ["report.csv", "zzzzzzzzzz"].map(|name| folder.path().join(name));
+        let failure = failure(&[&near, &far]);
+        assert_eq!(failure.message, format!("no such files or folders: {}, {}", near.display(), far.display()));
+        assert_eq!(failure.hint, Some(format!("did you mean `{}`?", folder.path().join("reports.csv").display())));
+    }
+}
