@@ -195,10 +195,47 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-def _number(name: str, value: Number) -> Number:
+def _scalar(value: Any) -> Any:
+    """Returns a single value of another library, such as numpy's `bool_` or `int64`, as one of Python."""
+    try:
+        return value.item() if callable(getattr(value, "item", None)) else value
+    except (TypeError, ValueError):
+        # An array of several values is none of them.
+        return value
+
+
+def _passed(value: Any) -> Optional[bool]:
+    """Returns whether an item passed, if the value can mean nothing else: `bool("no")` and `bool(0.3)` are true."""
     if value is None:
         return None
-    number = float(value)
+    plain = _scalar(value)
+    if isinstance(plain, (bool, int)) and plain in (0, 1):
+        return bool(plain)
+    is_text = isinstance(plain, (str, bytes))
+    remedy = 'passed=value == "yes"' if is_text else "passed=value >= 0.5, or score=value"
+    raise TypeError(f"`passed` is {value!r}, and takes True or False, 0 or 1: for example {remedy}")
+
+
+def _id(value: Any) -> str:
+    """Returns an item's id. Whole numbers are ids, because people count their questions."""
+    plain = _scalar(value)
+    if isinstance(plain, str):
+        return plain
+    if isinstance(plain, int) and not isinstance(plain, bool):
+        return str(plain)
+    raise TypeError(f"the id of an item is {value!r}, and takes a text or a whole number: for example str(value)")
+
+
+def _number(name: str, value: Any) -> Number:
+    if value is None:
+        return None
+    try:
+        # A text that holds a number is one, but whoever passes texts passes "n/a" some day.
+        number = None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        raise TypeError(f"`{name}` is {value!r}, and takes a number: for example {name}=float(value)")
     if not math.isfinite(number):
         raise Error(f"`{name}` is {number}", "leave it out if it was not measured")
     return number
@@ -288,10 +325,11 @@ class Recording:
                 self._server.close()
             pipe.close()
 
-    def __contains__(self, item: Union[str, Tuple[str, int]]) -> bool:
+    def __contains__(self, item: Union[str, int, Tuple[Union[str, int], int]]) -> bool:
         """Whether an item is recorded, or an attempt at it: `"q1" in run`, `("q1", 2) in run`. Knows the outcomes from before the run was
         resumed and those of this process."""
-        name, attempt = (item, None) if isinstance(item, str) else item
+        name, attempt = item if isinstance(item, tuple) else (item, None)
+        name = _id(name)
         return any(one[2] == name and attempt in (None, one[3]) for one in self._of_default())
 
     @property
@@ -313,8 +351,8 @@ class Recording:
 
     def item(
         self,
-        item: str,
-        passed: Optional[bool] = None,
+        item: Union[str, int],
+        passed: Union[None, bool, int] = None,
         *,
         status: Optional[str] = None,
         attempt: int = 1,
@@ -343,12 +381,12 @@ class Recording:
         Leave out what was not measured: it is unknown then, not 0.
 
         Args:
-            item: The item's id within the suite. The same id in runs of other arms is the same item.
-            passed: Whether it passed.
+            item: The item's id within the suite, a text or a whole number. The same id in runs of other arms is the same item.
+            passed: Whether it passed: True or False (also numpy's), 0 or 1. `None` if the item has only a `score`.
             status: Instead of `passed`: `"pass"`, `"fail"`, `"error"` (the agent crashed), `"limit"` (time or budget ran out), `"infra"` (an
                 outage; does not count), `"skipped"` or `"not_evaluated"`.
             attempt: The number of the attempt, from 1.
-            score: The harness's own score, in its own unit.
+            score: The harness's own score, in its own unit. An item may have a score alone.
             answer: The answer as read from the reply.
             expected: The right answer, or several.
             error: Why the agent crashed. The status is then `"error"`.
@@ -368,7 +406,10 @@ class Recording:
 
         Raises:
             Error: The attempt is recorded already, a value is impossible, or the outcome could not be stored.
+            TypeError: `passed`, an id or a number is of a type that could mean something else.
         """
+        item = _id(item)
+        passed = _passed(passed)
         if error is not None and status is None:
             if passed:
                 raise Error(f"item `{item}` passed and has an error", "give an error only if the agent crashed")
@@ -390,7 +431,7 @@ class Recording:
             evaluator=evaluator,
             attempt=attempt,
             status=status,
-            passed=None if passed is None else bool(passed),
+            passed=passed,
             score=_number("score", score),
             cluster=_text(cluster),
             category=_text(category),
@@ -403,14 +444,14 @@ class Recording:
         self._ask(item=outcome)
         self._decided.add((kind or self._kind, evaluator or self._evaluator, item, attempt))
 
-    def messages(self, entries: Sequence[Mapping[str, Any]], item: Optional[str] = None) -> None:
+    def messages(self, entries: Sequence[Mapping[str, Any]], item: Union[None, str, int] = None) -> None:
         """Records messages and tool calls, before the outcome that they led to.
 
         Args:
             entries: In the agent's own form, such as `{"role": "user", "content": "…"}`.
             item: Their item. `None` if the run is one piece of work.
         """
-        self._ask(messages=_filled(item=item, entries=[dict(entry) for entry in entries]))
+        self._ask(messages=_filled(item=None if item is None else _id(item), entries=[dict(entry) for entry in entries]))
 
     def score(
         self,

@@ -77,6 +77,69 @@ def test_every_argument_arrives() -> None:
     assert json.loads(Path("results", run.id, "transcript.jsonl").read_text())["item"] == "q1"
 
 
+class Scalar:
+    """A value as numpy's and torch's are: `item()` gives Python's."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def item(self) -> Any:
+        if isinstance(self.value, list):
+            raise ValueError("can only convert an array of size 1")
+        return self.value
+
+
+def test_passed_takes_what_can_mean_one_thing_only() -> None:
+    with evalreport.record(**ARM) as run:
+        for place, passed in enumerate([True, False, 1, 0, Scalar(True), Scalar(0)]):
+            run.item(place, passed=passed)  # type: ignore[arg-type]
+        wrong = ["no", "False", "0", "", b"1", 0.3, 1.0, 2, -1, float("nan"), [], [1], Scalar("yes"), Scalar([True, False]), Scalar(0.5), object()]
+        for value in wrong:
+            with pytest.raises(TypeError, match="takes True or False, 0 or 1: for example passed=value"):
+                run.item("wrong", passed=value)  # type: ignore[arg-type]
+        assert "wrong" not in run
+    assert [line["status"] for line in journal(run.id)] == ["pass", "fail"] * 3
+
+
+def test_whole_numbers_are_ids_and_nothing_else_is() -> None:
+    with evalreport.record(**ARM) as run:
+        run.item(3, passed=True)
+        run.item(Scalar(4), passed=False)  # type: ignore[arg-type]
+        run.messages([{"role": "user", "content": "Why?"}], item=3)
+        assert 3 in run and "3" in run and (4, 1) in run and 5 not in run
+        with pytest.raises(evalreport.Error, match="item `3`, attempt 1 is recorded already"):
+            run.item("3", passed=False)
+        for value in [True, None, 3.0, ("q", 1)]:
+            with pytest.raises(TypeError, match="takes a text or a whole number"):
+                run.item(value, passed=True)  # type: ignore[arg-type]
+    assert [line["item"] for line in journal(run.id)] == ["3", "4"]
+
+
+def test_an_item_may_have_a_score_alone() -> None:
+    with evalreport.record(**ARM) as run:
+        run.item("q1", score=0.7)
+        run.item("q2", score=Scalar2(0.5))  # type: ignore[arg-type]
+        for value in ["0.7", "n/a", b"1", object()]:
+            with pytest.raises(TypeError, match="takes a number: for example score=float"):
+                run.item("q3", score=value)  # type: ignore[arg-type]
+        with pytest.raises(evalreport.Error, match="`score` is nan"):
+            run.item("q3", score=float("nan"))
+        with pytest.raises(evalreport.Error, match="has no `passed`, no `status` and no `score`"):
+            run.item("q3")
+    assert [(line["status"], line["score"]) for line in journal(run.id)] == [("skipped", 0.7), ("skipped", 0.5)]
+    assert header(run)["status"] == "completed"
+
+
+class Scalar2:
+    """A number of another library."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value
+
+
 def test_an_exception_ends_the_run_as_failed() -> None:
     with pytest.raises(ZeroDivisionError):
         with evalreport.record(**ARM) as run:

@@ -14,7 +14,8 @@ use std::io::BufRead;
 use std::time::Instant;
 
 use chrono::SecondsFormat;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tracing::info;
 
@@ -44,11 +45,13 @@ struct Line {
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the keys are those of `items.jsonl`")]
 struct Item {
+    #[serde(deserialize_with = "item_id")]
     item: String,
     kind: Option<ItemKind>,
     evaluator: Option<String>,
     attempt: Option<u32>,
     status: Option<ItemStatus>,
+    #[serde(default, deserialize_with = "passed")]
     passed: Option<bool>,
     score: Option<f64>,
     cluster: Option<String>,
@@ -64,8 +67,32 @@ struct Item {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Messages {
+    #[serde(default, deserialize_with = "some_item_id")]
     item: Option<String>,
     entries: Vec<Value>,
+}
+
+/// Reads an item's id. Whole numbers are ids, because people count their questions.
+fn item_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(text),
+        Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
+        other => Err(D::Error::custom(format!("the id of an item is a text or a whole number, not {other}"))),
+    }
+}
+
+fn some_item_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    item_id(deserializer).map(Some)
+}
+
+/// Reads whether an item passed. A text such as "no" is neither.
+fn passed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::Bool(passed) => Ok(Some(passed)),
+        Value::Number(number) if number.as_u64().is_some_and(|number| number < 2) => Ok(Some(number.as_u64() == Some(1))),
+        other => Err(D::Error::custom(format!("`passed` is true or false, not {other}"))),
+    }
 }
 
 /// What only the end of a run tells. Sums over the items are computed, unless they are given here.
@@ -315,9 +342,11 @@ impl Recording {
             (Some(status), None) => status,
             (None, Some(true)) => ItemStatus::Pass,
             (None, Some(false)) => ItemStatus::Fail,
+            // As for tables: it is known how good it is, and nobody said whether that passes.
+            (None, None) if item.score.is_some() => ItemStatus::Skipped,
             (None, None) => {
-                return Err(Failure::new(format!("item `{}` has no `passed`", visible(&item.item)))
-                    .with_hint("or give its `status`: pass, fail, error, limit, infra, skipped or not_evaluated"));
+                return Err(Failure::new(format!("item `{}` has no `passed`, no `status` and no `score`", visible(&item.item)))
+                    .with_hint("`status` is pass, fail, error, limit, infra, skipped or not_evaluated"));
             }
             (Some(_), Some(_)) => {
                 return Err(Failure::new(format!("item `{}` has `passed` and `status`", visible(&item.item))).with_hint("give one of both"));
@@ -449,7 +478,8 @@ fn count(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
 /// Sets the status of a run whose harness did not say any. An agent that was never reached was not measured.
 fn judge_by_items(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     let all = |is_so: &dyn Fn(ItemStatus) -> bool| !decided.is_empty() && decided.iter().all(|(outcome, _)| is_so(outcome.status));
-    if all(&ItemStatus::is_missing) {
+    let is_scored = decided.iter().any(|(outcome, _)| outcome.score.is_some());
+    if all(&ItemStatus::is_missing) && !is_scored {
         run.status = RunStatus::Infra;
         run.error = Some("no attempt was decided".to_owned());
     } else if all(&|status| status == ItemStatus::Error) {

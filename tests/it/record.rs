@@ -114,13 +114,52 @@ fn a_run_that_was_stopped_before_its_beginning_was_stored_can_begin_again() {
 }
 
 #[test]
+fn whole_numbers_are_ids_and_an_item_may_have_a_score_alone() {
+    let project = Project::new();
+    let (mut harness, begun) = Harness::start(&project, &ARM);
+    for line in [
+        json!({"item": {"item": 3, "passed": 1}}),
+        json!({"item": {"item": "4", "passed": 0}}),
+        json!({"item": {"item": 5, "score": 0.7}}),
+        json!({"messages": {"item": 3, "entries": [{"role": "user", "content": "Why?"}]}}),
+    ] {
+        assert_eq!(harness.say(&line)["stored"], true, "{line}");
+    }
+    assert_eq!(harness.say(&json!({"end": {}}))["outcomes"], 3);
+    assert_eq!(harness.end().0, 0);
+    let stored = project.read(&format!("results/{}/items.jsonl", begun["run"].as_str().expect("an id")));
+    let of =
+        |key: &str| -> Vec<Value> { stored.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")[key].clone()).collect() };
+    assert_eq!(of("item"), ["3", "4", "5"]);
+    assert_eq!(of("status"), ["pass", "fail", "skipped"]);
+}
+
+/// A run of scores alone measured something.
+#[test]
+fn a_run_of_scores_alone_is_completed() {
+    let project = Project::new();
+    let (mut harness, begun) = Harness::start(&project, &ARM);
+    assert_eq!(harness.say(&json!({"item": {"item": "q1", "score": 0.7}}))["stored"], true);
+    harness.say(&json!({"end": {}}));
+    assert_eq!(harness.end().0, 0);
+    let header = project.read(&format!("results/{}.json", begun["run"].as_str().expect("an id")));
+    assert!(header.contains("\"completed\""), "{header}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_and_the_run_goes_on() {
     let project = Project::new();
     let (mut harness, begun) = Harness::start(&project, &ARM);
     assert_eq!(harness.say(&item("q1", true))["stored"], true);
     for (line, message) in [
         (item("q1", true), "item `q1`, attempt 1 is recorded already"),
-        (json!({"item": {"item": "q2"}}), "item `q2` has no `passed`"),
+        (json!({"item": {"item": "q2"}}), "item `q2` has no `passed`, no `status` and no `score`"),
+        (json!({"item": {"item": "q2", "passed": "no"}}), "the line is not a record: `passed` is true or false, not \"no\""),
+        (json!({"item": {"item": "q2", "passed": 2}}), "the line is not a record: `passed` is true or false, not 2"),
+        (json!({"item": {"item": "q2", "passed": 0.3}}), "the line is not a record: `passed` is true or false, not 0.3"),
+        (json!({"item": {"item": true, "passed": true}}), "the line is not a record: the id of an item is a text or a whole number"),
+        (json!({"item": {"item": 3.5, "passed": true}}), "the line is not a record: the id of an item is a text or a whole number"),
+        (json!({"item": {"item": "q2", "score": "0.7"}}), "the line is not a record: invalid type: string \"0.7\""),
         (json!({"item": {"item": "q2", "passed": true, "status": "pass"}}), "item `q2` has `passed` and `status`"),
         (json!({"item": {"item": " ", "passed": true}}), "the item is empty"),
         (json!({"item": {"item": "q2", "passed": true, "attempt": 0}}), "attempts count from 1"),
