@@ -167,9 +167,9 @@ impl Maker<'_> {
     }
 
     fn of_suite(&self, suite: &Suite, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
-        let Contents { version, bytes, parts } =
+        let Contents { version, earlier, bytes, parts } =
             suite_contents(self.root, suite).map_err(|problems| of_problems("the suite", &problems))?;
-        let content = PlannedContent { version, bytes, parts };
+        let content = PlannedContent { version, earlier, bytes, parts };
         if let Some(path) = &suite.questions {
             let spec = questions(path)?;
             // For questions, agents are the approaches, so either option names them.
@@ -501,7 +501,7 @@ struct Asked<'a> {
 fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
     let name = path.file_name().map_or_else(|| "questions".to_owned(), |name| name.to_string_lossy().into_owned());
     let parts = BTreeMap::from([(format!("suite/{name}"), spec.version.clone())]);
-    PlannedContent { version: spec.version.clone(), bytes: spec.bytes.clone(), parts }
+    PlannedContent { version: spec.version.clone(), earlier: Vec::new(), bytes: spec.bytes.clone(), parts }
 }
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {

@@ -40,8 +40,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     if warehouse.unfinished() > 0 && !has_table {
         notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
     }
-    let version_changes =
-        if run_lines.is_none() && !settings.results.is_empty() { versions::changes(&settings.store()) } else { Vec::new() };
+    let version_changes = if run_lines.is_none() { versions::changes(settings) } else { Vec::new() };
     notes.extend(version_changes.iter().map(versions::sentence));
     let mut shown: Vec<Table> = match &run_lines {
         Some(lines) if lines.is_empty() && has_table => Vec::new(),

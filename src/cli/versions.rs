@@ -17,15 +17,23 @@ const MOST_PARTS: usize = 4;
 /// Gives each arm the version under which the store already knows its content, whatever release planned it. Prints a note if the arm is not
 /// comparable with the last batch.
 pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
-    let planned = planned(&settings.store());
+    let planned = planned(settings);
     let mut told = BTreeSet::new();
+    let mut stored = None;
     for arm in arms {
         let Some(content) = arm.planned.content.clone() else { continue };
         let of_suite = || planned.iter().filter(|known| known.suite == arm.planned.suite && known.suite_version.is_some());
-        let Some(newest) = of_suite().next() else { continue };
         if let Some(known) = of_suite().find(|known| content.is_of(known)) {
             arm.planned.suite_version.clone_from(&known.suite_version);
+        } else {
+            // Runs may come without their plan, such as those of a bundle.
+            let stored: &BTreeSet<(String, String)> = stored.get_or_insert_with(|| stored_versions(settings));
+            let known = stored.iter().find(|(suite, version)| *suite == arm.planned.suite && content.has_version(version));
+            if let Some((_, version)) = known {
+                arm.planned.suite_version = Some(version.clone());
+            }
         }
+        let Some(newest) = of_suite().next() else { continue };
         if arm.planned.suite_version != newest.suite_version && told.insert(arm.planned.suite.clone()) {
             let [now, before] = [&arm.planned, newest].map(|arm| words::version(arm.suite_version.as_deref().unwrap_or_default()));
             let suite = visible(&arm.planned.suite);
@@ -38,9 +46,15 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
     }
 }
 
+/// Returns the versions of which the stores hold runs, each with its suite. What cannot be read is reported when it is asked for.
+fn stored_versions(settings: &Settings) -> BTreeSet<(String, String)> {
+    let Ok(warehouse) = settings.open_with(&settings.options()) else { return BTreeSet::new() };
+    warehouse.runs().iter().filter_map(|row| Some((row.run.suite.clone(), row.run.suite_version.clone()?))).collect()
+}
+
 /// Returns for each suite why its newest version differs from the one before. Suites with only one version are absent.
-pub(super) fn changes(store: &Store) -> Vec<VersionChange> {
-    let planned = planned(store);
+pub(super) fn changes(settings: &Settings) -> Vec<VersionChange> {
+    let planned = planned(settings);
     let mut newest: BTreeMap<&str, &PlannedArm> = BTreeMap::new();
     let mut told: BTreeMap<&str, VersionChange> = BTreeMap::new();
     for arm in &planned {
@@ -65,9 +79,11 @@ pub(super) fn sentence(change: &VersionChange) -> String {
 
 const UNKNOWN: &str = "the change was not recorded";
 
-/// Returns the arms of all plans of a store, newest first. Ignores unreadable plans; resuming one reports the problem.
-fn planned(store: &Store) -> Vec<PlannedArm> {
-    let mut batches: Vec<Batch> = plans(store, &mut Vec::new()).iter().filter_map(|path| Batch::load(path).ok()).collect();
+/// Returns the arms of all plans of the stores, newest first. Ignores unreadable plans; resuming one reports the problem.
+fn planned(settings: &Settings) -> Vec<PlannedArm> {
+    let stores = settings.results.iter().map(Store::at);
+    let paths = stores.flat_map(|store| plans(&store, &mut Vec::new()));
+    let mut batches: Vec<Batch> = paths.filter_map(|path| Batch::load(&path).ok()).collect();
     batches.sort_by(|left, right| right.created.cmp(&left.created).then_with(|| right.id.cmp(&left.id)));
     batches.into_iter().flat_map(|batch| batch.arms).collect()
 }

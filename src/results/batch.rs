@@ -41,6 +41,9 @@ pub struct PlannedArm {
 pub struct PlannedContent {
     /// SHA-256 of the content that decides results.
     pub version: String,
+    /// Versions of the same content by other ways of hashing, which earlier releases had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// SHA-256 of every byte, which was the version in earlier releases.
     pub bytes: String,
     /// Part name → SHA-256.
@@ -52,10 +55,15 @@ impl PlannedContent {
     /// Returns whether an arm was planned for the same content. Plans of earlier releases have only the digest of all bytes.
     pub fn is_of(&self, planned: &PlannedArm) -> bool {
         match (&planned.content, &planned.suite_version) {
-            (Some(content), _) => content.version == self.version,
-            (None, Some(version)) => [&self.version, &self.bytes].contains(&version),
+            (Some(content), _) => content.version == self.version || self.earlier.contains(&content.version),
+            (None, Some(version)) => self.has_version(version),
             (None, None) => false,
         }
+    }
+
+    /// Returns whether this or an earlier release gives the content this version.
+    pub fn has_version(&self, version: &str) -> bool {
+        [&self.version, &self.bytes].into_iter().chain(&self.earlier).any(|own| own == version)
     }
 }
 

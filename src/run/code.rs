@@ -11,7 +11,7 @@ use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::files;
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
-use crate::suite::Phase;
+use crate::suite::{self, Phase};
 
 use super::addition::Addition;
 use super::approach::{Order, REQUIREMENTS_FILE};
@@ -27,8 +27,6 @@ use super::verification::verify_workspace;
 use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, Ended, Event, tampering};
 
-/// Time limit for suites without one.
-const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
 /// Time limit of all evaluator commands together. It does not count against the approach.
 const EVALUATION: Duration = Duration::from_mins(30);
 /// Minimum testing time if the approach reached its limit: the files that it left are still its result.
@@ -47,7 +45,7 @@ pub fn run(
     // The old workspace is gone, so an interrupted run starts anew.
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
-    let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = work.suite.timeout.unwrap_or(suite::DEFAULT_TIMEOUT);
     let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
         let workspace = Workspace::create(&context.scratch, own.start.as_deref()).map_err(|error| format!("no workspace: {error}"))?;

@@ -26,7 +26,7 @@ impl Suites {
             return Ok(Arc::clone(copy));
         }
         let now = suite::suite_contents(&context.root, &work.suite).map_err(|_| "the suite can no longer be read".to_owned())?;
-        let now = PlannedContent { version: now.version, bytes: now.bytes, parts: now.parts };
+        let now = PlannedContent { version: now.version, earlier: now.earlier, bytes: now.bytes, parts: now.parts };
         if planned.suite_version.is_some() && !now.is_of(planned) {
             return Err("the suite is not as it was when the runs were planned".to_owned());
         }

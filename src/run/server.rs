@@ -14,7 +14,6 @@ use super::workspace::Workspace;
 
 /// Port if neither health check nor command names one.
 const DEFAULT_PORT: u16 = 8000;
-const DEFAULT_PATIENCE: Duration = Duration::from_secs(30);
 const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 /// Tries, because another process may take a port between its choice and its use.
 const TRIES: usize = 3;
@@ -143,7 +142,7 @@ impl Start<'_> {
         // A sandbox may have the server run by another program, such as a container's.
         let is_visible = shell.wrap.is_empty() && self.place.network().is_none();
         let mut server = Server { process, port, place: self.place.clone(), is_visible };
-        let patience = self.server.startup_timeout.unwrap_or(DEFAULT_PATIENCE).min(self.most);
+        let patience = self.server.startup_timeout.unwrap_or(suite::DEFAULT_STARTUP_TIMEOUT).min(self.most);
         let begin = Instant::now();
         loop {
             let answers = self.place.answers(&match &self.server.health_check {

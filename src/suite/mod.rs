@@ -30,13 +30,15 @@ pub use files::resolve;
 pub use network::Phase;
 pub use prompt::{question_prompt, shuffled};
 pub use questions::{QUESTIONS_SCHEMA, Question, QuestionSpec, load_questions, normalized, parse_questions, questions_schema};
-pub use server::Server;
+pub use server::{DEFAULT_STARTUP_TIMEOUT, Server};
 pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
 
 use text::{commands, nonblank};
 
 /// The file name that marks a folder as a suite.
 pub const SUITE_FILE: &str = "suite.yaml";
+/// Time limit of an approach and everything after it, if the suite has none.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
 /// Name of the file's JSON Schema.
 pub const SCHEMA: &str = "suite";
 /// Far more than a person writes. A larger file is probably no suite.

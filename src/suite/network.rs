@@ -12,9 +12,9 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 4] = [Self::Approach, Self::Setup, Self::Server, Self::Tests];
+    pub(super) const ALL: [Self; 4] = [Self::Approach, Self::Setup, Self::Server, Self::Tests];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Approach => "approach",
             Self::Setup => "setup",

@@ -5,6 +5,9 @@ use std::time::Duration;
 use super::text::nonblank;
 use crate::document::{Fields, duration, quote};
 
+/// Longest wait for a server, if the suite names none.
+pub const DEFAULT_STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Placeholder for a free port.
 const PORT: &str = "{port}";
 

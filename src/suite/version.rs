@@ -1,7 +1,8 @@
 //! Versions of a suite's content: runs on different contents are different experiments.
 //!
-//! Only content that affects outcomes is hashed: a description, a tag, a comment or the layout of `suite.yaml` does not matter. Earlier
-//! releases hashed every byte. That hash is also computed, to recognise their runs.
+//! Only content that affects outcomes is hashed: a description, a tag, a comment or the layout of `suite.yaml` does not matter, nor does a
+//! key that says what holds without it. So a key that the program learns tomorrow changes no version of today. Earlier releases hashed
+//! every byte, or every key. These hashes are also computed, to recognise their runs: a store goes on with the version that it knows.
 
 use std::collections::BTreeMap;
 use std::fs::{self};
@@ -10,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{SUITE_FILE, Suite, load_questions};
+use super::{DEFAULT_STARTUP_TIMEOUT, DEFAULT_TIMEOUT, Phase, SUITE_FILE, Suite, load_questions};
+use crate::document::duration::parse_duration;
 use crate::document::{self, Node, ScalarKind, Value};
 use crate::domain::{Problem, hex, visible};
 use crate::files;
@@ -28,7 +30,9 @@ const BETWEEN_WORDS: &[char] = &['\'', '"', '`', '=', ';', '&', '|', '(', ')', '
 pub struct Contents {
     /// SHA-256 of all parts, as lower-case hex.
     pub version: String,
-    /// SHA-256 of every byte of every file, the version in earlier releases.
+    /// The versions of the same content in earlier releases, except `bytes`. Empty if they equal `version`.
+    pub earlier: Vec<String>,
+    /// SHA-256 of every byte of every file, the version in the first releases.
     pub bytes: String,
     /// SHA-256 of each part by name: `key/timeout` for a key of `suite.yaml`, `suite/…` for a file in the suite's folder, `root/…` for a
     /// file in the repository, `outside/…` for other files.
@@ -62,17 +66,22 @@ pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Proble
     let bytes = hashed(SCHEME_OF_BYTES, &files);
     // A file that cannot be parsed is hashed as it is. It is rejected elsewhere.
     let file = suite.folder.join(SUITE_FILE);
-    if let Some(keys) = keys(&file) {
-        files.remove(&roots.label(&file));
-        files.extend(keys);
-    }
     if let Some(questions) = suite.questions.as_deref()
         && let Ok(spec) = load_questions(questions)
     {
         files.insert(roots.label(questions), Sha256::digest(spec.version).into());
     }
+    let mut as_written = files.clone();
+    if let Some(keys) = read_keys(&file) {
+        files.remove(&roots.label(&file));
+        as_written.remove(&roots.label(&file));
+        as_written.extend(keys.iter().map(|(key, node)| (format!("key/{key}"), digest_of(node))));
+        files.extend(keys.iter().filter_map(|(key, node)| Some((format!("key/{key}"), digest_of(&without_defaults(key, node)?)))));
+    }
+    let version = hashed(SCHEME, &files);
+    let earlier = Vec::from_iter(Some(hashed(SCHEME, &as_written)).filter(|earlier| *earlier != version));
     let parts = files.iter().map(|(label, digest)| (label.clone(), hex(digest))).collect();
-    Ok(Contents { version: hashed(SCHEME, &files), bytes, parts })
+    Ok(Contents { version, earlier, bytes, parts })
 }
 
 fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
@@ -85,12 +94,47 @@ fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
     hex(&hasher.finalize())
 }
 
-/// Returns the digests of the keys of `suite.yaml` that affect outcomes.
-fn keys(file: &Path) -> Option<BTreeMap<String, [u8; 32]>> {
+/// Returns the keys of `suite.yaml` that affect outcomes.
+fn read_keys(file: &Path) -> Option<BTreeMap<String, Node>> {
     let text = files::read_to_string(file).ok()?;
     let Value::Map(entries) = document::parse(SUITE_FILE, &text).ok()?.value else { return None };
-    let deciding = entries.iter().filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
-    Some(deciding.map(|(key, node)| (format!("key/{}", key.text), digest_of(node))).collect())
+    let deciding = entries.into_iter().filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
+    Some(deciding.map(|(key, node)| (key.text, node)).collect())
+}
+
+/// Returns the value of a key without the parts that say what holds without them. `None` if nothing is left.
+fn without_defaults(key: &str, node: &Node) -> Option<Node> {
+    let mut node = node.clone();
+    if let Value::Map(entries) = &mut node.value
+        && ["server", "tests"].contains(&key)
+    {
+        entries.retain(|(name, value)| !is_default(&format!("{key}.{}", name.text), value));
+    }
+    (!is_default(key, &node)).then_some(node)
+}
+
+/// Returns whether a key has the value that it has if it is left out.
+fn is_default(key: &str, node: &Node) -> bool {
+    match &node.value {
+        // An empty list grants it to nobody, and without the key everybody has it.
+        Value::List(items) if key == "network" => {
+            let named: Vec<&str> = items
+                .iter()
+                .filter_map(|item| if let Value::Scalar(scalar) = &item.value { Some(scalar.text.as_str()) } else { None })
+                .collect();
+            Phase::ALL.iter().all(|phase| named.contains(&phase.name()))
+        }
+        Value::Scalar(scalar) => {
+            let time = match key {
+                "timeout" => Some(DEFAULT_TIMEOUT),
+                "server.startup_timeout" => Some(DEFAULT_STARTUP_TIMEOUT),
+                _ => None,
+            };
+            scalar.kind == ScalarKind::Null || time.is_some_and(|time| parse_duration(&scalar.text) == Ok(time))
+        }
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+    }
 }
 
 /// Returns the digest of a document's values, whatever their notation.

@@ -1,6 +1,7 @@
 //! Which edits of a suite end comparability, and who says so.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -156,4 +157,117 @@ fn a_batch_goes_on_after_a_cosmetic_edit_and_not_after_another() {
     project.file("suites/s/suite.yaml", SUITE.replace("first words", "other words"));
     let resumed = project.run(["run", "--resume"]);
     assert!(resumed.stderr.contains("cannot be run: "), "{}", resumed.stderr);
+}
+
+/// A key that says what holds without it is no new content, nor is one that the program learned later.
+#[test]
+fn defaults_that_are_written_out_make_no_new_version() {
+    let project = project();
+    let without = SUITE.replace("timeout: 10m\n", "");
+    project.file("suites/s/suite.yaml", &without);
+    run(&project, "s");
+    let written = without
+        .replace("tests: {shared: [sh suites/s/check.sh]}", "tests: {own: [], shared: [sh suites/s/check.sh], functional: []}")
+        + "timeout: 120m\nsetup: []\nwrap: []\nnetwork: [tests, server, setup, approach]\nevaluators: {}\n";
+    project.file("suites/s/suite.yaml", &written);
+    assert_eq!(notes(&run(&project, "s")), [""; 0]);
+    let found = versions(&project);
+    assert_eq!(found[0], found[1]);
+    assert_eq!(plans(&project)[0].1["arms"][0]["content"]["parts"], plans(&project)[1].1["arms"][0]["content"]["parts"]);
+    // An empty list of who may use the network is no default.
+    project.file("suites/s/suite.yaml", written.replace("[tests, server, setup, approach]", "[]"));
+    assert_eq!(notes(&run(&project, "s")).len(), 1);
+}
+
+/// The last release hashed every key that was written. A store goes on with that version.
+#[test]
+fn runs_of_the_release_that_hashed_defaults_are_compared_with_those_of_today() {
+    let project = project();
+    project.file("suites/s/suite.yaml", SUITE.to_owned() + "setup: []\n");
+    run(&project, "s");
+    let (path, mut plan) = plans(&project).remove(0);
+    let content = &mut plan["arms"][0]["content"];
+    let earlier = content["earlier"][0].clone();
+    assert_ne!(earlier, content["version"]);
+    content["version"] = earlier.clone();
+    content.as_object_mut().expect("a map").remove("earlier");
+    plan["arms"][0]["suite_version"] = earlier.clone();
+    fs::write(project.path(&path), plan.to_string()).expect("it can be written");
+    assert_eq!(notes(&run(&project, "s")), [""; 0]);
+    assert_eq!(json!(versions(&project)[1]), earlier);
+}
+
+/// Changing one of these ends the comparability of every user's results: let the program know the earlier way of hashing instead, as
+/// `suite::version` does.
+#[test]
+fn a_program_that_learns_more_changes_no_version() {
+    let project = project();
+    run(&project, "s");
+    run(&project, "quiz");
+    project.file("suites/asked/suite.yaml", "name: asked\nquestions: questions.yaml\n");
+    project.file("suites/asked/questions.yaml", project.read("q.yaml"));
+    project.file("evalreport.yaml", project.read("evalreport.yaml") + "default_agent: b\n");
+    run(&project, "asked");
+    let short: Vec<String> = versions(&project).iter().map(|version| version[..16].to_owned()).collect();
+    assert_eq!(short, ["f8c58a4cac87afc5", "6eaba866e70a2082", "8e1bb3b47f557078"]);
+}
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Suite and version of each shipped run.
+fn shipped_runs() -> Vec<(PathBuf, String, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(Path::new(ROOT).join("results")).expect("the shipped results") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let run: Value = serde_json::from_slice(&fs::read(&path).expect("a header")).expect("JSON");
+            if let (Some(suite), Some(version)) = (run["suite"].as_str(), run["suite_version"].as_str()) {
+                found.push((path, suite.to_owned(), version.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_shipped_runs_are_of_the_shipped_suites() {
+    let root = Path::new(ROOT);
+    let runs = shipped_runs();
+    let suites = evalreport::suite::discover(root).expect("the shipped suites");
+    assert_eq!(suites.len(), 4);
+    for found in suites {
+        let suite = found.suite.expect("a sound suite");
+        let content = evalreport::suite::suite_contents(root, &suite).expect("its content");
+        let own: Vec<&String> = runs.iter().filter(|(_, of, _)| *of == suite.name).map(|(_, _, version)| version).collect();
+        assert!(own.len() >= 15, "{} has {} runs", suite.name, own.len());
+        let known: Vec<&String> = [&content.version, &content.bytes].into_iter().chain(&content.earlier).collect();
+        assert!(own.iter().all(|version| known.contains(version)), "{}: {own:?} {known:?}", suite.name);
+    }
+    // What the last release had for the same files.
+    for (name, version) in [("basics", "98065e1d2ade"), ("flask", "8ac8baa2349f"), ("tasktracker", "1dbc5edbe723")] {
+        let suite = evalreport::suite::find(root, name).expect("a shipped suite");
+        let content = evalreport::suite::suite_contents(root, &suite).expect("its content");
+        let known = content.earlier.iter().chain([&content.version]);
+        assert!(known.clone().any(|known| known.starts_with(version)), "{name}: {:?}", known.collect::<Vec<_>>());
+    }
+}
+
+/// The nightly example writes to a store of its own, and reads the shipped one beside it.
+#[test]
+fn a_night_in_a_store_of_its_own_is_compared_with_the_shipped_runs() {
+    let project = project();
+    let mut shipped = None;
+    for (path, suite, version) in shipped_runs().into_iter().filter(|(_, suite, _)| suite == "basics") {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        project.file(&format!("shipped/{name}"), fs::read_to_string(&path).expect("a header"));
+        shipped = Some((suite, version));
+    }
+    let (_, version) = shipped.expect("runs of basics");
+    for file in ["suite.yaml", "questions.yaml"] {
+        let text = fs::read_to_string(Path::new(ROOT).join("suites/basics").join(file)).expect("a shipped file");
+        project.file(&format!("suites/basics/{file}"), text);
+    }
+    let output = project.run(["--results", "results", "--results", "shipped", "run", "basics", "--agent", "b"]);
+    assert!(output.code == 0 && notes(&output).is_empty(), "{}", output.stderr);
+    assert_eq!(versions(&project), [version]);
 }
