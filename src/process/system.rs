@@ -381,9 +381,19 @@ mod orphans {
     #[cfg(test)]
     mod tests {
         use super::*;
+        use crate::process::tests::alone;
 
         #[test]
         fn nobody_reads_what_this_process_was_given() {
+            // A process that adopts kills what it did not start: this one has other tests beside this one, and their programs.
+            let other = alone("process::system::orphans::tests::adopted").output().expect("it starts");
+            let said = String::from_utf8_lossy(&other.stdout);
+            assert!(other.status.success() && said.contains("1 passed"), "{said}");
+        }
+
+        #[test]
+        #[ignore = "the process in the test above"]
+        fn adopted() {
             adopt();
             assert_eq!(rustix::process::dumpable_behavior().ok(), Some(DumpableBehavior::NotDumpable));
         }

@@ -72,6 +72,13 @@ fn stopped_when_ready(mut command: Command, folder: &Path, act: impl Fn(&Stop)) 
     })
 }
 
+/// Returns the command that runs one ignored test in a process of its own.
+pub fn alone(test: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::current_exe().expect("the tests are a program"));
+    command.args(["--ignored", "--exact", test]).stdin(std::process::Stdio::null());
+    command
+}
+
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
@@ -295,7 +302,8 @@ fn a_child_that_cannot_be_found_holds_nothing_up() {
     assert_eq!(finished.end, End::Exited(0));
     let number = finished.stdout.text().trim().to_owned();
     assert!(is_running(&number), "this test is about a child that escapes");
-    std::process::Command::new("kill").args(["-KILL", &number]).status().expect("kill runs");
+    let number = number.parse().ok().and_then(rustix::process::Pid::from_raw).expect("a number");
+    rustix::process::kill_process(number, rustix::process::Signal::KILL).expect("it runs");
 }
 
 #[test]
@@ -412,13 +420,8 @@ const STAGE: &str = "EVALREPORT_TEST_STAGE";
 #[test]
 fn who_is_killed_outright_leaves_no_programs() {
     let folder = folder();
-    let this = std::env::current_exe().expect("the tests are a program");
-    let mut other = std::process::Command::new(this)
-        .args(["--ignored", "--exact", "process::tests::killed_outright"])
-        .env(STAGE, folder.path())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut other =
+        alone("process::tests::killed_outright").env(STAGE, folder.path()).stdout(std::process::Stdio::null()).spawn().expect("it starts");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
     let names = ["server", "child", "agent"];
     soon("all run", || names.iter().all(|name| read(name).ends_with('\n')) && !read("over").is_empty());
