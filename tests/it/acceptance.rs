@@ -1,6 +1,6 @@
 //! What every page of a site must hold, in real browsers: on a large store whose every text is hostile, and on the shipped results.
 
-mod axe;
+pub mod axe;
 mod fixture;
 mod hands;
 mod twins;
@@ -100,32 +100,25 @@ const INJECT: &str = "for (const way of [
 
 #[test]
 fn every_kind_of_page_holds_in_chromium() {
+    needs!("chromium", "chromedriver", "axe-core");
     holds_in_chromium(&Browser::start(), 1280, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
 }
 
 #[test]
 fn every_kind_of_page_holds_in_a_narrow_chromium() {
-    let browser = Browser::start_in(LIBERATION).unwrap_or_else(|| {
-        eprintln!(
-            "{} is not installed (Debian: apt-get install {}): looking with this machine's own font",
-            LIBERATION.name, LIBERATION.package
-        );
-        Browser::start()
-    });
-    holds_in_chromium(&browser, 320, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
+    needs!("chromium", "chromedriver", "axe-core", LIBERATION.name);
+    holds_in_chromium(&Browser::start_in(LIBERATION), 320, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
 }
 
 /// How high the box of a link is, how wide its words are and where lines break is up to the font.
 #[test]
 fn every_kind_of_page_holds_in_a_narrow_chromium_with_a_tall_font() {
-    match Browser::start_in(NOTO) {
-        Some(browser) => holds_in_chromium(&browser, 320, &[axe::Rules::Size]),
-        None => eprintln!("skipped: {} is not installed (Debian: apt-get install {})", NOTO.name, NOTO.package),
-    }
+    needs!("chromium", "chromedriver", "axe-core", NOTO.name);
+    holds_in_chromium(&Browser::start_in(NOTO), 320, &[axe::Rules::Size]);
 }
 
 fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
-    let axe = axe::source();
+    let axe = axe::source().expect("the test needs it");
     let mut found = Vec::new();
     let sites = sites();
     for (root, page) in pages(&sites) {
@@ -168,6 +161,7 @@ fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
 
 #[test]
 fn every_kind_of_page_holds_in_firefox() {
+    needs!("firefox-esr", "python3");
     let mut browser = Firefox::start();
     let mut found = Vec::new();
     let sites = sites();
@@ -197,6 +191,7 @@ fn every_kind_of_page_holds_in_firefox() {
 /// Without scripts a page says all that it says with them, but for the tools that only they can offer.
 #[test]
 fn nothing_is_missing_without_scripts() {
+    needs!("chromium", "chromedriver");
     let browser = Browser::start();
     let words = |allowed: bool, root: &Path, page: &str| {
         browser.allow_scripts(allowed);

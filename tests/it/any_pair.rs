@@ -118,6 +118,7 @@ fn agree(pair: &Value, found: &Value) {
 
 #[test]
 fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
+    needs!("chromium", "chromedriver");
     let project = arms(46, 48);
     built(&project);
     let pairs = weighed_twice(&project);
@@ -130,6 +131,7 @@ fn a_browser_weighs_a_thousand_pairs_as_the_program_does() {
 
 #[test]
 fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
+    needs!("chromium", "chromedriver");
     let project = Project::new();
     let mut draws = Draws(11);
     let passed: Vec<u64> = [0, 1, 224, 225].into_iter().chain((0..26).map(|_| draws.next(226))).collect();
@@ -165,6 +167,7 @@ fn a_browser_weighs_pairs_of_counts_as_the_program_does() {
 /// Arms of several runs each: what `compare` makes of them is what the page says.
 #[test]
 fn pairs_of_several_runs_have_the_programs_own_figures() {
+    needs!("chromium", "chromedriver");
     let mut draws = Draws(3);
     let project = Project::new();
     for arm in 0..12 {
@@ -201,6 +204,7 @@ fn pairs_of_several_runs_have_the_programs_own_figures() {
 
 #[test]
 fn a_pinned_baseline_changes_the_differences_and_their_heading() {
+    needs!("chromium", "chromedriver");
     let project = arms(6, 40);
     built(&project);
     let browser = Browser::start();
@@ -260,6 +264,7 @@ fn suites_of_counts_have_a_table_of_all_pairs_with_several_shades() {
 
 #[test]
 fn what_both_arms_answered_stands_side_by_side() {
+    needs!("chromium", "chromedriver");
     let project = Project::new();
     for arm in 0..4 {
         let id = format!("run-{arm}");
@@ -290,6 +295,7 @@ fn what_both_arms_answered_stands_side_by_side() {
 
 #[test]
 fn any_two_arms_are_compared_with_flips_that_lead_to_their_items() {
+    needs!("chromium", "chromedriver");
     let project = arms(14, 30);
     built(&project);
     let page = project.path("site/compare/s/any.html").canonicalize().expect("just built");
@@ -326,6 +332,7 @@ fn any_two_arms_are_compared_with_flips_that_lead_to_their_items() {
 
 #[test]
 fn two_rows_are_ticked_and_a_baseline_goes_along() {
+    needs!("chromium", "chromedriver");
     let project = arms(5, 12);
     built(&project);
     let browser = Browser::start();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::programs::Start as _;
 use crate::support::{BINARY, Output, Project, question, result};
 
 /// Two runs of two thousand questions each.
@@ -169,8 +170,8 @@ fn files_from_before_1970_are_files() {
     let touched = ["results/quiz-1.json", "results/quiz-1/items.jsonl", "results", "results/quiz-2.json"];
     let truth = project.run(["list", "--format", "csv"]).stdout;
     fs::remove_dir_all(project.path(".evalreport")).expect("there");
-    let touch = Command::new("touch").args(["-d", "1960-01-01"]).args(touched.map(|path| project.path(path))).status();
-    assert!(touch.expect("touch").success());
+    let touch = Command::new("touch").args(["-d", "1960-01-01"]).args(touched.map(|path| project.path(path))).succeeds();
+    assert!(touch);
     for _ in 0..2 {
         assert_eq!(project.run(["list", "--format", "csv"]).answer(), truth);
         assert_eq!(project.run(["build", "--out", "site", "-q"]).code, 0);
@@ -183,7 +184,7 @@ fn slow_clients_do_not_hold_the_server() {
     let project = project();
     let mut command = Command::new(BINARY);
     command.args(["serve", "--port", "0"]).current_dir(project.path(".")).env("NO_COLOR", "1");
-    let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).start();
     let mut line = String::new();
     BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).expect("an address");
     let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::programs::Start as _;
 use crate::support::{BINARY, Project, passed, question, result};
 
 fn good() -> Project {
@@ -248,8 +249,7 @@ fn peak_megabytes(project: &Project, arguments: &[&str]) -> Option<u64> {
         .current_dir(project.path(""))
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("the program starts");
+        .start();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = None;
     while child.try_wait().expect("a child").is_none() {

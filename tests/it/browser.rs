@@ -3,24 +3,24 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::programs::{BrowserPlace, LONG_PATIENCE, Program, Start as _};
 
 /// A family of fonts, and how the names of its files begin.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     pub name: &'static str,
     files: &'static str,
-    /// What to install on Debian.
-    pub package: &'static str,
 }
 
 /// Tall: its lines' boxes are 1.36 times the size.
-pub const NOTO: Family = Family { name: "Noto Sans", files: "NotoSans-", package: "fonts-noto-core" };
+pub const NOTO: Family = Family { name: "Noto Sans", files: "NotoSans-" };
 /// Flat: 1.15 times.
-pub const LIBERATION: Family = Family { name: "Liberation Sans", files: "LiberationSans-", package: "fonts-liberation" };
+pub const LIBERATION: Family = Family { name: "Liberation Sans", files: "LiberationSans-" };
 
 impl Family {
     /// Returns the folder with its files, if it is installed.
@@ -56,21 +56,23 @@ impl Family {
 
 /// A headless Chromium with a profile of its own; closed when dropped.
 pub struct Browser {
-    driver: Child,
+    _driver: Program,
+    _place: BrowserPlace,
     port: u16,
     session: String,
     profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts chromedriver and a session. `.ci/run` installs both; without them the check fails rather than passing unseen.
+    /// Starts chromedriver and a session.
     pub fn start() -> Self {
         Self::start_with(None)
     }
 
-    /// Starts it as on a machine whose only fonts are those of a family; nothing where that is not installed here.
-    pub fn start_in(family: Family) -> Option<Self> {
-        let browser = Self::start_with(Some((family, family.folder()?)));
+    /// Starts it as on a machine whose only fonts are those of a family.
+    pub fn start_in(family: Family) -> Self {
+        let folder = family.folder().expect("the test needs this family");
+        let browser = Self::start_with(Some((family, folder)));
         browser.open_address("data:text/html,<p>Overview</p>");
         browser.devtools("DOM.enable", &json!({}));
         browser.devtools("CSS.enable", &json!({}));
@@ -78,10 +80,11 @@ impl Browser {
         let node = browser.devtools("DOM.querySelector", &json!({"nodeId": root, "selector": "p"}))["nodeId"].clone();
         let used = browser.devtools("CSS.getPlatformFontsForNode", &json!({"nodeId": node}));
         assert_eq!(used["fonts"][0]["familyName"], family.name, "{used}");
-        Some(browser)
+        browser
     }
 
     fn start_with(family: Option<(Family, PathBuf)>) -> Self {
+        let place = BrowserPlace::take();
         let profile = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("chromedriver");
         if let Some((family, folder)) = family {
@@ -92,18 +95,18 @@ impl Browser {
         command.args(["--port=0", "--log-level=SEVERE"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // It takes a free port of one address family, and ends if the other family's port of that number is taken.
         let mut start = || {
-            let mut driver = command.spawn().expect("chromedriver is installed (Debian: apt-get install chromium chromium-driver)");
+            let mut driver = command.start_for(LONG_PATIENCE);
             let mut lines = BufReader::new(driver.stdout.take().expect("a piped stdout")).lines();
             let said = lines.find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok());
             if said.is_none() {
-                driver.wait().expect("an ended program");
+                driver.wait();
             }
             Some((driver, lines, said?))
         };
         let (driver, lines, port) = (0..5).find_map(|_| start()).expect("chromedriver says its port");
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        let mut browser = Self { driver, port, session: String::new(), profile };
+        let mut browser = Self { _driver: driver, _place: place, port, session: String::new(), profile };
         let arguments = [
             "--headless".to_owned(),
             "--no-sandbox".to_owned(),
@@ -215,7 +218,5 @@ impl Drop for Browser {
         if !self.session.is_empty() && !std::thread::panicking() {
             self.call("DELETE", &format!("/session/{}", self.session), &json!({}));
         }
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
     }
 }

@@ -17,6 +17,7 @@ fn holds(project: &Project) {
 /// Leaderboards of others often have rates and nothing else, of several runs of an arm.
 #[test]
 fn rates_that_are_only_stated() {
+    needs!("python3");
     let run = |id: &str, approach: &str, rate: f64, n: Option<u64>| {
         let score = json!({"metric": "pass_rate", "value": rate, "unit": "fraction", "direction": "up", "n": n});
         result(id, "board", approach, json!({"scores": [score]}))
@@ -35,6 +36,7 @@ fn rates_that_are_only_stated() {
 /// What is independent in a run is neither an attempt nor what a judge says, but an item, or a cluster of them.
 #[test]
 fn intervals_of_single_runs() {
+    needs!("python3");
     let judged = |item: u64, judge: &str, status: &str| json!({"item": format!("q{item}"), "kind": "question", "evaluator": judge, "status": status});
     let status = |passes: bool| if passes { "pass" } else { "fail" };
     let (several, repeated, clustered, same): (Vec<Value>, Vec<Value>, Vec<Value>, Vec<Value>) = (
@@ -63,6 +65,7 @@ fn intervals_of_single_runs() {
 /// Totals of tasks have no items to average, means of shares end at 0 and 1, and the interval of seconds is that of a median.
 #[test]
 fn totals_of_several_runs() {
+    needs!("python3");
     let run = |suite: &str, approach: &str, number: u64, passed: u64, more: Value| {
         let mut fields = json!({"shared_tests_passed": passed, "shared_tests_total": 20});
         fields.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
@@ -88,6 +91,7 @@ fn totals_of_several_runs() {
 /// Tokens of one run each are compared item by item, which the sums of the runs cannot give.
 #[test]
 fn tokens_of_single_runs() {
+    needs!("python3");
     let project = Project::new();
     for (approach, factor) in [("a", 10), ("b", 12)] {
         let items: Vec<Value> = (0..40)

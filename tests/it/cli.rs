@@ -1,5 +1,6 @@
 //! The command line itself: help, versions, completions, wrong arguments.
 
+use crate::programs::Start as _;
 use crate::support::{BINARY, Project};
 
 const COMMANDS: [&str; 25] = [
@@ -223,7 +224,7 @@ fn a_project_is_found_from_a_folder_below() {
     project.file("evalreport.yaml", "version: 1\naliases: {suite: {s: found}}\n");
     project.file("results/r.json", r#"{"suite":"s","approach":"a"}"#).file("deep/er/x", "");
     let mut command = std::process::Command::new(BINARY);
-    let output = command.args(["list", "--format", "csv"]).current_dir(project.path("deep/er")).output().expect("the program starts");
+    let output = command.args(["list", "--format", "csv"]).current_dir(project.path("deep/er")).finish();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("\nfound,1,"), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(project.files("deep"), ["deep/er/x"], "the cache is beside the results");

@@ -225,6 +225,7 @@ fn items_whose_text_changed_leave_the_pair() {
 
 #[test]
 fn the_page_of_a_pair_says_what_was_left_out_and_its_numbers_can_be_recomputed() {
+    needs!("python3");
     let project = harness(&[HARNESS, Harness { model: "two", changed: &[3, 8], ..HARNESS }]);
     let built = project.run(["build", "./logs", "--out", "site", "--quiet"]);
     assert_eq!(built.code, 0, "{}", built.stderr);

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::programs::Start as _;
 use crate::support::{BINARY, Project};
 use crate::terminal::AT_A_TERMINAL;
 
@@ -25,15 +26,6 @@ fn project() -> Project {
     project.file("suites/greeting/suite.yaml", "name: greeting\ndescription: A greeting\nquestions: questions.yaml\n");
     project.file("suites/greeting/questions.yaml", project.read("q.yaml"));
     project
-}
-
-/// Says on standard error if a shell is missing here.
-fn has(shell: &str) -> bool {
-    let is_there = std::env::split_paths(&std::env::var_os("PATH").expect("a path")).any(|folder| folder.join(shell).is_file());
-    if !is_there {
-        eprintln!("skipped: {shell} is not installed");
-    }
-    is_there
 }
 
 fn path() -> String {
@@ -57,7 +49,7 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
     command.args(["-c", AT_A_TERMINAL]).args(shell).current_dir(project.path(""));
     command.envs([("HOME", "/nonexistent"), ("TERM", "xterm"), ("PATH", &path())]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("a terminal");
+    let mut child = command.start();
     let (send, written) = channel();
     let mut output = child.stdout.take().expect("piped");
     thread::spawn(move || {
@@ -79,7 +71,7 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
     wait_for(&written, &mut all, "DONE ");
     wait_for(&written, &mut all, "\n");
     press("exit\n");
-    child.wait().expect("it ends");
+    child.wait();
     let line = all.rsplit("DONE ").next().and_then(|rest| rest.lines().next()).unwrap_or_default();
     line.trim_end().to_owned()
 }
@@ -95,43 +87,40 @@ const LINES: [(&str, &str); 5] = [
 
 #[test]
 fn bash_completes_what_can_be_run() {
-    if has("bash") {
-        let project = project();
-        for (before, after) in LINES {
-            let shell = ["bash", "--norc", "--noprofile", "-i"];
-            assert_eq!(completed(&project, &shell, "source <(evalreport completions bash)", before), after);
-        }
+    needs!("python3");
+    let project = project();
+    for (before, after) in LINES {
+        let shell = ["bash", "--norc", "--noprofile", "-i"];
+        assert_eq!(completed(&project, &shell, "source <(evalreport completions bash)", before), after);
     }
 }
 
 #[test]
 fn zsh_completes_what_can_be_run() {
-    if has("zsh") {
-        let project = project();
-        let setup = "autoload -U compinit; compinit -u -D; source <(evalreport completions zsh)";
-        for (before, after) in LINES {
-            assert_eq!(completed(&project, &["zsh", "-f", "-i"], setup, before), after);
-        }
+    needs!("zsh", "python3");
+    let project = project();
+    let setup = "autoload -U compinit; compinit -u -D; source <(evalreport completions zsh)";
+    for (before, after) in LINES {
+        assert_eq!(completed(&project, &["zsh", "-f", "-i"], setup, before), after);
     }
 }
 
 #[test]
 fn fish_offers_what_can_be_run() {
-    if has("fish") {
-        let project = project();
-        let offered = |line: &str| {
-            let script = format!("evalreport completions fish | source; complete -C '{line}'");
-            let mut fish = Command::new("fish");
-            fish.args(["--no-config", "-c", &script]).env("PATH", path()).env("HOME", project.path(""));
-            project.output(&mut fish).stdout
-        };
-        for (before, after) in LINES {
-            let word = after.rsplit(' ').next().expect("a word");
-            assert!(offered(before).lines().any(|line| line.split('\t').next() == Some(word)), "{before}: {}", offered(before));
-        }
-        assert!(offered("evalreport run gree").contains("greeting\tA greeting"), "what is told of a suite");
-        // A configuration that cannot be read offers nothing, and says nothing.
-        project.file("evalreport.yaml", "version: [");
-        assert_eq!(offered("evalreport run --approach pla"), "");
+    needs!("fish");
+    let project = project();
+    let offered = |line: &str| {
+        let script = format!("evalreport completions fish | source; complete -C '{line}'");
+        let mut fish = Command::new("fish");
+        fish.args(["--no-config", "-c", &script]).env("PATH", path()).env("HOME", project.path(""));
+        project.output(&mut fish).stdout
+    };
+    for (before, after) in LINES {
+        let word = after.rsplit(' ').next().expect("a word");
+        assert!(offered(before).lines().any(|line| line.split('\t').next() == Some(word)), "{before}: {}", offered(before));
     }
+    assert!(offered("evalreport run gree").contains("greeting\tA greeting"), "what is told of a suite");
+    // A configuration that cannot be read offers nothing, and says nothing.
+    project.file("evalreport.yaml", "version: [");
+    assert_eq!(offered("evalreport run --approach pla"), "");
 }

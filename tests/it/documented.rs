@@ -11,7 +11,7 @@
 //! In one document, blocks of one place follow each other in one folder. In expected output a line `…` is any lines, and `…` within a line is
 //! any text. Workflows of this repository have the mark `# not run: REASON` above a step or a job.
 //!
-//! `EVALREPORT_DOCS=write cargo nextest run documented` writes what the program prints into the documents, whole, for `git diff` to be read.
+//! `EVALREPORT_DOCS=write cargo test documented` writes what the program prints into the documents, whole, for `git diff` to be read.
 
 mod page;
 mod places;
@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::needs;
 use page::{Block, Mark, blocks, is_commands, ours, scripts, shown};
 use places::Place;
 
@@ -28,6 +29,9 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Documents with a test of their own, because they take the longest.
 const ALONE: [&str; 6] =
     ["README.md", "docs/guide.md", "docs/nightly.md", "docs/publishing.md", "docs/question-evaluation.md", "docs/with-and-without.md"];
+
+/// Documents whose commands start other programs than ours.
+const NEEDS: [(&str, &str); 2] = [("docs/exporting.md", "ssh-keygen"), ("docs/pytest.md", "python3")];
 
 fn read(document: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(document)).expect("the document is in the repository")
@@ -146,6 +150,7 @@ fn nightly_shows_what_is_printed() {
 
 #[test]
 fn publishing_shows_what_is_printed() {
+    needs!("python3");
     shows_what_is_printed("docs/publishing.md");
 }
 
@@ -180,6 +185,13 @@ fn all_other_documents_show_what_is_printed() {
 #[track_caller]
 fn all_show_what_is_printed(is_meant: impl Fn(&str) -> bool) {
     let documents = documents().into_iter().filter(|document| is_meant(document) && !ALONE.contains(&document.as_str()));
+    let documents = documents.filter(|document| match NEEDS.iter().find(|(of, _)| of == document) {
+        Some((_, program)) if !needs::is_met(program) => {
+            needs::record(&format!("documented::{document}"), &[program]);
+            false
+        }
+        _ => true,
+    });
     let differences: Vec<String> = documents.flat_map(|document| differences(&document)).collect();
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }

@@ -7,7 +7,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::needs;
+use crate::programs::Start as _;
 use crate::schema;
+use crate::suites::environment;
 use crate::support::{Project, lines, question, result, test};
 
 /// Two arms with repeats, every status, attempts, texts that are not harmless, judgements made again, an import and counts alone.
@@ -326,7 +329,7 @@ fn links_and_pipes_are_written_to() {
     assert!(project.path("link.json").is_symlink() && project.path("link.bundle").is_symlink());
     assert!(fs::metadata(project.path("real.bundle")).expect("there").len() > 0);
     // A pipe is read while it is written to.
-    assert!(Command::new("mkfifo").arg(project.path("pipe")).status().expect("mkfifo").success());
+    assert!(Command::new("mkfifo").arg(project.path("pipe")).finish().status.success());
     let reader = std::thread::spawn({
         let pipe = project.path("pipe");
         move || fs::read_to_string(pipe)
@@ -380,9 +383,6 @@ fn ctrf_export() {
     assert!(refused.refusal().contains("a CTRF report is of one run, and 8 runs are selected"), "{}", refused.stderr);
     assert_eq!(project.run(["export", "ctrf", "one.json", "--approach", "one<shot>", "--quiet"]).answer(), "");
     assert_eq!(project.read("one.json"), project.read("out/quiz-1.json"));
-    for file in project.files("out") {
-        valid("ctrf/ctrf.schema.json", &serde_json::from_str(&project.read(&file)).expect("JSON"));
-    }
     let imported = project.run(["--results", "again", "import", "out"]);
     assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
     assert_eq!(counts(&project, "again"), counts(&project, "results"));
@@ -472,15 +472,11 @@ fn eee_export() {
     insta::assert_snapshot!("export_eee_samples", project.read(&quiz.replace(".json", "_samples.jsonl")));
     for file in &records {
         let record: Value = serde_json::from_str(&project.read(file)).expect("JSON");
-        valid("every_eval_ever/eval.schema.json", &record);
         if let Some(samples) = record.get("detailed_evaluation_results") {
             let path = samples["file_path"].as_str().expect("a path");
             let lines = project.read(&format!("out/{path}")).lines().count();
             assert_eq!(samples["total_rows"], json!(lines));
         }
-    }
-    for line in samples.iter().flat_map(|file| project.read(file).lines().map(str::to_owned).collect::<Vec<_>>()) {
-        valid("every_eval_ever/instance_level_eval.schema.json", &serde_json::from_str(&line).expect("JSON"));
     }
     let imported = project.run(["--results", "again", "import", "out"]);
     assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
@@ -490,20 +486,9 @@ fn eee_export() {
     insta::assert_snapshot!("export_eee_again", again);
 }
 
-/// Holds a document against a schema of the formats' own, where there is one: `EVALREPORT_FORMATS` is a folder of them,
-/// `EVALREPORT_CTRF_SCHEMA` the file of one, and `EVALREPORT_EEE_SCHEMAS` the folder of another's.
-fn valid(schema: &str, document: &Value) {
-    let path = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
-    let own = match schema.split_once('/') {
-        Some(("ctrf", _)) => path("EVALREPORT_CTRF_SCHEMA"),
-        Some(("every_eval_ever", file)) => path("EVALREPORT_EEE_SCHEMAS").map(|folder| folder.join(file)),
-        _ => panic!("whose schema is {schema}?"),
-    };
-    let Some(file) = own.or_else(|| Some(path("EVALREPORT_FORMATS")?.join(schema))) else {
-        eprintln!("not held against {schema}: neither its file nor a folder of schemas is named");
-        return;
-    };
-    let schema: Value = serde_json::from_str(&fs::read_to_string(file).expect("the schema is there")).expect("JSON");
+/// Holds a document against a schema of its format's own.
+fn valid(schema: &Path, document: &Value) {
+    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("schema.json", schema).expect("a resource");
@@ -513,25 +498,38 @@ fn valid(schema: &str, document: &Value) {
     }
 }
 
-/// A Python with DuckDB, made once and kept beside the build; none where it cannot be had.
-fn duckdb() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    fs::create_dir_all(folder).expect("the build's folder");
-    let (environment, done) = (folder.join("duckdb-venv"), folder.join("duckdb-venv.done"));
-    let lock = fs::File::create(folder.join("duckdb-venv.lock")).expect("the build's folder can be written");
-    lock.lock().expect("one at a time");
-    let python = environment.join("bin/python");
-    if !done.exists() {
-        let works = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
-        let is_made = works(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
-            && works(Command::new(&python).args(["-m", "pip", "install", "-q", "duckdb"]));
-        if !is_made {
-            eprintln!("skipped: there is no Python with DuckDB, and none can be installed here");
-            return None;
-        }
-        fs::File::create(&done).expect("the build's folder can be written");
+#[test]
+fn ctrf_exports_are_valid() {
+    needs!("the schema of CTRF");
+    let schema = needs::variable("EVALREPORT_CTRF_SCHEMA").expect("it is named");
+    let project = project();
+    assert_eq!(project.run(["export", "ctrf", "out"]).code, 0);
+    for file in project.files("out") {
+        valid(&schema, &serde_json::from_str(&project.read(&file)).expect("JSON"));
     }
-    Some(python)
+}
+
+#[test]
+fn eee_exports_are_valid() {
+    needs!("the schemas of Every Eval Ever");
+    let schemas = needs::variable("EVALREPORT_EEE_SCHEMAS").expect("it is named");
+    let project = project();
+    assert_eq!(project.run(["export", "eee", "out"]).code, 0);
+    let (samples, records): (Vec<String>, Vec<String>) =
+        project.files("out").into_iter().partition(|file| file.ends_with("_samples.jsonl"));
+    for file in records {
+        valid(&schemas.join("eval.schema.json"), &serde_json::from_str(&project.read(&file)).expect("JSON"));
+    }
+    for file in samples {
+        for line in project.read(&file).lines() {
+            valid(&schemas.join("instance_level_eval.schema.json"), &serde_json::from_str(line).expect("JSON"));
+        }
+    }
+}
+
+/// A Python with DuckDB, made once and kept beside the build; `None` if it cannot be had.
+pub fn duckdb() -> Option<PathBuf> {
+    environment("duckdb-venv", &["duckdb"])
 }
 
 /// What DuckDB finds in the exported tables.
@@ -554,11 +552,12 @@ print(json.dumps({"passed": passed, "cost": cost, "first": first, "score": score
 
 #[test]
 fn duckdb_reads_the_same_from_parquet() {
-    let Some(python) = duckdb() else { return };
+    needs!("DuckDB");
+    let python = duckdb().expect("the test needs it");
     let project = project();
     assert_eq!(project.run(["export", "parquet", "out", "--quiet"]).answer(), "");
     project.file("aggregates.py", AGGREGATES);
-    let output = Command::new(python).arg("aggregates.py").current_dir(project.path("")).output().expect("python starts");
+    let output = Command::new(python).arg("aggregates.py").current_dir(project.path("")).finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
 

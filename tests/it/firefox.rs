@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use crate::programs::{BrowserPlace, LONG_PATIENCE, Program, Start as _};
 
 /// As a user has it, but for what would ask others and for the port: pages of `file:` are strangers to each other, and policies hold.
 const PREFERENCES: &str = "user_pref('marionette.port', 0);\n\
@@ -22,15 +24,18 @@ const PREFERENCES: &str = "user_pref('marionette.port', 0);\n\
 
 /// A headless Firefox with a profile of its own; closed when dropped.
 pub struct Firefox {
-    program: Child,
+    _program: Program,
+    _place: BrowserPlace,
     stream: BufReader<TcpStream>,
     messages: u64,
-    profile: tempfile::TempDir,
+    /// Firefox writes to it up to its end, so it goes last.
+    _profile: tempfile::TempDir,
 }
 
 impl Firefox {
-    /// `.ci/run` installs it; without it the check fails rather than passing unseen.
+    /// Starts it with a session.
     pub fn start() -> Self {
+        let place = BrowserPlace::take();
         let profile = tempfile::tempdir().expect("a temporary folder");
         fs::write(profile.path().join("user.js"), PREFERENCES).expect("a writable folder");
         let program = Command::new("firefox-esr")
@@ -40,12 +45,11 @@ impl Firefox {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("Firefox is installed (Debian: apt-get install firefox-esr)");
+            .start_for(LONG_PATIENCE);
         let port = awaited(|| fs::read_to_string(profile.path().join("MarionetteActivePort")).ok()?.trim().parse::<u16>().ok());
         let stream = awaited(|| TcpStream::connect(("127.0.0.1", port)).ok());
         stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out");
-        let mut firefox = Self { program, stream: BufReader::new(stream), messages: 0, profile };
+        let mut firefox = Self { _program: program, _place: place, stream: BufReader::new(stream), messages: 0, _profile: profile };
         let greeting = firefox.read();
         assert_eq!(greeting["marionetteProtocol"], 3, "{greeting}");
         firefox.call("WebDriver:NewSession", &json!({"acceptInsecureCerts": false}));
@@ -98,15 +102,6 @@ impl Firefox {
         let mut message = vec![0; length];
         self.stream.read_exact(&mut message).expect("a whole message");
         serde_json::from_slice(&message).expect("JSON")
-    }
-}
-
-impl Drop for Firefox {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
-        // Named so that it stays until here: Firefox writes to it up to its end.
-        let _ = &self.profile;
     }
 }
 

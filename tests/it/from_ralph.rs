@@ -48,6 +48,7 @@ fn run(project: &Project, arguments: &[&str]) -> Output {
 
 #[test]
 fn its_suites_load_and_are_tested_by_it() {
+    needs!("python3");
     let project = repository();
     for suite in ["flask", "logagg"] {
         let output = run(&project, &["eval", "run", suite, "--approach", "mine", "--model", "sonnet"]);

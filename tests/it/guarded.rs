@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::programs::Start as _;
 use crate::support::{Project, question, result};
 
 fn project() -> Project {
@@ -98,7 +99,6 @@ fn devices_and_new_places_are_written_to() {
     let piped = Command::new("sh")
         .args(["-c", "exec \"$0\" export json /dev/stdout -q | head -c 1", crate::support::BINARY])
         .current_dir(project.path(""))
-        .output()
-        .expect("a shell");
+        .finish();
     assert_eq!(piped.stdout, b"{");
 }

@@ -132,13 +132,9 @@ fn cut(project: &Project, file: &str, bytes: usize) {
     project.bytes(file, &whole[..bytes.min(whole.len() - 2)]);
 }
 
-/// The samples of a tool, where a folder of samples is named.
-fn samples(tool: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("EVALREPORT_FORMATS");
-    if folder.is_none() {
-        eprintln!("skipped: EVALREPORT_FORMATS names no folder of samples");
-    }
-    folder.map(|folder| PathBuf::from(folder).join(tool))
+/// The samples of a tool.
+fn samples(tool: &str) -> PathBuf {
+    crate::needs::named("EVALREPORT_FORMATS").join(tool)
 }
 
 #[test]

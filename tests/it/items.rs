@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::browser::Browser;
+use crate::programs::Start as _;
 use crate::support::{Project, lines, question, result};
 
 const ARMS: usize = 8;
@@ -47,12 +48,13 @@ fn nodes(page: &str) -> usize {
 fn verify(site: &Path) -> (i32, String) {
     let program = std::fs::read_to_string(site.join("verify_site.py")).expect("the site has it");
     assert!(program.lines().count() <= 520, "somebody is to read it before trusting it");
-    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).output().expect("python3 is installed");
+    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).finish();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
 fn a_large_matrix_keeps_its_budgets_and_says_which_items_are_odd() {
+    needs!("python3");
     let project = large();
     let matrix = pages_below(&project, "site/suites/many/items");
     let items = pages_below(&project, "site/suites/many/i");
@@ -103,6 +105,7 @@ fn a_large_matrix_keeps_its_budgets_and_says_which_items_are_odd() {
 
 #[test]
 fn a_changed_cell_of_an_item_is_found() {
+    needs!("python3");
     let project = small();
     let path = "site/data/items/s.json";
     let text = project.read(path);
@@ -183,6 +186,7 @@ fn hostile_items_have_addresses_of_their_own_and_stay_text() {
 
 #[test]
 fn item_pages_are_right_in_a_browser() {
+    needs!("chromium", "chromedriver");
     let (small, large) = (small(), large());
     let browser = Browser::start();
     let pages = [
@@ -257,6 +261,7 @@ fn a_new_run_keeps_the_addresses_of_items() {
 
 #[test]
 fn the_map_is_read_with_the_keys_and_leads_to_the_items() {
+    needs!("chromium", "chromedriver");
     let project = Project::new();
     let ends = |arm: usize, item: usize| if (item * 7 + arm * 5) % 12 < 3 + 3 * arm { "pass" } else { "fail" };
     for (arm, name) in ["weak", "middle", "strong"].into_iter().enumerate() {

@@ -17,24 +17,32 @@ use crate::support::{Output, Project, lines};
 /// Judges what it reads on its input, in a way of its own: `words` passes a criterion whose last word stands in the files or the transcript
 /// that it is shown, `first` passes whatever stands first in its list, `none` nothing,
 /// `order` everything if the list begins with a certain criterion.
-const JUDGE: &str = r#"
-import json, re, sys
-
-text = sys.stdin.read()
-work, asked = text.rsplit("\n# Criteria\n", 1)
-criteria = re.findall(r"^\d+\. (.+)$", asked.split("\n# Your reply\n")[0], re.M)
-made = work.split("\n# What was made\n", 1)[1]
-with open("asked.log", "a") as log:
-    log.write(json.dumps(criteria) + "\n")
-
-def passes(place, criterion):
-    return {"words": criterion.split()[-1] in made, "first": place == 0, "none": False, "order": criteria[0].endswith("France")}[sys.argv[1]]
-
-print(json.dumps([
-    {"criterion": criterion, "passed": passes(place, criterion), "reasoning": f"{sys.argv[1]} says so"}
-    for place, criterion in enumerate(criteria)
-]))
-"#;
+const JUDGE: &str = r##"
+exec awk -v mode="$1" '
+{ line[NR] = $0; if ($0 == "# Criteria") last = NR }
+function quoted(text) { gsub(/["\\]/, "\\\\&", text); return "\"" text "\"" }
+function passes(number,    words) {
+    if (mode == "words") return index(made, words[split(criteria[number], words)]) > 0
+    if (mode == "first") return number == 1
+    if (mode == "order") return criteria[1] ~ /France$/
+    return 0
+}
+END {
+    for (number = 1; number < last; number++) {
+        if (is_made) made = made line[number] "\n"
+        if (line[number] == "# What was made") is_made = 1
+    }
+    for (number = last + 1; number <= NR && line[number] != "# Your reply"; number++)
+        if (line[number] ~ /^[0-9]+\. ./) { text = line[number]; sub(/^[0-9]+\. /, "", text); criteria[++count] = text }
+    for (number = 1; number <= count; number++) {
+        text = quoted(criteria[number])
+        asked = asked (number > 1 ? ", " : "") text
+        reply = reply (number > 1 ? ", " : "") "{\"criterion\": " text ", \"passed\": " (passes(number) ? "true" : "false") ", \"reasoning\": \"" mode " says so\"}"
+    }
+    print "[" asked "]" >> "asked.log"
+    print "[" reply "]"
+}'
+"##;
 
 /// A suite `s` with two criteria and no tests, an approach `a` that prints what its file `answer` says, and some judges.
 struct Judged {
@@ -47,10 +55,10 @@ impl Judged {
     fn new(judge: &str, agents: &str) -> Self {
         let project = Project::new();
         let judge = if judge.is_empty() { String::new() } else { format!("judge: {judge}\n") };
-        let program = |mode: &str| format!("  - {{id: {mode}, type: command, command: [python3, judge.py, {mode}]}}\n");
+        let program = |mode: &str| format!("  - {{id: {mode}, type: command, command: [sh, judge.sh, {mode}]}}\n");
         let agents: String = ["words", "first", "none"].into_iter().map(program).chain([agents.to_owned()]).collect();
         project
-            .file("judge.py", JUDGE)
+            .file("judge.sh", JUDGE)
             .file("suites/s/order.md", "Make it.\n")
             .file("a.sh", "echo 'it says hello' > \"$1/made.txt\"\n")
             .file(

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::programs::{Program, Start as _};
 use crate::support::{BINARY, Project, result};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -208,11 +209,11 @@ fn what_is_not_committed_is_not_there() {
     }
 }
 
-fn start(project: &Project, results: &str) -> Child {
+fn start(project: &Project, results: &str) -> Program {
     let mut command = Command::new(BINARY);
     command.args(["export", "lake", "lake", "--results", results, "--cache", &format!("cache-{}", results.replace('/', "-"))]);
     command.current_dir(project.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    command.spawn().expect("the program starts")
+    command.start()
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn a_publisher_killed_at_any_time_leaves_a_lake_that_the_next_one_completes() {
         let mut publisher = start(&project, "results");
         thread::sleep(Duration::from_millis(wait));
         let _ = publisher.kill();
-        publisher.wait().expect("it ended");
+        publisher.wait();
         // Whatever is there is whole.
         let (code, _) = said(&project, &["leaderboard"], &["lake:lake"]);
         assert_eq!(code, 0, "after {wait} ms");
@@ -244,9 +245,9 @@ fn publishers_at_the_same_time_lose_and_double_nothing() {
         // A run that all of them have.
         add(&project, store, "shared", "delta");
     }
-    let publishers: Vec<Child> = stores.iter().map(|store| start(&project, store)).collect();
+    let publishers: Vec<Program> = stores.iter().map(|store| start(&project, store)).collect();
     for publisher in publishers {
-        let output = publisher.wait_with_output().expect("it ended");
+        let output = publisher.finish();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let of_lake = said(&project, &["list", "--runs"], &["lake:lake"]).1;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 
+use crate::programs::{Program, Start as _};
 use crate::support::{BINARY, Project, result};
 
 /// One suite with an approach that waits until a file is there.
@@ -27,11 +28,11 @@ fn workspaces(scratch: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.join("workspace").is_dir()).collect()
 }
 
-fn begun(project: &Project, scratch: &Path) -> std::process::Child {
+fn begun(project: &Project, scratch: &Path) -> Program {
     let before = workspaces(scratch);
     let mut command = Command::new(BINARY);
     command.args(["run", "s", "--approach", "a", "-q", "--scratch"]).arg(scratch).current_dir(project.path("."));
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).start();
     let start = Instant::now();
     while workspaces(scratch).iter().all(|workspace| before.contains(workspace)) {
         assert!(start.elapsed() < Duration::from_secs(30), "a workspace is made");
@@ -53,7 +54,7 @@ fn a_workspace_is_private_and_goes_with_the_next_run_if_its_own_was_killed() {
         assert_eq!(fs::metadata(folder).expect("there").permissions().mode() & 0o777, 0o700, "{}", folder.display());
     }
     killed.kill().expect("it runs");
-    killed.wait().expect("it ended");
+    killed.wait();
     assert!(left[0].exists());
     fs::create_dir_all(scratch.join("evalreport-mine/workspace")).expect("room");
 
@@ -66,7 +67,7 @@ fn a_workspace_is_private_and_goes_with_the_next_run_if_its_own_was_killed() {
     assert!(tidied.stderr.contains("0 workspaces"), "{}", tidied.stderr);
     assert_eq!(workspaces(&scratch), held, "one is held, and one is somebody else's");
     project.file("go", "");
-    assert_eq!(running.wait().expect("it ends").code(), Some(0));
+    assert_eq!(running.wait().code(), Some(0));
     assert_eq!(workspaces(&scratch), [scratch.join("evalreport-mine/workspace").parent().expect("above")]);
 }
 

@@ -1,6 +1,9 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
-#![expect(clippy::print_stderr, reason = "tests say what they skip and what they found")]
+#![expect(clippy::print_stderr, reason = "tests say what they need and what they found")]
+
+#[macro_use]
+mod needs;
 
 mod acceptance;
 mod advisories;
@@ -59,11 +62,13 @@ mod log;
 mod mutated;
 mod nightly;
 mod noise;
+mod not_run;
 mod oracle;
 mod overview;
 mod pairs;
 mod palette;
 mod pipes;
+mod programs;
 mod published;
 mod publishing;
 mod real_agents;

@@ -100,6 +100,7 @@ fn the_documents_command_runs_from_a_fresh_folder() {
 /// The workflow's own commands in a repository of its own, with questions and tests that take no minutes.
 #[test]
 fn the_workflow_runs_and_finds_a_regression_on_the_third_night() {
+    needs!("python3");
     let workflow = Workflow::new();
     let (mut gates, mut said) = (Vec::new(), String::new());
     for night in 1..=3 {

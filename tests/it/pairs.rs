@@ -161,6 +161,7 @@ fn repeated() -> Project {
 
 #[test]
 fn with_several_runs_items_are_better_equal_and_worse_as_the_verdict_counts_them() {
+    needs!("chromium", "chromedriver");
     let project = repeated();
     let (page, data) = pair(&project);
     let table = &data["comparisons"][0];

@@ -53,6 +53,7 @@ fn first(browser: &Browser, query: &str) -> String {
 
 #[test]
 fn names_texts_and_commands_are_found_also_with_typing_errors() {
+    needs!("chromium", "chromedriver");
     let project = site();
     let browser = Browser::start();
     let page = project.path("site/suites/colours/index.html").canonicalize().expect("just built");
@@ -98,6 +99,7 @@ fn names_texts_and_commands_are_found_also_with_typing_errors() {
 
 #[test]
 fn one_file_has_a_palette_of_its_parts() {
+    needs!("chromium", "chromedriver");
     let project = site();
     let browser = Browser::start();
     browser.open(&project.path("one.html").canonicalize().expect("just built"));
@@ -110,6 +112,7 @@ fn one_file_has_a_palette_of_its_parts() {
 
 #[test]
 fn filters_understand_columns_and_limits() {
+    needs!("chromium", "chromedriver");
     let runs: Vec<Value> = (0..12)
         .map(|number| {
             let model = if number % 3 == 0 { "opus" } else { "haiku" };

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::eval;
+use crate::programs::Start as _;
 use crate::support::{BINARY, Output, Project, question, result};
 
 /// Runs a command that must end by itself.
@@ -25,7 +26,7 @@ fn pipe(project: &Project, path: &str) -> PathBuf {
     let place = project.path(path);
     fs::create_dir_all(place.parent().expect("a file has a folder")).expect("room");
     let _ = fs::remove_file(&place);
-    assert!(Command::new("mkfifo").arg(&place).status().expect("mkfifo").success());
+    assert!(Command::new("mkfifo").arg(&place).finish().status.success());
     place
 }
 

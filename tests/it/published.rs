@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::programs::Start as _;
+
 fn answer(arguments: &[&str]) -> Value {
     let cache = tempfile::tempdir().expect("a temporary folder");
     let output = Command::new(env!("CARGO_BIN_EXE_evalreport"))
@@ -13,8 +15,7 @@ fn answer(arguments: &[&str]) -> Value {
         .arg(cache.path())
         .arg("--results")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("results"))
-        .output()
-        .expect("the binary runs");
+        .finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
@@ -142,16 +143,16 @@ fn tau_bench_airline() {
 /// The made nights are what their program writes now.
 #[test]
 fn made_nights_are_made_again() {
+    needs!("python3");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let table = Command::new("python3").arg(root.join("suites/baselines/nights.py")).output().expect("python3 is installed");
+    let table = Command::new("python3").arg(root.join("suites/baselines/nights.py")).finish();
     std::fs::write(folder.path().join("nights.csv"), &table.stdout).expect("a writable folder");
     let imported = Command::new(env!("CARGO_BIN_EXE_evalreport"))
         .args(["import", "nights.csv", "--map"])
         .arg(root.join("suites/baselines/nights.yaml"))
         .current_dir(folder.path())
-        .output()
-        .expect("the binary runs");
+        .finish();
     assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
     let mut compared = 0;
     for entry in std::fs::read_dir(folder.path().join("results/imports")).expect("a store") {

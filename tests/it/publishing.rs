@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::kept;
+use crate::programs::{Program, Start as _};
 use crate::support::{Project, lines, question, result};
 
 /// Made up, and shaped like the real ones.
@@ -319,13 +320,14 @@ fn own_patterns_are_judged_with_the_configuration() {
 
 /// Runs the site's own check of its numbers: exit code and what it said.
 fn verify(site: &std::path::Path) -> (i32, String) {
-    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).output().expect("python3 is installed");
+    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).finish();
     let said = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
 }
 
 #[test]
 fn the_shipped_site_proves_its_numbers() {
+    needs!("python3");
     let (code, said) = verify(&kept::shipped().path("site"));
     assert!(code == 0 && said.ends_with("0 mismatches\n"), "{said}");
     for kind in ["of rate", "of difference", "of interval of a difference", "of p,", "of adjusted p", "of number on a page", "of digest"] {
@@ -335,6 +337,7 @@ fn the_shipped_site_proves_its_numbers() {
 
 #[test]
 fn one_changed_outcome_is_found_and_placed() {
+    needs!("python3");
     let project = leaky();
     project.run(["build", "--transcripts", "none"]);
     let (code, said) = verify(&project.path("site"));
@@ -472,7 +475,7 @@ fn thousands(number: usize) -> String {
 /// The program, serving a project's site until it is asked to end.
 #[cfg(unix)]
 struct Served {
-    child: std::process::Child,
+    child: Program,
     address: String,
 }
 
@@ -488,8 +491,7 @@ impl Served {
             .current_dir(project.path(""))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
+            .start();
         let mut address = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
         let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
@@ -501,6 +503,7 @@ impl Served {
         use std::io::{Read, Write};
 
         let mut stream = std::net::TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(std::time::Duration::from_mins(1))).expect("a time-out");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
@@ -517,9 +520,8 @@ impl Served {
     }
 
     fn end(mut self) {
-        let asked = std::process::Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill is there");
-        assert!(asked.success());
-        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+        self.child.interrupt();
+        assert_eq!(self.child.wait().code(), Some(0));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The real programs of coding agents answer questions and write files, as they are installed, with a stand-in for their models' services:
 //! what is recorded of them is what the service gave.
 //!
-//! `EVALREPORT_AGENTS` names the folder with the programs; without it they are looked for on `PATH`. A program that is not there is skipped.
+//! `EVALREPORT_AGENTS` names the folder with the programs; without it they are looked for on `PATH`. A test whose program is not there is not run.
 
 mod models;
 
@@ -10,6 +10,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::programs::Start as _;
 use crate::support::{BINARY, Output, Project};
 use models::{ANSWER, Act, FILE, Given, KEY, Models};
 
@@ -85,16 +86,12 @@ const OPENCODE: Tried = Tried {
     gives_up: (true, false),
 };
 
-/// The folder that has a program.
-fn folder_of(program: &str) -> Option<PathBuf> {
+/// The folder that has a program: that which `EVALREPORT_AGENTS` names, or one on the search path.
+pub fn folder_of(program: &str) -> Option<PathBuf> {
     let named = std::env::var_os("EVALREPORT_AGENTS").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = named.map_or_else(|| std::env::split_paths(&path).collect(), |folder| vec![folder]);
-    let found = folders.into_iter().find(|folder| folder.join(program).is_file());
-    if found.is_none() {
-        eprintln!("skipped: {program} is neither in the folder that EVALREPORT_AGENTS names nor on PATH");
-    }
-    found
+    folders.into_iter().find(|folder| folder.join(program).is_file())
 }
 
 /// A project with one agent, a file with a question and a suite whose one test wants the file that the model writes.
@@ -187,8 +184,8 @@ impl<'a> Trial<'a> {
             let expected = (input as f64 + cached as f64 * 0.5 + output as f64 * 2.0) / 1e6;
             assert!(header["cost_usd"].as_f64().is_some_and(|cost| (cost - expected).abs() < 1e-9), "{header}");
         }
-        let version = Command::new(self.programs.join(self.tried.kind)).arg("--version").env("HOME", self.home.path()).output();
-        let version = String::from_utf8(version.expect("it starts").stdout).expect("text");
+        let version = Command::new(self.programs.join(self.tried.kind)).arg("--version").env("HOME", self.home.path()).finish();
+        let version = String::from_utf8(version.stdout).expect("text");
         let told = header["resources"]["agent_version"].as_str().expect("a version");
         assert!(version.contains(told) && told.contains('.'), "{told} of {version}");
         for text in [&output.stdout, &output.stderr, &header.to_string()] {
@@ -199,7 +196,7 @@ impl<'a> Trial<'a> {
 
 /// Answers a question, writes a file, and fails in every way that its service has.
 fn try_out(tried: &Tried) {
-    let Some(programs) = folder_of(tried.kind) else { return };
+    let programs = folder_of(tried.kind).expect("the test needs it");
 
     let trial = Trial::new(tried, &programs, Act::Answer, "60s");
     let output = trial.ask();
@@ -243,12 +240,14 @@ fn try_out(tried: &Tried) {
 
 #[test]
 fn claude_is_recorded_as_its_service_answered() {
+    needs!("claude");
     try_out(&CLAUDE);
 }
 
 #[test]
 fn claude_ends_after_the_turns_that_it_is_allowed() {
-    let Some(programs) = folder_of("claude") else { return };
+    needs!("claude");
+    let programs = folder_of("claude").expect("the test needs it");
     let tried = Tried { entry: "max_steps: 2", ..CLAUDE };
     let trial = Trial::new(&tried, &programs, Act::WriteOn, "60s");
     let output = trial.ask();
@@ -259,15 +258,18 @@ fn claude_ends_after_the_turns_that_it_is_allowed() {
 
 #[test]
 fn codex_is_recorded_as_its_service_answered() {
+    needs!("codex");
     try_out(&CODEX);
 }
 
 #[test]
 fn gemini_is_recorded_as_its_service_answered() {
+    needs!("gemini");
     try_out(&GEMINI);
 }
 
 #[test]
 fn opencode_is_recorded_as_its_service_answered() {
+    needs!("opencode");
     try_out(&OPENCODE);
 }

@@ -10,25 +10,23 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::imported::Imported;
+use crate::needs;
+use crate::programs::Start as _;
 use crate::support::Project;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tools");
 
 /// The program that a variable names, which is to keep what it makes below the project.
-fn tool(variable: &str, project: &Project) -> Option<Command> {
-    let Some(program) = std::env::var_os(variable) else {
-        eprintln!("skipped: {variable} names no program");
-        return None;
-    };
-    let mut command = Command::new(program);
+fn tool(variable: &str, project: &Project) -> Command {
+    let mut command = Command::new(needs::named(variable));
     command.current_dir(project.path("")).envs([("HOME", project.path("home")), ("XDG_DATA_HOME", project.path("home/data"))]);
-    Some(command)
+    command
 }
 
 /// Runs the tool and returns what it printed; `codes` are those of its ends that are no mishaps.
 #[track_caller]
 fn carry_out(mut command: Command, codes: &[i32]) -> String {
-    let output = command.output().expect("the tool starts");
+    let output = command.finish();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{stdout}\n{stderr}");
     stdout.into_owned()
@@ -75,8 +73,9 @@ fn same_sample(said: &Value, item: &Value) {
 
 #[test]
 fn inspect_evaluates_and_nothing_is_lost() {
+    needs!("Inspect AI");
     let project = Project::new();
-    let Some(mut inspect) = tool("EVALREPORT_INSPECT_PYTHON", &project) else { return };
+    let mut inspect = tool("EVALREPORT_INSPECT_PYTHON", &project);
     inspect
         .arg(Path::new(FIXTURES).join("inspect_logs.py"))
         .arg("logs")
@@ -125,8 +124,9 @@ fn inspect_evaluates_and_nothing_is_lost() {
 
 #[test]
 fn promptfoo_evaluates_and_nothing_is_lost() {
+    needs!("promptfoo");
     let project = Project::new();
-    let Some(mut promptfoo) = tool("EVALREPORT_PROMPTFOO", &project) else { return };
+    let mut promptfoo = tool("EVALREPORT_PROMPTFOO", &project);
     project
         .file("provider.js", std::fs::read_to_string(Path::new(FIXTURES).join("promptfoo_provider.js")).expect("in the repository"))
         .file(

@@ -1,15 +1,16 @@
 //! `record`: the runs of somebody else's harness, whole, cut short, and gone on with.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::programs::{Program, Start as _};
 use crate::support::{BINARY, Output, Project};
 
 /// A harness that writes lines and waits for the answer to each.
 struct Harness {
-    child: Child,
+    child: Program,
     input: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
@@ -24,8 +25,7 @@ impl Harness {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+            .start();
         let input = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().expect("piped"));
         let mut harness = Self { child, input, answers };
@@ -47,7 +47,7 @@ impl Harness {
     /// Ends the input, and returns the exit code with what was said on stderr.
     fn end(mut self) -> (i32, String) {
         drop(self.input.take());
-        let output = self.child.wait_with_output().expect("it ends");
+        let output = self.child.finish();
         (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }

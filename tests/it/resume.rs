@@ -1,7 +1,7 @@
 //! Batches that are cut short, in every way, and gone on with: what is kept is what a batch without trouble would have kept.
 
 mod batches;
-mod disk;
+pub mod disk;
 mod eval;
 mod kill;
 mod stop;
@@ -10,10 +10,11 @@ mod together;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::programs::{Program, Start as _};
 use crate::support::{BINARY, Output, Project, lines};
 
 /// What a run left, without what differs from one go to the next: ids and times.
@@ -177,14 +178,10 @@ fn only_plan(project: &Project, results: &str) -> Value {
     serde_json::from_str(&project.read(&plans[0])).expect("a plan is JSON")
 }
 
-fn start(project: &Project, arguments: &[&str]) -> Child {
+fn start(project: &Project, arguments: &[&str]) -> Program {
     let mut command = Command::new(BINARY);
     command.args(arguments).current_dir(project.path("")).env("HOME", "/nonexistent").env("NO_COLOR", "1");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
-}
-
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill is there").success());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).start()
 }
 
 /// Waits until something is so; what takes longer than this will not come.

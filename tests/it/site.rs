@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::kept;
+use crate::programs::Start as _;
 use crate::support::{Project, result};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
@@ -27,8 +28,7 @@ fn build(results: &Path, out: &Path, more: &[&str], environment: &[(&str, &str)]
         .args(more)
         .current_dir(cache.path())
         .envs(environment.iter().copied())
-        .output()
-        .expect("the binary runs");
+        .finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -232,6 +232,7 @@ fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
 
 #[test]
 fn pages_are_right_in_a_browser() {
+    needs!("chromium", "chromedriver");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (shipped, hostile) = (kept::shipped().path("site"), folder.path().join("hostile"));
     hostile_store(&folder.path().join("results"));

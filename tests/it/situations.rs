@@ -4,7 +4,7 @@
 //!
 //! ```yaml
 //! about: One sentence about who is where, and what the right answer is.
-//! needs: [git]             # programs that must be there, if any
+//! needs: [python3]         # what must be there besides a shell and git, as for `needs!`
 //! steps:
 //!   - run: evalreport …    # in a shell, in that folder, 200 columns wide
 //!     exit: 1              # 0 if it is left out
@@ -15,7 +15,7 @@
 //!     within: {/pairs/0/p: [0.04, 0.06]}                    # numbers in stdout, with their least and most
 //! ```
 //!
-//! `SITUATION=NAME cargo nextest run situation` runs those whose name contains NAME and prints what each command answers.
+//! `SITUATION=NAME cargo test situation -- --nocapture` runs those whose name contains NAME and prints what each command answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +26,7 @@ use evalreport::document::{Node, ScalarKind, Value as Content, parse};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
+use crate::needs;
 use crate::support::{BINARY, Output, Project};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/situations");
@@ -69,8 +70,9 @@ fn faults(folder: &Path, is_shown: bool) -> Vec<String> {
         Ok(found) => found,
         Err(why) => return vec![format!("{name}: {why}")],
     };
-    if let Some(missing) = needs.iter().find(|program| !crate::support::is_installed(program)) {
-        eprintln!("{name}: skipped, because there is no {missing}");
+    let missing: Vec<&str> = needs.iter().map(String::as_str).filter(|need| !needs::is_met(need)).collect();
+    if !missing.is_empty() {
+        needs::record(&format!("situations::{name}"), &missing);
         return Vec::new();
     }
     let project = Project::new();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::kept;
+use crate::programs::Start as _;
 use crate::support::{Project, question, result};
 
 const FOLDER: &str = "site/suites/core";
@@ -141,6 +142,7 @@ fn an_arms_weakest_categories_are_those_of_the_categories_page() {
 
 #[test]
 fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
+    needs!("chromium", "chromedriver");
     let project = nightly();
     let browser = Browser::start();
     browser.resize(1440, 900);
@@ -183,6 +185,7 @@ fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
 /// Dominated arms are drawn, too; arms on the front have names; and the axis of costs can be read.
 #[test]
 fn every_priced_arm_is_drawn_and_the_front_is_named() {
+    needs!("chromium", "chromedriver");
     let site = kept::shipped();
     let browser = Browser::start();
     browser.resize(1440, 900);
@@ -210,11 +213,12 @@ fn every_priced_arm_is_drawn_and_the_front_is_named() {
 /// Sixty-nine arms on four sheets, with names that can be read.
 #[test]
 fn a_published_table_is_printed_on_four_sheets() {
+    needs!("chromium", "chromedriver", "pdftotext");
     let project = Project::new();
     let site = kept::shipped();
     let printed = project.path("page.pdf");
     let run = |command: &mut Command| {
-        let output = command.output().expect("Chromium and poppler's tools are installed (Debian: apt-get install chromium poppler-utils)");
+        let output = command.finish();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use evalreport::suite;
 
+use crate::needs;
+use crate::programs::Start as _;
+
 /// Of so many breaks one is tried here, beginning with the first.
 const ONE_OF: usize = 8;
 
@@ -16,24 +19,39 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A Python with what the suites' tests and references need, made once and kept beside the build.
+/// A Python with what the suites' tests and references need.
 pub fn python() -> PathBuf {
+    installed().expect("the test needs pytest and Flask")
+}
+
+/// The same; `None` if it cannot be had.
+pub fn installed() -> Option<PathBuf> {
+    environment("suites-venv", &["pytest", "flask"])
+}
+
+/// A Python with packages, made once and kept beside the build; `None` if it cannot be had.
+pub fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
+    if !needs::is_met("python3") {
+        return None;
+    }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder).expect("the build's folder");
-    let (environment, done) = (folder.join("suites-venv"), folder.join("suites-venv.done"));
-    let lock = File::create(folder.join("suites-venv.lock")).expect("the build's folder can be written");
+    let (environment, done) = (folder.join(name), folder.join(format!("{name}.done")));
+    let lock = File::create(folder.join(format!("{name}.lock"))).expect("the build's folder can be written");
     lock.lock().expect("one at a time");
     let python = environment.join("bin/python");
     if !done.exists() {
-        let run = |command: &mut Command| {
-            let output = command.output().expect("python3 is installed (Debian: apt-get install python3 python3-venv)");
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        };
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment));
-        run(Command::new(&python).args(["-m", "pip", "install", "-q", "pytest", "flask"]));
+        let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment).finish();
+        let filled = made.status.success().then(|| Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages).finish());
+        let last = filled.as_ref().unwrap_or(&made);
+        if !last.status.success() {
+            let why = [&last.stdout, &last.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat();
+            eprintln!("there is no Python with {}: {why}", packages.join(" and "));
+            return None;
+        }
         File::create(&done).expect("the build's folder can be written");
     }
-    python
+    Some(python)
 }
 
 fn breaks(suite: &str) -> Map<String, Value> {
@@ -48,7 +66,7 @@ fn check(suite: &str, broken: Option<&str>) -> Value {
     if let Some(broken) = broken {
         command.args(["--break", broken]);
     }
-    let output = command.output().expect("python starts");
+    let output = command.finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
@@ -113,30 +131,36 @@ fn breaks_name_tests_that_are_there() {
 
 #[test]
 fn the_reference_passes_tasktracker() {
+    needs!(crate::needs::PYTEST);
     reference_passes("tasktracker", 28);
 }
 
 #[test]
 fn the_reference_passes_flask() {
+    needs!(crate::needs::PYTEST);
     reference_passes("flask", 15);
 }
 
 #[test]
 fn the_reference_passes_logagg() {
+    needs!(crate::needs::PYTEST);
     reference_passes("logagg", 15);
 }
 
 #[test]
 fn breaks_of_tasktracker_are_caught() {
+    needs!(crate::needs::PYTEST);
     breaks_are_caught("tasktracker");
 }
 
 #[test]
 fn breaks_of_flask_are_caught() {
+    needs!(crate::needs::PYTEST);
     breaks_are_caught("flask");
 }
 
 #[test]
 fn breaks_of_logagg_are_caught() {
+    needs!(crate::needs::PYTEST);
     breaks_are_caught("logagg");
 }

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::programs::Start as _;
+
 /// The program under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_evalreport");
 
@@ -127,7 +129,7 @@ impl Project {
     /// Runs any command in the project.
     pub fn output(&self, command: &mut Command) -> Output {
         let kept: Vec<_> = command.get_envs().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
-        let output = command.env_clear().envs(kept).current_dir(&self.folder).stdin(Stdio::null()).output().expect("the program starts");
+        let output = command.env_clear().envs(kept).current_dir(&self.folder).stdin(Stdio::null()).finish();
         Output {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
@@ -213,11 +215,6 @@ impl Output {
     pub fn column(&self, name: &str) -> Vec<String> {
         self.rows().into_iter().map(|row| row[name].clone()).collect()
     }
-}
-
-/// Whether a program is on the search path.
-pub fn is_installed(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// `3/4`: what a record of CSV says that passed.

@@ -19,6 +19,7 @@ fn screen(project: &Project, arguments: &[&str]) -> (i32, String) {
 
 #[test]
 fn runs_are_seen_while_they_come_with_the_reason_of_a_failure() {
+    needs!("python3");
     let project = Project::new();
     project.file(
         "questions.yaml",

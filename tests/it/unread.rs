@@ -90,26 +90,25 @@ fn what_is_handed_on_is_whole_or_refused() {
     }
 }
 
-/// Runs a command with one of its calls refused: call `number` of that name, on `path` if there is one. Returns `None` where no tool can
-/// refuse calls.
-fn refused(project: &Project, call: &str, number: usize, path: Option<&str>, arguments: &[&str]) -> Option<Output> {
+/// Runs a command with one of its calls refused: call `number` of that name, on `path` if there is one.
+fn refused(project: &Project, call: &str, number: usize, path: Option<&str>, arguments: &[&str]) -> Output {
     let mut command = Command::new("strace");
     let inject = format!("inject={call}:error=EIO:when={number}");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
     command.args(path.iter().flat_map(|path| ["-P", path])).arg(BINARY).args(arguments);
     command.env("PATH", std::env::var("PATH").unwrap_or_default());
-    let has_strace = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
-    has_strace.then(|| project.output(command.env("COLUMNS", "100").env("HOME", "/nonexistent").env("NO_COLOR", "1")))
+    project.output(command.env("COLUMNS", "100").env("HOME", "/nonexistent").env("NO_COLOR", "1"))
 }
 
 #[test]
 fn a_length_that_cannot_be_told_is_not_zero() {
+    needs!("strace");
     let project = project();
     let truth = answers(&project);
     for number in 1..4 {
         for (arguments, truth) in QUESTIONS.iter().zip(&truth) {
             fs::remove_dir_all(project.path(".evalreport")).expect("it can be deleted at any time");
-            let Some(output) = refused(&project, "statx", number, Some("results/quiz-1/items.jsonl"), arguments) else { return };
+            let output = refused(&project, "statx", number, Some("results/quiz-1/items.jsonl"), arguments);
             let is_said = output.stdout == *truth || output.stderr.contains("cannot read") || output.code != 0;
             assert!(is_said, "{number} {arguments:?}: {}{}", output.stdout, output.stderr);
         }
@@ -118,12 +117,13 @@ fn a_length_that_cannot_be_told_is_not_zero() {
 
 #[test]
 fn what_is_overlooked_is_not_imported_beside_itself() {
+    needs!("strace");
     let project = project();
     // The source holds something else now, so that the new run takes the place of the old one.
     project.file("c.csv", project.read("c.csv").replace("q0,c,pass", "q0,c,fail"));
     let import = ["import", "c.csv", "--map", "map.yaml"];
     let before = project.files("results");
-    let Some(output) = refused(&project, "getdents64", 1, Some("results/imports"), &import) else { return };
+    let output = refused(&project, "getdents64", 1, Some("results/imports"), &import);
     assert!(output.code == 2 && output.stderr.contains("imported already would lack them"), "{}{}", output.stdout, output.stderr);
     assert_eq!(project.files("results"), before);
     assert_eq!(project.run(import).code, 0);
@@ -132,6 +132,7 @@ fn what_is_overlooked_is_not_imported_beside_itself() {
 
 #[test]
 fn a_stored_import_that_cannot_be_read_again_is_not_taken_for_another() {
+    needs!("strace");
     let project = project();
     project.file("c.csv", project.read("c.csv").replace("q0,c,ok", "q0,c,wrong"));
     let import = ["import", "c.csv", "--map", "map.yaml"];
@@ -143,7 +144,7 @@ fn a_stored_import_that_cannot_be_read_again_is_not_taken_for_another() {
     let mut refusals = 0;
     for (path, _) in before.iter().filter(|(path, _)| path.contains("imports/")) {
         for number in 1..5 {
-            let Some(output) = refused(&project, "openat", number, Some(path), &import) else { return };
+            let output = refused(&project, "openat", number, Some(path), &import);
             if output.code == 0 {
                 // The import opens the file less often. It replaced the run, so the next case starts from the first store again.
                 assert_eq!(project.run(["doctor"]).code, 0);
@@ -165,12 +166,13 @@ fn a_stored_import_that_cannot_be_read_again_is_not_taken_for_another() {
 
 #[test]
 fn a_baseline_is_read_whole_or_refused() {
+    needs!("strace");
     let project = project();
     assert_eq!(project.run(["export", "bundle", "all.bundle"]).code, 0);
     let gate = ["gate", "--baseline", "all.bundle", "--max-drop", "2pp"];
     let truth = project.run(gate);
     for number in 1..12 {
-        let Some(output) = refused(&project, "getdents64", number, None, &gate) else { return };
+        let output = refused(&project, "getdents64", number, None, &gate);
         assert!(output.code == 2 || output.stdout == truth.stdout, "{number}: {}{}", output.stdout, output.stderr);
     }
 }

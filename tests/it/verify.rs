@@ -1,7 +1,7 @@
 //! Verification of small real projects: their own test programs run, on the tree as it was and as it is.
 
 mod ending;
-mod frontend;
+pub mod frontend;
 mod projects;
 mod runs;
 mod surroundings;
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::suites;
 use super::support::{Output, Project};
+use crate::programs::Start as _;
 
 /// A repository `app` beside a configuration, and a folder for the trees as they were.
 struct Checkout {
@@ -64,7 +65,7 @@ impl Checkout {
     fn git(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.app()).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-        let output = command.output().expect("git is installed");
+        let output = command.finish();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -157,28 +158,14 @@ fn name(failure: &Value) -> &str {
     failure["test"].as_str().unwrap_or_else(|| failure["text"].as_str().unwrap_or_default())
 }
 
-/// A `PATH` with pytest and the cargo of this build in front.
+/// A `PATH` with the cargo of this build in front, and before it pytest, if that can be had.
 fn path() -> String {
-    let python = suites::python();
+    let python = suites::installed();
     let cargo = Path::new(env!("CARGO"));
-    let folders = [python.parent(), cargo.parent()].into_iter().flatten().map(|folder| folder.display().to_string());
+    let folders =
+        [python.as_deref().and_then(Path::parent), cargo.parent()].into_iter().flatten().map(|folder| folder.display().to_string());
     let rest = std::env::var("PATH").unwrap_or_default();
     folders.chain([rest]).collect::<Vec<_>>().join(":")
-}
-
-/// Says whether a build server runs the tests, where nothing may be left out.
-fn is_on_a_build_server() -> bool {
-    std::env::var_os("CI").is_some_and(|value| !value.is_empty())
-}
-
-/// Says whether a program is there; what needs it is left out otherwise, with a word.
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok() || Command::new(program).arg("version").output().is_ok();
-    assert!(found || !is_on_a_build_server(), "{program} is not installed, and nothing is left out on a build server");
-    if !found {
-        eprintln!("{program} is not installed: not tested");
-    }
-    found
 }
 
 /// Says whether a process works in the folder.

@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::{built, file_url, root};
 use crate::browser::Browser;
 
+use crate::programs::Start as _;
+
 const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
 
@@ -38,6 +40,7 @@ fn place(browser: &Browser) -> String {
 
 #[test]
 fn the_keyboard_leads_from_the_board_to_a_transcript_and_back() {
+    needs!("chromium", "chromedriver");
     let (project, _) = built();
     let browser = Browser::start();
     browser.resize(1280, 900);
@@ -67,6 +70,7 @@ fn the_keyboard_leads_from_the_board_to_a_transcript_and_back() {
 
 #[test]
 fn an_address_keeps_the_filter_and_the_order() {
+    needs!("chromium", "chromedriver");
     let (project, kinds) = built();
     let root = root(&project);
     let browser = Browser::start();
@@ -104,6 +108,7 @@ fn an_address_keeps_the_filter_and_the_order() {
 /// On paper there is nothing to open or to scroll: what is folded or wide is printed whole.
 #[test]
 fn pages_are_printed_whole() {
+    needs!("chromium", "chromedriver", "pdftotext");
     let (project, kinds) = built();
     let root = root(&project);
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -138,7 +143,7 @@ fn pages_are_printed_whole() {
 
 #[track_caller]
 fn run(command: &mut Command) -> String {
-    let output = command.output().expect("Chromium and pdftotext are installed (Debian: apt-get install chromium poppler-utils)");
+    let output = command.finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -146,6 +151,7 @@ fn run(command: &mut Command) -> String {
 /// At 400 % a window of 1280 pixels has 320, which the pages fit: here the text alone is twice as large.
 #[test]
 fn large_letters_fit() {
+    needs!("chromium", "chromedriver");
     let (project, kinds) = built();
     let root = root(&project);
     let browser = Browser::start();

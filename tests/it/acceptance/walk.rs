@@ -26,6 +26,7 @@ const QUESTIONS: [(&str, &[&str], &str); 10] = [
 
 #[test]
 fn ten_questions_are_answered_within_two_pages() {
+    needs!("chromium", "chromedriver");
     let site = kept::shipped().path("site").canonicalize().expect("just built");
     let browser = Browser::start();
     browser.resize(1440, 900);

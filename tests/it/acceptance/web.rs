@@ -2,11 +2,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use crate::programs::{LONG_PATIENCE, Program, Start as _};
 
 /// Python's own server; stopped when dropped.
 pub struct Server {
-    program: Child,
+    _program: Program,
     port: u16,
     path: String,
     _folder: tempfile::TempDir,
@@ -23,23 +25,15 @@ impl Server {
             .arg(folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("python3 is installed");
+            .start_for(LONG_PATIENCE);
         let mut line = String::new();
         BufReader::new(program.stdout.take().expect("a piped stdout")).read_line(&mut line).expect("it says its port");
         let port = line.split("port ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("it says its port");
-        Self { program, port, path: path.to_owned(), _folder: folder }
+        Self { _program: program, port, path: path.to_owned(), _folder: folder }
     }
 
     /// The address of the site, with a slash at the end.
     pub fn base(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.path)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
     }
 }

@@ -52,6 +52,7 @@ fn output_is_not_kept_where_it_is_not_wanted() {
 
 #[test]
 fn repeats_side_by_side_do_not_meet() {
+    needs!("python3");
     let suite = "server: {command: 'python3 \"$EVAL_SUITE_DIR/server.py\" {port}', health_check: 'http://127.0.0.1:{port}/'}\n\
                  tests: {shared: [python3 suites/s/ask.py /], functional: ['python3 suites/s/ask.py /{port}']}\n";
     let code = Code::new(suite, "test ! -e made.txt && echo \"$EVAL_SEED\" > made.txt");

@@ -60,6 +60,7 @@ fn size(path: &Path) -> u64 {
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_that_a_run_started_lives_after_it() {
+    needs!("python3");
     let out = tempfile::tempdir().expect("a folder");
     let ways: Vec<&str> = WAYS.iter().map(|(_, line)| *line).collect();
     let script = format!("OUT={}\n{BEATS}\n{}\nsleep 0.5\n", out.path().display(), ways.join("\n"));

@@ -54,6 +54,7 @@ fn flask() -> (Code, String, tempfile::TempDir) {
 
 #[test]
 fn ralph_and_oneshot_run_end_to_end_and_compare() {
+    needs!("python3");
     let (code, path, folder) = flask();
     let seen = folder.path().display().to_string();
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
@@ -108,6 +109,7 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
 
 #[test]
 fn what_ralph_used_is_known_when_it_fails_too() {
+    needs!("python3");
     let (code, _, folder) = flask();
     let failing = RALPH.replace("sleep 0.5 ;;", "echo 'gave up' >&2; exit 2 ;;");
     let path = program(&code.project, "ralph", &failing);
@@ -143,6 +145,7 @@ fn without_its_program_a_built_in_approach_does_not_begin() {
 
 #[test]
 fn a_run_stands_under_the_model_that_the_agent_reports() {
+    needs!("python3");
     let (code, path, folder) = flask();
     let seen = folder.path().display().to_string();
     let environment = [("PATH", path.as_str()), ("SEEN", &seen)];

@@ -46,6 +46,7 @@ printf 'def test_mine():\n    assert True\n\n\ndef test_not_mine():\n    assert 
 
 #[test]
 fn the_seeds_suite_runs_unchanged() {
+    needs!(crate::needs::PYTEST);
     let code = Code::new("tests: {shared: ['true']}\n", APPROACH);
     let folder = "evals/suites/tasktracker";
     code.project.file(&format!("{folder}/suite.yaml"), SUITE).file("examples/task_tracker_requirements.md", "Make a task tracker.\n");

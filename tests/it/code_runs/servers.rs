@@ -3,6 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 
 use super::*;
+use crate::programs::Start as _;
 
 const ASKED: &str = "tests: {shared: ['python3 suites/s/ask.py /', 'python3 suites/s/ask.py /again']}\n";
 
@@ -16,6 +17,7 @@ const CHECKED: &str = ", health_check: 'http://localhost:{port}/health'";
 
 #[test]
 fn a_server_gets_a_free_port_and_is_stopped() {
+    needs!("python3");
     let suite = server(COMMAND, CHECKED).replace("/again'", "/again && echo $EVAL_PORT > $OUT/port.txt'");
     let code = Code::new(&suite, "");
     let out = tempfile::tempdir().expect("a folder");
@@ -28,6 +30,7 @@ fn a_server_gets_a_free_port_and_is_stopped() {
 
 #[test]
 fn without_a_health_check_an_open_port_will_do() {
+    needs!("python3");
     Code::new(&server(COMMAND, ""), "").run().shared(2, 2);
 }
 
@@ -44,6 +47,7 @@ fn a_taken_port_is_said_and_its_owner_left_alone() {
 
 #[test]
 fn a_literal_port_is_used_as_it_is() {
+    needs!("python3");
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
     let suite = server(&format!("python3 \"$EVAL_SUITE_DIR/server.py\" {port}"), &format!(", health_check: 'http://localhost:{port}/'"));
     let ran = Code::new(&suite, "").run();
@@ -53,6 +57,7 @@ fn a_literal_port_is_used_as_it_is() {
 
 #[test]
 fn a_server_that_never_answers_fails_its_tests() {
+    needs!("python3");
     let ran = Code::new(&server("echo waiting for nothing; sleep 95; : {port}", &format!("{CHECKED}, startup_timeout: 1s")), "").run();
     ran.ended("completed", "the server did not answer within 1 s: waiting for nothing");
     ran.shared(0, 2);
@@ -60,6 +65,7 @@ fn a_server_that_never_answers_fails_its_tests() {
 
 #[test]
 fn a_server_that_ends_at_once_says_why() {
+    needs!("python3");
     let ran = Code::new(&server("echo no module named main >&2; exit 3; : {port}", CHECKED), "").run();
     ran.ended("completed", "the server ended before it answered (exit status 3): no module named main");
     ran.shared(0, 2);
@@ -67,6 +73,7 @@ fn a_server_that_ends_at_once_says_why() {
 
 #[test]
 fn a_server_that_ends_during_the_tests_is_noted() {
+    needs!("python3");
     let ran = Code::new(&server(COMMAND, CHECKED).replace("/again", "/die"), "").run();
     ran.ended("completed", "the server ended during the tests (exit status 7)");
     ran.shared(1, 2);
@@ -74,12 +81,14 @@ fn a_server_that_ends_during_the_tests_is_noted() {
 
 #[test]
 fn what_a_server_leaves_behind_goes_with_it() {
+    needs!("python3");
     let stubborn = "(trap '' TERM; sleep 94) & exec python3 \"$EVAL_SUITE_DIR/server.py\" {port}";
     Code::new(&server(stubborn, CHECKED), "").run().shared(2, 2);
 }
 
 #[test]
 fn the_wait_for_a_server_is_part_of_the_runs_time() {
+    needs!("python3");
     let suite = format!("timeout: 2s\n{}", server("sleep 93; : {port}", &format!("{CHECKED}, startup_timeout: 1h")));
     Code::new(&suite, "").run().ended("limit", "did not answer within");
 }
@@ -102,6 +111,7 @@ fn at_one_port(network: &str) -> Code {
 
 #[test]
 fn no_arm_is_tested_against_the_server_of_another() {
+    needs!("python3");
     // With a network of one's own, and in the one that all share.
     for network in ["network: [approach, setup]\n", ""] {
         let code = at_one_port(network);
@@ -117,6 +127,7 @@ fn no_arm_is_tested_against_the_server_of_another() {
 
 #[test]
 fn two_processes_take_turns_at_a_port() {
+    needs!("python3");
     let code = at_one_port("");
     let suite = code.project.read("suites/s/suite.yaml").replace("http.server", "http.server -d .");
     // An arm whose server never listens, and one whose server does.
@@ -151,6 +162,7 @@ fn two_processes_take_turns_at_a_port() {
 
 #[test]
 fn a_server_of_another_that_comes_later_is_not_tested() {
+    needs!("python3");
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
     // The server of the run only sleeps; another begins after it.
     let suite = format!(
@@ -164,18 +176,18 @@ fn a_server_of_another_that_comes_later_is_not_tested() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         let serve = ["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1"];
-        std::process::Command::new("python3").args(serve).stderr(std::process::Stdio::null()).spawn().expect("Python")
+        std::process::Command::new("python3").args(serve).stderr(std::process::Stdio::null()).start()
     });
     let code = Code::new(&suite, "");
     let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
-    let mut other = other.join().expect("it began");
-    other.kill().and_then(|()| other.wait()).expect("ours");
+    drop(other.join().expect("it began"));
     ran.ended("infra", &format!("another process answers at port {port}"));
     ran.is_untested();
 }
 
 #[test]
 fn in_a_network_of_its_own_a_taken_port_is_free() {
+    needs!("python3");
     let (owner, code) = (0..20)
         .find_map(|_| {
             let code = at_one_port("network: [approach, setup]\n");
@@ -198,6 +210,7 @@ fn in_a_network_of_its_own_a_taken_port_is_free() {
 
 #[test]
 fn who_answers_in_the_place_of_a_server_is_not_tested() {
+    needs!("python3");
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
     let suite = format!(
         "server: {{command: 'timeout 1 python3 -m http.server {port} --bind 127.0.0.1', health_check: 'http://127.0.0.1:{port}/'}}\n\

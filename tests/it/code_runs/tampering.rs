@@ -50,23 +50,10 @@ fn own(code: &Code) -> Ran {
     code.all().into_iter().find(|ran| ran.header["approach"] == "a").expect("the run is recorded")
 }
 
-/// Says whether this machine's kernel enforces all of it; an older one does not.
-#[cfg(target_os = "linux")]
-fn is_enforced_here() -> bool {
-    let support = evalreport::process::support();
-    let is_enforced = support.files && support.network && support.signals;
-    if !is_enforced {
-        eprintln!("skipped: this kernel enforces no more than {support:?}");
-    }
-    is_enforced
-}
-
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_is_touched_where_the_system_helps() {
-    if !is_enforced_here() {
-        return;
-    }
+    needs!(crate::needs::LANDLOCK);
     for (name, approach, program, _) in WAYS {
         let code = code(approach, program);
         let files = |code: &Code| -> Vec<(String, String)> {
@@ -132,6 +119,7 @@ fn pytest(script: &str, environment: &[(&str, &str)]) -> Ran {
 
 #[test]
 fn a_forged_report_is_no_result() {
+    needs!(crate::needs::PYTEST);
     // What pip needs on this machine, whatever that is.
     let is_pips =
         |name: &str| name.starts_with("PIP_") || name == "HOME" || name.contains("CERT") || name.to_lowercase().ends_with("_proxy");
@@ -162,9 +150,7 @@ fn a_forged_report_is_no_result() {
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_is_read_that_is_not_ones_own() {
-    if !is_enforced_here() {
-        return;
-    }
+    needs!(crate::needs::LANDLOCK);
     let home = tempfile::tempdir().expect("a folder");
     let of = |name: &str| home.path().join(name);
     for (file, text) in [(".ssh/id", "KEPT key"), (".claude/sign-in", "KEPT sign-in"), (".tool/state", "KEPT state"), ("notes", "seen")] {
@@ -192,9 +178,7 @@ fn nothing_is_read_that_is_not_ones_own() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_network_is_what_the_suite_grants() {
-    if !is_enforced_here() {
-        return;
-    }
+    needs!(crate::needs::LANDLOCK, "python3");
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let reach = |mark: &str| {

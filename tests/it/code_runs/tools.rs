@@ -3,15 +3,16 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::programs::Start as _;
 
 /// A folder with a few programs and no others.
 fn bare(project: &Project, programs: &[&str]) -> String {
     for program in programs {
-        let found = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).output().expect("sh");
+        let found = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).finish();
         let found = String::from_utf8(found.stdout).expect("a path");
         // What a version manager puts there finds its programs by PATH.
         let real = if *program == "python3" {
-            let said = std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("Python");
+            let said = std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).finish();
             String::from_utf8(said.stdout).expect("a path")
         } else {
             found
@@ -25,6 +26,7 @@ fn bare(project: &Project, programs: &[&str]) -> String {
 
 #[test]
 fn a_tool_that_is_missing_is_the_machines_fault() {
+    needs!("python3");
     for (suite, cause) in [
         ("tests: {shared: ['pytest suites/s']}\n", "`pytest suites/s`: `pytest` is not on this machine"),
         ("tests: {shared: ['true', 'cd suites && node --test']}\n", "`node` is not on this machine"),
@@ -82,6 +84,7 @@ fn a_program_that_the_approach_was_to_make_is_its_own_fault() {
 
 #[test]
 fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
+    needs!(crate::needs::PYTEST);
     let suite = "language: python\ntests: {shared: ['pytest suites/s/tests'], own: ['cd \"$EVAL_WORKSPACE\" && python -m pytest']}\n";
     let approach =
         "printf 'def answer():\\n    return 42\\n' > app.py\nprintf 'def test_own():\\n    pass\\n' > test_own.py\n: > requirements.txt\n";
@@ -103,6 +106,7 @@ fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
 
 #[test]
 fn the_suites_tests_run_with_the_pytest_of_the_harness() {
+    needs!(crate::needs::PYTEST);
     let suite = "language: python\nsetup: ['cp -R \"$EVAL_WORKSPACE\"/pytest \"$VIRTUAL_ENV\"/lib/python3*/site-packages/ || true']\n\
                  tests: {shared: ['pytest suites/s/tests', 'python -m pytest suites/s/tests']}\n";
     // The approach installs another pytest, which does not start.

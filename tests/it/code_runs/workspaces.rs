@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::*;
+use crate::programs::Start as _;
 
 #[test]
 fn a_sandbox_reaches_the_agent_and_the_tests() {
@@ -25,7 +26,7 @@ fn a_sandbox_reaches_the_agent_and_the_tests() {
 fn a_sandbox_of_the_project_is_found_from_everywhere() {
     let code = Code::new("wrap: [./box.sh]\nsetup: ['test \"$BOX\" = 1']\ntests: {shared: ['test \"$BOX\" = 1']}\n", "test \"$BOX\" = 1");
     code.project.file("box.sh", "#!/bin/sh\nBOX=1 exec \"$@\"\n");
-    let made = Command::new("chmod").arg("+x").arg(code.project.path("box.sh")).status().expect("chmod starts");
+    let made = Command::new("chmod").arg("+x").arg(code.project.path("box.sh")).finish().status;
     assert!(made.success());
     let ran = code.run();
     ran.ended("completed", "");
@@ -34,6 +35,7 @@ fn a_sandbox_of_the_project_is_found_from_everywhere() {
 
 #[test]
 fn secrets_reach_the_approach_only_and_no_record() {
+    needs!("python3");
     let secret = "sk-do-not-tell-4711";
     let gone = "test -z \"$X_API_KEY$Y_TOKEN\"";
     let suite = format!(
@@ -91,6 +93,7 @@ fn a_repository_to_begin_with_gives_a_clone() {
 /// A file of the workspace with the name of a module must not get into the making of the environment.
 #[test]
 fn python_suites_get_an_environment_of_their_own() {
+    needs!("python3");
     let suite = "language: python\nsetup: [pip --version, 'python -c \"import sys; assert sys.prefix != sys.base_prefix\"']\n\
                  tests: {shared: ['python -m pip --version', 'python suites/s/tests/prefix.py'], own: ['test -z \"$PYTHONHOME\"']}\n";
     let code = Code::new(suite, "for name in venv zipfile sysconfig; do echo 'raise SystemExit(5)' > $name.py; done");

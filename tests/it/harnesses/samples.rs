@@ -1,19 +1,9 @@
 //! Real files of other tools, where they are at hand: `EVALREPORT_FORMATS` names a folder of samples by tool, `EVALREPORT_DATA` one of
 //! published data. The counts are those of an independent reading.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use crate::support::Project;
-
-fn folder(variable: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os(variable).map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: {variable} names no folder");
-    }
-    folder
-}
 
 fn sources(folder: &std::path::Path) -> Vec<Value> {
     let report = Project::new().run(["import", folder.to_str().expect("text"), "--dry-run", "--format", "json"]).json();
@@ -25,8 +15,9 @@ fn total(sources: &[Value], key: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "reads samples of other tools: EVALREPORT_FORMATS names their folder"]
 fn samples_have_the_counts_of_an_independent_reading() {
-    let Some(formats) = folder("EVALREPORT_FORMATS") else { return };
+    let formats = crate::needs::named("EVALREPORT_FORMATS");
     let lm_eval = sources(&formats.join("lm-eval"));
     assert_eq!((lm_eval.len(), lm_eval[0]["runs_new"].as_array().map(Vec::len)), (1, Some(2)), "two tasks");
     assert!(lm_eval[0]["foreign"]["quirks"].to_string().contains("10 of 5000 samples"), "{lm_eval:?}");
@@ -47,8 +38,9 @@ fn samples_have_the_counts_of_an_independent_reading() {
 }
 
 #[test]
+#[ignore = "reads published data: EVALREPORT_DATA names their folder"]
 fn what_harnesses_published_is_reproduced_or_said_to_be_cut_off() {
-    let Some(data) = folder("EVALREPORT_DATA") else { return };
+    let data = crate::needs::named("EVALREPORT_DATA");
     let of = |name: &str| sources(&data.join("mixed_harness").join(name));
     let helm = of("helm");
     assert_eq!((helm.len(), total(&helm, "stated_checked"), total(&helm, "stated_agree")), (3, 121, 121));

@@ -105,8 +105,9 @@ fn a_damaged_grading_is_refused_by_its_name() {
 }
 
 #[test]
+#[ignore = "reads samples of other tools: EVALREPORT_FORMATS names their folder"]
 fn real_workspaces_agree_with_their_own_summaries() {
-    let Some(folder) = samples("agent-skills") else { return };
+    let folder = samples("agent-skills");
     for workspace in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()) {
         let imported = Imported::path(&workspace);
         for run in imported.runs() {

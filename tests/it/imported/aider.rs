@@ -93,8 +93,9 @@ fn exceptions_outside_of_a_dated_folder_are_runs_of_their_own() {
 }
 
 #[test]
+#[ignore = "reads samples of other tools: EVALREPORT_FORMATS names their folder"]
 fn published_samples() {
-    let Some(folder) = samples("aider") else { return };
+    let folder = samples("aider");
     for (file, runs) in [("edit_leaderboard.yml", 98), ("polyglot_leaderboard.yml", 69), ("refactor_leaderboard.yml", 14)] {
         let imported = Imported::path(&folder.join(file));
         assert_eq!(imported.runs().len(), runs, "{file}");
@@ -106,11 +107,9 @@ fn published_samples() {
 
 /// Published: of 494 rates beside their own counts, 12 do not follow from them.
 #[test]
+#[ignore = "reads published data: EVALREPORT_DATA names their folder"]
 fn published_leaderboards() {
-    let Some(data) = std::env::var_os("EVALREPORT_DATA") else {
-        eprintln!("skipped: EVALREPORT_DATA names no folder of published data");
-        return;
-    };
+    let data = crate::needs::named("EVALREPORT_DATA");
     let project = crate::support::Project::new();
     let (mut checked, mut agree) = (0, 0);
     for entry in std::fs::read_dir(std::path::Path::new(&data).join("aider")).expect("the folder") {

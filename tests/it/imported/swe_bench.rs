@@ -86,8 +86,9 @@ fn submissions_of_every_age() {
 }
 
 #[test]
+#[ignore = "reads samples of other tools: EVALREPORT_FORMATS names their folder"]
 fn published_samples() {
-    let Some(folder) = samples("swe-bench") else { return };
+    let folder = samples("swe-bench");
     for (file, resolved, unresolved, total) in [
         ("agentless.lite_eval_20_no_test_patch.json", 3, 295, 300),
         ("agentless.lite_eval_20_with_test_patch.json", 4, 294, 300),

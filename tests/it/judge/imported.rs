@@ -99,10 +99,8 @@ fn what_judges_say_of_answers_lies_beside_the_pair_and_counts_everywhere() {
     assert_eq!((&probe["runs"][0]["given"], &probe["runs"][0]["n"]), (&json!(66.7), &json!(3)), "{probe}");
     // Beside it a judge whose score depends on the order: half the squared difference of one probe, over two probes of one run.
     let config = project.read("evalreport.yaml");
-    project.file(
-        "evalreport.yaml",
-        config.replace("agents:\n", "agents:\n  - {id: order, type: command, command: [python3, judge.py, order]}\n"),
-    );
+    project
+        .file("evalreport.yaml", config.replace("agents:\n", "agents:\n  - {id: order, type: command, command: [sh, judge.sh, order]}\n"));
     let swayed = judged.judged(&[&ids[1], "--probe", "--judge", "order"], 0);
     assert_eq!([&swayed["runs"][0]["given"], &swayed["runs"][0]["reversed"]], [&json!(100.0), &json!(0.0)], "{swayed}");
     let noise = project.run(["noise", "sums", "--format", "json"]).json();

@@ -5,29 +5,26 @@ use serde_json::{Value, json};
 use super::Judged;
 
 /// Fails where the work says so; else decides, and about slow work only after other work.
-const UNEVEN: &str = r#"
-import json, os, re, sys, time
-
-text = sys.stdin.read()
-made, asked = text.rsplit("\n# Criteria\n", 1)
-if "breaks the judge" in made:
-    sys.exit("no words for this")
-if "is slow" in made:
-    end = time.monotonic() + 30
-    while not os.path.exists("other.done"):
-        if time.monotonic() > end:
-            sys.exit("nobody else was judged meanwhile")
-        time.sleep(0.01)
-else:
-    open("other.done", "w").close()
-criteria = re.findall(r"^\d+\. (.+)$", asked, re.M)
-print(json.dumps([{"criterion": criterion, "passed": True, "reasoning": ""} for criterion in criteria]))
-"#;
+const UNEVEN: &str = r##"
+text=$(cat)
+case "$text" in
+*"breaks the judge"*) echo "no words for this" >&2; exit 1 ;;
+*"is slow"*)
+    waited=0
+    while [ ! -e other.done ]; do
+        [ $waited -lt 3000 ] || { echo "nobody else was judged meanwhile" >&2; exit 1; }
+        waited=$((waited + 1))
+        sleep 0.01
+    done ;;
+*) : > other.done ;;
+esac
+echo "$text" | sed -n '/^# Criteria$/,$s/^[0-9]*\. \(.*\)$/{"criterion": "\1", "passed": true, "reasoning": ""},/p' | sed '1s/^/[/; $s/,$/]/'
+"##;
 
 #[test]
 fn runs_are_judged_side_by_side_and_told_in_their_order() {
-    let judged = Judged::new("{agent: words}", "  - {id: uneven, type: command, command: [python3, uneven.py]}\n");
-    judged.project.file("uneven.py", UNEVEN);
+    let judged = Judged::new("{agent: words}", "  - {id: uneven, type: command, command: [sh, uneven.sh]}\n");
+    judged.project.file("uneven.sh", UNEVEN);
     let mut ids = [judged.run(), judged.run(), judged.run()];
     ids.sort();
     for (id, text) in ids.iter().zip(["it is slow", "it breaks the judge", "it says hello"]) {

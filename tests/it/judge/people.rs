@@ -198,6 +198,7 @@ fn label(project: &Project, count: &str, is_wanted: impl Fn(&str) -> bool) {
 
 #[test]
 fn no_surface_shows_the_order_that_labels_correct() {
+    needs!("python3");
     let project = Project::new();
     judged_only(&project);
     let audit = project.run(["audit", "--format", "json"]).json();

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crate::programs::Start as _;
+
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tools/clock.c");
 const DAY: Duration = Duration::from_hours(24);
 
@@ -44,8 +46,7 @@ fn library() -> PathBuf {
     if fs::read_to_string(&done).is_ok_and(|of| of == source) {
         return library;
     }
-    let output =
-        Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(SOURCE).arg("-ldl").output().expect("cc is installed");
+    let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(SOURCE).arg("-ldl").finish();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     fs::write(done, source).expect("the build's folder can be written");
     library

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use super::{check, go_on, is_kind, kept, quiz, say, undisturbed};
+use super::{check, go_on, is_kind, kept, quiz, undisturbed};
+use crate::needs;
+use crate::programs::Start as _;
 use crate::support::{BINARY, Output, Project};
 
 const ARGUMENTS: [&str; 8] = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
@@ -71,23 +73,40 @@ struct Mounted(std::path::PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+        let _ = mounting("umount", &[]).arg(&self.0).succeeds();
     }
+}
+
+/// Mounts a file system of 256 KiB, if this user may.
+fn mount(folder: &std::path::Path) -> Option<Mounted> {
+    let mut command = mounting("mount", &["-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs"]);
+    command.arg(folder).succeeds().then(|| Mounted(folder.to_owned()))
+}
+
+/// As root, or as somebody who may become root without a password.
+fn mounting(program: &str, arguments: &[&str]) -> Command {
+    let is_root = rustix::process::geteuid().is_root();
+    let mut command = Command::new(if is_root { program } else { "sudo" });
+    command.args(["-n", program].iter().filter(|_| !is_root)).args(arguments);
+    command
+}
+
+/// Whether this user may mount a file system.
+pub fn can_mount() -> bool {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let is_there = |program: &str| needs::is_met(program);
+    (rustix::process::geteuid().is_root() || is_there("sudo")) && is_there("mount") && mount(folder.path()).is_some()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full() {
+    needs!(needs::MOUNTS);
     let project = quiz(4);
     let expected = undisturbed(&quiz(4), &ARGUMENTS);
     let folder = project.path("results");
     fs::create_dir(&folder).expect("a folder");
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&folder).output();
-    if !mounted.is_ok_and(|output| output.status.success()) {
-        say("skipped: a file system of 256 KiB cannot be mounted here");
-        return;
-    }
-    let _mounted = Mounted(folder);
+    let _mounted = mount(&folder).expect("it could be mounted just now");
     let mut refused = BTreeSet::new();
     for free in 0..12 {
         // A page is the least that a file takes.

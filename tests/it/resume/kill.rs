@@ -18,16 +18,6 @@ use crate::support::{BINARY, Output, Project, question};
 const CALLS: &str = "?open,openat,?mkdir,mkdirat,write,?writev,?pwrite64,fsync,fdatasync,ftruncate,?link,linkat,?rename,?renameat,renameat2,\
                      ?unlink,unlinkat,flock";
 
-/// Says whether calls can be counted and killed at here.
-fn has_strace() -> bool {
-    let works =
-        Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=write", "true"]).status().is_ok_and(|status| status.success());
-    if !works {
-        say("skipped: strace is not installed, or may not trace here");
-    }
-    works
-}
-
 fn strace(project: &Project, options: &[&str], arguments: &[&str]) -> Output {
     let mut command = Command::new("strace");
     command.arg("-qq").args(options).arg(BINARY).args(arguments);
@@ -83,9 +73,6 @@ fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) -> bool + Sync) {
 
 /// Kills a command at every so-manieth call, goes on, and expects what it would have kept without.
 fn sweep(project: impl Fn() -> Project + Sync, arguments: &[&str], step: usize) {
-    if !has_strace() {
-        return;
-    }
     let expected = undisturbed(&project(), arguments);
     let calls = calls(&project(), arguments);
     assert!(calls.len() > 90, "{calls:?} are not all");
@@ -100,6 +87,7 @@ fn sweep(project: impl Fn() -> Project + Sync, arguments: &[&str], step: usize) 
 
 #[test]
 fn a_batch_of_three_runs_killed_at_every_call() {
+    needs!("strace");
     let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "3", "--seed", "7", "--shuffle", "--tag", "night=12"];
     sweep(|| quiz(4), &arguments, 1);
 }
@@ -109,20 +97,19 @@ const CODE: [&str; 9] = ["run", "lines", "--approach", "writer", "--runs", "2", 
 
 #[test]
 fn a_batch_of_code_killed_at_calls() {
+    needs!("strace");
     sweep(workshop, &CODE, 3);
 }
 
 #[test]
 #[ignore = "half a minute more of the same"]
 fn a_batch_of_code_killed_at_every_call() {
+    needs!("strace");
     sweep(workshop, &CODE, 1);
 }
 
 /// What goes on is killed as well, at calls of its own.
 fn sweep_resumed(step: usize) {
-    if !has_strace() {
-        return;
-    }
     let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
     let expected = undisturbed(&quiz(5), &arguments);
     let interrupted = || {
@@ -156,21 +143,21 @@ fn sweep_resumed(step: usize) {
 
 #[test]
 fn a_resumed_batch_killed_at_calls() {
+    needs!("strace");
     sweep_resumed(3);
 }
 
 #[test]
 #[ignore = "half a minute more of the same"]
 fn a_resumed_batch_killed_at_every_call() {
+    needs!("strace");
     sweep_resumed(1);
 }
 
 /// All that changes the store happens on the thread that the tests above follow.
 #[test]
 fn one_thread_writes_the_store() {
-    if !has_strace() {
-        return;
-    }
+    needs!("strace");
     let project = quiz(6);
     let options = ["-f", "-y", "-o", "trace", "-e", "trace=write,fsync,ftruncate,renameat2,mkdir,flock"];
     assert_eq!(strace(&project, &options, &["run", "quiz", "--agent", "good", "--runs", "2", "--jobs", "4"]).code, 0);
@@ -209,9 +196,7 @@ fn content(project: &Project, store: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn an_import_of_a_bundle_killed_at_every_call() {
-    if !has_strace() {
-        return;
-    }
+    needs!("strace");
     let import = ["import", "all.bundle"];
     let undisturbed = bundled();
     assert_eq!(undisturbed.run(import).code, 0);
@@ -248,9 +233,7 @@ const FAULTS: [(&str, &str); 8] = [
 /// Refuses every so-manieth call that a command makes to files of the store, one at a time: whatever it says, the next command has it right.
 #[test]
 fn a_refused_call_is_said_and_leaves_nothing_wrong() {
-    if !has_strace() {
-        return;
-    }
+    needs!("strace");
     let whole = bundled();
     assert_eq!(whole.run(["import", "all.bundle"]).code, 0);
     let answer = |project: &Project| project.run(["list", "--runs", "--format", "json"]).stdout;
@@ -318,7 +301,7 @@ fn forty_runs_killed_at_thirty_random_moments() {
                 child.kill().expect("ours");
                 kills += 1;
             }
-            child.wait().expect("ours");
+            child.wait();
             let ahead = kept(&project, "results");
             assert!(ahead.iter().all(|(key, run)| expected[key] == *run), "what is committed is whole at any moment");
         }

@@ -1,13 +1,14 @@
 //! Ctrl-C: once, twice, and not at all but a kill.
 
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{alive, check, count_lines, interrupt, only_plan, quiz, start, undisturbed, wait_for};
+use super::{alive, check, count_lines, only_plan, quiz, start, undisturbed, wait_for};
+use crate::programs::Program;
 use crate::support::Project;
 
 /// Starts and waits until an agent sleeps.
-fn asleep(project: &Project, arguments: &[&str]) -> Child {
+fn asleep(project: &Project, arguments: &[&str]) -> Program {
     let child = start(project, arguments);
     wait_for("the agent", || count_lines(&project.path("asleep.pids")) > 0);
     // So long that the program's guard knows it.
@@ -21,8 +22,8 @@ fn once_stops_cleanly_and_says_how_to_go_on() {
     let project = quiz(3);
     let begin = Instant::now();
     let child = asleep(&project, &["run", "quiz", "--agent", "asleep", "--runs", "2", "--jobs", "2"]);
-    interrupt(&child);
-    let output = child.wait_with_output().expect("ours");
+    child.interrupt();
+    let output = child.finish();
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(begin.elapsed() < Duration::from_secs(15), "agents are asked to end");
@@ -44,8 +45,8 @@ fn what_it_says_goes_on() {
     std::fs::remove_file(project.path("asked")).expect("it was asked");
     let child = start(&project, &arguments);
     wait_for("questions", || count_lines(&project.path("asked")) > 4);
-    interrupt(&child);
-    let output = child.wait_with_output().expect("ours");
+    child.interrupt();
+    let output = child.finish();
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(130), "{said}");
     let command = said.lines().last().and_then(|line| line.split_once("Resume: evalreport ")).expect("it says how").1;
@@ -63,12 +64,12 @@ fn what_it_says_goes_on() {
 fn twice_stops_at_once() {
     let project = quiz(3);
     let mut child = asleep(&project, &["run", "quiz", "--agent", "stubborn"]);
-    interrupt(&child);
+    child.interrupt();
     std::thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().expect("ours").is_none(), "the agent gets its grace");
     let begin = Instant::now();
-    interrupt(&child);
-    let output = child.wait_with_output().expect("ours");
+    child.interrupt();
+    let output = child.finish();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     wait_for("the agent to be gone", || alive(&project, "asleep.pids").is_empty());
@@ -79,6 +80,6 @@ fn a_kill_takes_the_agents_along() {
     let project = quiz(3);
     let mut child = asleep(&project, &["run", "quiz", "--agent", "asleep", "--jobs", "3"]);
     child.kill().expect("ours");
-    child.wait().expect("ours");
+    child.wait();
     wait_for("the agents to be gone", || alive(&project, "asleep.pids").is_empty());
 }

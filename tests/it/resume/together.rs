@@ -1,6 +1,6 @@
 //! Several runners on one store.
 
-use super::{alive, check, count_lines, go_on, interrupt, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
+use super::{alive, check, count_lines, go_on, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
 
 #[test]
 fn two_batches_at_once() {
@@ -11,7 +11,7 @@ fn two_batches_at_once() {
     expected.append(&mut undisturbed(&quiz(12), &second));
     let children = [first.as_slice(), second.as_slice()].map(|arguments| start(&project, arguments));
     for child in children {
-        let output = child.wait_with_output().expect("ours");
+        let output = child.finish();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let answer = String::from_utf8(output.stdout).expect("UTF-8");
         assert_eq!([" good ", " mixed "].iter().filter(|arm| answer.contains(**arm)).count(), 1, "each speaks of its own:\n{answer}");
@@ -29,10 +29,10 @@ fn one_batch_resumed_twice_at_once() {
         let mut child = start(&project, &arguments);
         wait_for("a question", || count_lines(&project.path("asked")) > 0);
         child.kill().expect("ours");
-        child.wait().expect("ours");
+        child.wait();
         let children = [0, 1].map(|_| start(&project, &["run", "--resume"]));
         for child in children {
-            let output = child.wait_with_output().expect("ours");
+            let output = child.finish();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() || said.contains("no unfinished batch"), "{said}");
         }
@@ -51,12 +51,12 @@ fn one_batch_of_code_resumed_three_times_at_once() {
         let mut child = start(&project, &arguments);
         wait_for("an approach", || count_lines(&project.path("log/starts")) > 0);
         child.kill().expect("ours");
-        child.wait().expect("ours");
+        child.wait();
         let begun = count_lines(&project.path("log/starts"));
         let done = kept(&project, "results").len();
         let children = [0, 1, 2].map(|_| start(&project, &["run", "--resume", "--jobs", "2"]));
         for child in children {
-            let output = child.wait_with_output().expect("ours");
+            let output = child.finish();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() || said.contains("no unfinished batch"), "{said}");
         }
@@ -93,8 +93,8 @@ fn one_at_a_time_where_that_is_asked_for() {
             assert!(resumed.stderr.contains("another process"), "{}", resumed.stderr);
             assert_eq!(project.run(["run", "quiz", "--agent", "good", "--quiet"]).code, 0, "others may run beside it");
         }
-        interrupt(&child);
-        assert_eq!(child.wait().expect("ours").code(), Some(130));
+        child.interrupt();
+        assert_eq!(child.wait().code(), Some(130));
         assert!(alive(&project, "asleep.pids").is_empty());
         std::fs::remove_dir_all(project.path("results")).expect("ours");
     }

@@ -22,6 +22,7 @@ const MULTIPLY: &str = "def add(left, right):\n    return left + right\n\n\ndef 
 
 #[test]
 fn a_failure_that_stood_before_is_accepted_fast_and_not_strictly() {
+    needs!(crate::needs::PYTEST);
     let checkout = python();
     checkout.write("adder.py", MULTIPLY);
     for (profile, code, status, next) in [("fast", 0, "done_partial", "accept_partial"), ("strict", 1, "not_done", "continue")] {
@@ -40,6 +41,7 @@ fn a_failure_that_stood_before_is_accepted_fast_and_not_strictly() {
 
 #[test]
 fn a_new_failure_in_a_touched_file_blocks() {
+    needs!(crate::needs::PYTEST);
     let checkout = python();
     checkout.write("adder.py", "def add(left, right):\n    return left - right\n");
     for profile in ["fast", "strict"] {
@@ -53,6 +55,7 @@ fn a_new_failure_in_a_touched_file_blocks() {
 
 #[test]
 fn what_failed_before_and_passes_now_is_said_to_be_fixed() {
+    needs!(crate::needs::PYTEST);
     let checkout = python();
     checkout.write("other.py", "class Thing:\n    def __eq__(self, other):\n        return other == 3\n");
     let verified = checkout.verify("Fix the comparison of things", "strict");
@@ -64,6 +67,7 @@ fn what_failed_before_and_passes_now_is_said_to_be_fixed() {
 
 #[test]
 fn a_revision_can_be_named() {
+    needs!(crate::needs::PYTEST);
     let checkout = python();
     checkout.write("adder.py", "def add(left, right):\n    return left - right\n");
     checkout.commit();
@@ -87,6 +91,7 @@ fn where_nothing_can_be_run_nothing_is_verified() {
 
 #[test]
 fn a_folder_without_git_is_verified_without_a_baseline() {
+    needs!(crate::needs::PYTEST);
     let checkout = python();
     checkout.write("tests/test_other.py", "def test_other():\n    pass\n");
     let project = &checkout.project;

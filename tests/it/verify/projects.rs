@@ -1,6 +1,6 @@
 //! Other stacks, with their own programs: cargo, node's tests by npm, go. Frontends have a module of their own.
 
-use super::{Checkout, Verified, has};
+use super::{Checkout, Verified};
 
 /// Fails from the beginning, fast and strictly; the change has nothing to do with it. Then the change breaks what it touches.
 #[track_caller]
@@ -54,9 +54,7 @@ const NODE: [(&str, &str); 5] = [
 
 #[test]
 fn npm() {
-    if !(has("node") && has("npm")) {
-        return;
-    }
+    needs!("node", "npm");
     let checkout = Checkout::new(&NODE);
     let good = "exports.add = (left, right) => right + left;\n";
     let bad = "exports.add = (left, right) => right - left;\n";
@@ -67,9 +65,7 @@ fn npm() {
 
 #[test]
 fn go() {
-    if !has("go") {
-        return;
-    }
+    needs!("go");
     let checkout = Checkout::new(&[
         ("go.mod", "module example.org/app\n\ngo 1.18\n"),
         ("adder/adder.go", "package adder\n\nfunc Add(left, right int) int { return left + right }\n"),
@@ -108,9 +104,7 @@ const GO_TEST: &str =
 /// What does not compile is told by the build as by the tests, and a package without tests is no failure.
 #[test]
 fn go_that_does_not_compile() {
-    if !has("go") {
-        return;
-    }
+    needs!("go");
     let checkout = Checkout::new(&[
         ("go.mod", "module example.org/app\n\ngo 1.18\n"),
         ("main.go", "package main\n\nfunc main() { println(one()) }\n\nfunc one() int { return 1 }\n"),
@@ -128,9 +122,7 @@ fn go_that_does_not_compile() {
 
 #[test]
 fn dependencies_of_the_checkout_serve_the_tree_as_it_was() {
-    if !(has("node") && has("npm")) {
-        return;
-    }
+    needs!("node", "npm");
     let checkout = Checkout::new(&NODE);
     checkout.write(".gitignore", "node_modules\n").write("adder.js", "exports.add = require('sum');\n");
     checkout.write("node_modules/sum/index.js", "module.exports = (left, right) => left + right;\n");

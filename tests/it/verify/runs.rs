@@ -40,6 +40,7 @@ const GOAL: &str = "workspace: suites/s/start\ngoal: Change the letter\nprofile:
 
 #[test]
 fn a_goal_that_is_met_is_recorded_with_what_it_fixed() {
+    needs!("make");
     let verified = verification(&project(GOAL, "echo b > letter.txt\n"));
     assert_eq!((&verified["terminalStatus"], &verified["next"]), (&json!("done_success"), &json!("stop")), "{verified:#}");
     assert_eq!((&verified["goal"], &verified["profile"]), (&json!("Change the letter"), &json!("fast")));
@@ -53,6 +54,7 @@ fn a_goal_that_is_met_is_recorded_with_what_it_fixed() {
 
 #[test]
 fn a_goal_that_is_missed_is_recorded() {
+    needs!("make");
     let verified = verification(&project(&GOAL.replace("fast", "strict"), "echo c > letter.txt\n"));
     assert_eq!((&verified["terminalStatus"], &verified["next"]), (&json!("not_done"), &json!("continue")), "{verified:#}");
 }
@@ -80,6 +82,7 @@ fn suite_and_configuration_say_what_is_run() {
 /// `show` reads whatever a header has, so a test says that it knows the words of what is written.
 #[test]
 fn what_is_recorded_is_what_is_shown() {
+    needs!("make");
     let project = project(GOAL, "echo c > letter.txt\n");
     let stored = verification(&project);
     let id = project.run(["list", "--runs", "--format", "csv"]).column("run").remove(0);
@@ -119,6 +122,7 @@ fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 
 #[test]
 fn a_workspace_that_began_empty_has_no_baseline() {
+    needs!("make");
     let verified = verification(&project("goal: Write it\n", "printf 'test:\\n\\t@true\\n' > Makefile\n"));
     assert_eq!((&verified["terminalStatus"], &verified["baseline"]), (&json!("done_success"), &Value::Null), "{verified:#}");
     assert!(verified["reasons"].to_string().contains("the workspace began empty"), "{verified:#}");

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Checkout, has, is_running};
+use super::{Checkout, is_running};
+use crate::programs::Start as _;
 use crate::support::BINARY;
 
 /// Says that it is ready as Vite does, and stays.
@@ -26,9 +27,7 @@ fn frontend(server: &str) -> Checkout {
 
 #[test]
 fn a_server_that_is_ready_has_passed_and_is_stopped() {
-    if !(has("node") && has("npm")) {
-        return;
-    }
+    needs!("node", "npm");
     let checkout = frontend(SERVER);
     checkout.write("src/main.js", "export const a = 2;\n");
     let begin = Instant::now();
@@ -43,9 +42,7 @@ fn a_server_that_is_ready_has_passed_and_is_stopped() {
 
 #[test]
 fn a_server_that_ends_with_an_error_has_failed() {
-    if !(has("node") && has("npm")) {
-        return;
-    }
+    needs!("node", "npm");
     let checkout = frontend("throw new Error('Failed to resolve import \"./gone.js\" from \"src/main.js\"');\n");
     checkout.write("src/main.js", "import './gone.js';\n");
     let verified = checkout.verify("Fix Vite import errors", "smoke");
@@ -54,9 +51,7 @@ fn a_server_that_ends_with_an_error_has_failed() {
 
 #[test]
 fn a_dev_server_that_ends_well_without_having_been_ready_has_failed() {
-    if !(has("node") && has("npm")) {
-        return;
-    }
+    needs!("node", "npm");
     let checkout = frontend(SERVER);
     // A mistake in the project, said in passing.
     checkout.write("server.js", "console.log('no pages found, bye');\n");
@@ -96,6 +91,7 @@ fn a_server_that_is_never_ready_is_not_waited_for_for_ever() {
 
 #[test]
 fn names_of_files_are_neither_commands_nor_markup() {
+    needs!("make");
     let names =
         ["tests/test_$(touch pwned).py", "tests/test_'; touch pwned; '.py", "tests/test_\u{1b}[31m.py", "tests/test_a\ntouch pwned.py"];
     let checkout = Checkout::new(&[
@@ -123,6 +119,7 @@ fn names_of_files_are_neither_commands_nor_markup() {
 
 #[test]
 fn a_plan_runs_nothing() {
+    needs!("make");
     let checkout = Checkout::new(&[("Makefile", "test:\n\ttouch ran\n"), ("a.txt", "a\n")]);
     checkout.write("a.txt", "b\n");
     let plan = checkout.verify_with(&["--goal", "Change the letter", "--profile", "strict", "--dry-run"]);
@@ -135,6 +132,7 @@ fn a_plan_runs_nothing() {
 
 #[test]
 fn secrets_and_hooks_do_not_reach_the_checks() {
+    needs!("make");
     let script = "test -z \"$MY_API_KEY\" && test -z \"$GIT_DIR\" && test \"$CI\" = true\n";
     let checkout = Checkout::new(&[("Makefile", "test:\n\t@sh check.sh\n"), ("check.sh", script), ("a.txt", "a\n")]);
     checkout.write("a.txt", "b\n");
@@ -153,6 +151,7 @@ fn secrets_and_hooks_do_not_reach_the_checks() {
 
 #[test]
 fn a_folder_within_a_repository_is_one_by_itself() {
+    needs!("make");
     let script = "test -e here.txt && grep -q b letter.txt\n";
     let checkout = Checkout::new(&[
         ("service/Makefile", "test:\n\t@sh check.sh\n"),
@@ -173,22 +172,22 @@ fn a_folder_within_a_repository_is_one_by_itself() {
 
 #[test]
 fn a_stop_leaves_nothing_behind() {
+    needs!("make");
     let checkout = Checkout::new(&[("Makefile", "test:\n\ttouch started; sleep 600\n"), ("a.txt", "a\n")]);
     checkout.write("a.txt", "b\n");
     let scratch = checkout.scratch.path().display().to_string();
     let mut command = Command::new(BINARY);
     command.args(["verify", "app", "--scratch", &scratch, "--goal", "g", "--profile", "strict"]);
     command.current_dir(checkout.project.path("")).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut verify = command.spawn().expect("the program starts");
+    let mut verify = command.start();
     // The check runs in the tree as it was.
     let begin = Instant::now();
     while !has_started(checkout.scratch.path()) {
         assert!(begin.elapsed() < Duration::from_secs(30), "the check was not started");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let sent = Command::new("kill").args(["-INT", &verify.id().to_string()]).status().expect("kill is there");
-    assert!(sent.success());
-    assert_eq!(verify.wait().expect("it ends").code(), Some(130));
+    verify.interrupt();
+    assert_eq!(verify.wait().code(), Some(130));
     checkout.nothing_remains();
     assert!(!is_running(&checkout.project.path("").display().to_string()));
     assert!(!is_running(&scratch));
