@@ -27,6 +27,7 @@ mod noise;
 mod planned;
 mod power;
 mod preferences;
+mod pull_requests;
 mod rank_sets;
 mod replication;
 mod rule;
@@ -37,7 +38,7 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("courses", || vec![courses::breaks_told(), courses::flaky_items()]),
@@ -49,6 +50,7 @@ const PARTS: [(&str, Part); 13] = [
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
     ("preferences", || vec![preferences::coverage()]),
+    ("pull-requests", || vec![pull_requests::recipe()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
     ("suites", || vec![suites::as_sample(), suites::within()]),
 ];
@@ -116,6 +118,7 @@ fn main() {
     println!("## Broken or flaky\n");
     courses::breaks_told().print();
     courses::flaky_items().print();
+    pull_requests::recipe().print();
     println!("## Decisions\n");
     for table in decisions::tables() {
         table.print();

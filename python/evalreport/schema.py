@@ -1181,17 +1181,17 @@ class NewFailures(TypedDict):
     suite: str
     arm: Arm
     against: Arm
-    # Items that passed every attempt of the baseline and fail at least half of the new attempts.
+    # Items that passed every attempt of the baseline and fail more than half of the new attempts.
     count: int
     # The first of these items, by kind, evaluator and name; at most 20.
     items: List[TurnedItem]
-    # Items that fail at least half of the new attempts and passed in the baseline until they broke, or may have
+    # Items that fail more than half of the new attempts and passed in the baseline until they broke, or may have
     # broken: nothing but one change was seen that a flaky item would have more of. They count as failing.
     broken_count: int
     # The first of the broken items.
     broken: List[TurnedItem]
-    # Items that fail now and are flaky: passed and failed in turn in the baseline, or failing fewer than half of
-    # the new attempts.
+    # Items that fail now and are flaky: passed and failed in turn in the baseline, or failing half of the new
+    # attempts or fewer.
     flaky_count: int
     # The first of the flaky items.
     flaky: List[TurnedItem]

@@ -51,13 +51,19 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         rules.extend(configured(rule)?);
     }
     if rules.is_empty() && !arguments.instead.decide {
-        if paths.is_empty() {
-            // Where there are no runs, rules would not help.
-            selection::check(&settings.open()?, &Filter::default())?;
+        if arguments.baseline.is_none() {
+            if paths.is_empty() {
+                // Where there are no runs, rules would not help.
+                selection::check(&settings.open()?, &Filter::default())?;
+            }
+            return Err(Failure::new("no gate rule given").with_hint(
+                "for example --baseline main.bundle, which checks for new failures, --max-drop 2pp, --max-cost +10% or --must-pass ITEM; or set `gate` \
+                 in the configuration",
+            ));
         }
-        return Err(Failure::new("no gate rule given").with_hint(
-            "for example --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM; or set `gate` in the configuration",
-        ));
+        // The one rule that a single new run can decide.
+        output::say(settings, "note: no rule is given, so the gate is --no-new-failures");
+        rules.push(no_new_failures());
     }
     let (settings, stores) = &foreign::with_side(settings, &paths)?;
     if !stores.is_empty() {

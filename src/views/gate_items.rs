@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together};
+use crate::stats::CourseKind;
 use crate::warehouse::Warehouse;
 
 use super::short_text::cut;
@@ -39,16 +40,16 @@ pub struct NewFailures {
     pub suite: String,
     pub arm: Arm,
     pub against: Arm,
-    /// Items that passed every attempt of the baseline and fail at least half of the new attempts.
+    /// Items that passed every attempt of the baseline and fail more than half of the new attempts.
     pub count: u64,
     /// The first of these items, by kind, evaluator and name; at most 20.
     pub items: Vec<TurnedItem>,
-    /// Items that fail at least half of the new attempts and passed in the baseline until they broke, or may have broken: nothing but one
+    /// Items that fail more than half of the new attempts and passed in the baseline until they broke, or may have broken: nothing but one
     /// change was seen that a flaky item would have more of. They count as failing.
     pub broken_count: u64,
     /// The first of the broken items.
     pub broken: Vec<TurnedItem>,
-    /// Items that fail now and are flaky: passed and failed in turn in the baseline, or failing fewer than half of the new attempts.
+    /// Items that fail now and are flaky: passed and failed in turn in the baseline, or failing half of the new attempts or fewer.
     pub flaky_count: u64,
     /// The first of the flaky items.
     pub flaky: Vec<TurnedItem>,
@@ -64,6 +65,35 @@ pub struct NewPasses {
     pub count: u64,
     /// The first of these items, by kind, evaluator and name; at most 20.
     pub items: Vec<TurnedItem>,
+}
+
+/// What became of an item whose outcomes are not as in the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It always passed in the baseline, and fails now.
+    NewFailure,
+    /// It broke in the baseline, and fails still.
+    Broken,
+    /// It passes and fails by chance.
+    Flaky,
+    /// It never passed in the baseline, and passes now.
+    Mended,
+}
+
+/// Returns what became of an item, from its attempts passed and counted in the new runs and in the baseline, and from the course of its
+/// nights in both. `None` if nothing did.
+///
+/// An item fails now if it fails more than half of its new attempts. One that passes every second of them was seen to do both: repeating
+/// failed tests once therefore tells what is flaky.
+pub fn turn((passed, attempts): (u32, u32), (baseline_passed, baseline_attempts): (u32, u32), course: Option<CourseKind>) -> Option<Turn> {
+    let (fails, passes) = (2 * passed < attempts, 2 * passed > attempts);
+    if baseline_passed == 0 {
+        return passes.then_some(Turn::Mended);
+    }
+    if baseline_passed == baseline_attempts {
+        return if fails { Some(Turn::NewFailure) } else { (passed < attempts).then_some(Turn::Flaky) };
+    }
+    if fails && course.is_some_and(CourseKind::fails) { Some(Turn::Broken) } else { (!passes).then_some(Turn::Flaky) }
 }
 
 /// The items of one arm that changed sides.
@@ -123,18 +153,14 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         if attempts == 0 || baseline_attempts == 0 {
             return;
         }
-        let fails = 2 * passed <= attempts;
-        let (always, never) = (baseline_passed == baseline_attempts, baseline_passed == 0);
-        let course = if fails && !never { courses.course(columns) } else { None };
-        let (count, list) = match (always, never, fails) {
-            (_, true, false) => (&mut mended.count, &mut mended.items),
-            (true, _, true) => (&mut failures.count, &mut failures.items),
-            (true, _, false) if passed < attempts => (&mut failures.flaky_count, &mut failures.flaky),
-            (false, false, true) if course.as_ref().is_some_and(|course| course.kind.fails()) => {
-                (&mut failures.broken_count, &mut failures.broken)
-            }
-            (false, false, true) => (&mut failures.flaky_count, &mut failures.flaky),
-            (_, _, true | false) => return,
+        let course = if 2 * passed <= attempts && baseline_passed > 0 { courses.course(columns) } else { None };
+        let kind = course.as_ref().map(|course| course.kind);
+        let Some(turn) = turn((passed, attempts), (baseline_passed, baseline_attempts), kind) else { return };
+        let (count, list) = match turn {
+            Turn::Mended => (&mut mended.count, &mut mended.items),
+            Turn::NewFailure => (&mut failures.count, &mut failures.items),
+            Turn::Broken => (&mut failures.broken_count, &mut failures.broken),
+            Turn::Flaky => (&mut failures.flaky_count, &mut failures.flaky),
         };
         *count += 1;
         if list.len() < MOST_TURNED {

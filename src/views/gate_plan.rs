@@ -130,6 +130,6 @@ fn planned(
 /// Applies the rule against new failures to simulated rates. Counts without items are inconclusive.
 fn new_failure(rates: &[Rates; 2]) -> Ruling {
     let [Rates::Outcomes(head), Rates::Outcomes(baseline)] = rates else { return Ruling::Inconclusive };
-    let fails = |(now, before): ((u32, u32), (u32, u32))| now.1 > 0 && 2 * now.0 <= now.1 && before.1 > 0 && before.0 == before.1;
+    let fails = |(now, before): ((u32, u32), (u32, u32))| now.1 > 0 && 2 * now.0 < now.1 && before.1 > 0 && before.0 == before.1;
     if head.cells.iter().zip(baseline.cells.iter()).any(fails) { Ruling::Regression } else { Ruling::Pass }
 }

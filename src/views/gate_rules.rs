@@ -16,7 +16,7 @@ pub enum Ask {
     /// The new runs pass each of these items in more than half of their attempts. `*` matches any text, and a name also matches its
     /// parametrised cases: `test_login` matches `test_login[a]`.
     MustPass { item: String },
-    /// No item that passed every attempt of the baseline fails at least half of the new attempts.
+    /// No item that passed every attempt of the baseline fails more than half of the new attempts.
     NoNewFailures,
 }
 

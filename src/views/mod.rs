@@ -71,7 +71,7 @@ pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate};
 pub use gate_costs::GateCost;
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
-pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, TurnedItem};
+pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Ask, GateRule};
 pub use history::{ArmHistory, Break, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history};

@@ -83,11 +83,57 @@ fn decides(script: &str) {
     }
 }
 
+/// Writes a report of 40 tests, of which these fail. If `repeats`, it has no other tests.
+fn junit(project: &Project, path: &str, day: usize, fails: &[usize], repeats: Option<&[usize]>) {
+    let all: Vec<usize> = (0..40).collect();
+    let case = |number: &usize| {
+        let failure = if fails.contains(number) { "<failure message=\"expected 200, got 500\"/>" } else { "" };
+        format!("<testcase classname=\"api\" name=\"t{number:02}\">{failure}</testcase>")
+    };
+    let cases: String = repeats.unwrap_or(&all).iter().map(case).collect();
+    project.file(path, format!("<testsuite name=\"s\" timestamp=\"2026-03-{day:02}T00:00:00\">{cases}</testsuite>"));
+}
+
+/// Plays seven days of the main branch's job, each with a fresh checkout and the kept folder `results`, then pull requests with its bundle.
+#[track_caller]
+fn keeps_runs<'a>(of_main: impl Iterator<Item = &'a str>, gate: &str) {
+    let of_main: Vec<&str> = of_main.collect();
+    let project = checkout(0);
+    for folder in ["main", "store"] {
+        fs::remove_dir_all(project.path(folder)).expect("of other tests");
+    }
+    for day in 1..=7 {
+        fs::remove_dir_all(project.path("reports")).expect("the last checkout");
+        fs::remove_file(project.path("baseline.bundle")).expect("the last checkout");
+        // A flaky test, which fails on two of the days.
+        junit(&project, "reports/junit.xml", day, if day % 3 == 2 { &[3] } else { &[] }, None);
+        for command in &of_main {
+            let output = shell(&project, command);
+            assert_eq!(output.code, 0, "{command}\n{}", output.stderr);
+        }
+    }
+    let runs = project.run(["list", "--format", "json", "--results", "results"]).json();
+    assert_eq!((&runs["suites"][0]["runs"], runs["suites"].as_array().map(Vec::len)), (&serde_json::json!(7), Some(1)), "{runs}");
+    // What fails at first, then again when it is repeated.
+    let cases: [(&[usize], &[usize], i32); 5] =
+        [(&[], &[], 0), (&[3], &[3], 0), (&[8], &[], 0), (&[8], &[8], 1), (&[10, 11, 12, 13, 14], &[10, 11, 12, 13, 14], 1)];
+    for (first, again, code) in cases {
+        fs::remove_dir_all(project.path("reports")).expect("the last checkout");
+        junit(&project, "reports/first.xml", 20, first, None);
+        if !first.is_empty() {
+            junit(&project, "reports/again.xml", 20, again, Some(first));
+        }
+        let output = shell(&project, gate);
+        assert_eq!(output.code, code, "{first:?} {again:?}\n{}\n{}", output.stdout, output.stderr);
+    }
+}
+
 #[test]
 #[cfg(unix)]
 fn the_recipe_for_any_system_runs() {
-    let [recipe] = blocks("Every other system", "sh").try_into().expect("one recipe");
+    let [recipe, of_main] = blocks("Every other system", "sh").try_into().expect("two recipes");
     decides(&recipe);
+    keeps_runs(of_main.lines(), &recipe);
 }
 
 #[test]
@@ -110,16 +156,21 @@ fn the_recipe_for_gitlab_runs() {
 #[cfg(unix)]
 fn the_recipes_for_github_run() {
     let recipes = blocks("GitHub: the action", "yaml");
-    let [of_action, own] = recipes.as_slice() else { panic!("two recipes") };
-    let steps = |recipe: &str| -> Vec<Node> {
+    let [of_action, of_main, own] = recipes.as_slice() else { panic!("three recipes") };
+    let steps_of = |recipe: &str, job: &str| -> Vec<Node> {
         let workflow = parsed(recipe);
-        let steps = workflow.get("jobs").and_then(|jobs| jobs.get("gate")).and_then(|job| job.get("steps")).expect("steps");
+        let steps = workflow.get("jobs").and_then(|jobs| jobs.get(job)).and_then(|job| job.get("steps")).expect("steps");
         let Value::List(steps) = &steps.value else { panic!("a list") };
         steps.clone()
     };
+    let steps = |recipe: &str| steps_of(recipe, "gate");
+    let kept: Vec<String> = steps_of(of_main, "baseline").iter().flat_map(|step| texts(step.get("run"))).collect();
+    let [tests, rest @ ..] = kept.as_slice() else { panic!("{kept:?}") };
+    assert!(tests.starts_with("pytest --junitxml=reports/") && rest.len() == 2, "{kept:?}");
     let runs: Vec<String> = steps(own).iter().flat_map(|step| texts(step.get("run"))).collect();
     let [_, gate, summary] = runs.as_slice() else { panic!("{runs:?}") };
     decides(gate);
+    keeps_runs(rest.iter().map(String::as_str), gate);
     let project = checkout(20);
     assert_eq!(shell(&project, gate).code, 1);
     assert_eq!(shell(&project, summary).code, 0);

@@ -527,7 +527,7 @@ fn junit_has_a_case_for_each_rule() {
 fn rules_that_make_no_sense_are_refused() {
     let project = against(150);
     let cases: [(&[&str], &str); 9] = [
-        (&["gate", "--baseline", "main"], "no gate rule given"),
+        (&["gate"], "no gate rule given"),
         (&["gate", "--max-drop", "2pp"], "a rule needs a baseline"),
         (&["gate", "--baseline", "main", "--metric", "cost"], "--metric has no bound"),
         (&["gate", "--baseline", "main", "--max-drop", "lots"], "--max-drop `lots` is no amount"),
