@@ -296,7 +296,9 @@ fn a_version_is_the_content_and_nothing_else() {
     let original = version(here.path());
     assert_eq!(original.len(), 64);
     assert_eq!(original, version(there.path()), "two checkouts of the same content");
-    assert_eq!(original, "999cd631ed317110ad9a7310bc6c2f8f9d66722e7b306ad4eec95d540437d313", "the same in every version of this program");
+    assert_eq!(original, "35e59b6cce0da7d99a0910684c53e02b606b6e6bc0d9b822d44f9ba37dd9c3e0", "the same in every version of this program");
+    let of_keys = "999cd631ed317110ad9a7310bc6c2f8f9d66722e7b306ad4eec95d540437d313";
+    assert_eq!(contents(here.path()).earlier, [of_keys], "what the release before defaults were left out called the version");
     let of_bytes = "0c12120060a30c6d0f411102a9a526c1b5b9d58379a21593af8423ad9792e1ad";
     assert_eq!(contents(here.path()).bytes, of_bytes, "what earlier releases called the version");
     for path in [
@@ -321,8 +323,12 @@ fn a_version_is_the_content_and_nothing_else() {
         write(changed.path(), path, text);
         assert_ne!(version(changed.path()), original, "{path}");
     }
-    for text in [format!("{SEED}\n# a note\n"), format!("{SEED}\ntags: {{team: search}}\n"), SEED.replace("timeout: 2h", "timeout:   '2h'")]
-    {
+    for text in [
+        format!("{SEED}\n# a note\n"),
+        format!("{SEED}\ntags: {{team: search}}\n"),
+        SEED.replace("timeout: 2h", "timeout:   '2h'"),
+        SEED.replacen("timeout: 2h\n", "", 1),
+    ] {
         let changed = seed();
         write(changed.path(), "evals/suites/tasktracker/suite.yaml", &text);
         assert_eq!(version(changed.path()), original, "{text}");
