@@ -180,13 +180,12 @@ impl Command {
         }
     }
 
-    /// Returns whether the command makes a results folder that is not there.
+    /// Returns whether the command makes a results folder that is not there, or does without.
     pub fn makes_results(&self) -> bool {
         match self {
             Self::Run(run) => run.resume.is_none(),
-            Self::Eval(_) | Self::Import(_) | Self::Record(_) => true,
-            // It may be asked about this system, and about the cache, where there are no results.
-            Self::Cache(_) | Self::Verify(_) => true,
+            // The last two do not need any.
+            Self::Eval(_) | Self::Import(_) | Self::Record(_) | Self::Cache(_) | Self::Verify(_) => true,
             _ => false,
         }
     }

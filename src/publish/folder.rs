@@ -54,7 +54,7 @@ struct New {
 impl SiteFolder {
     /// Returns whether the folder is a site of ours with pages of runs.
     pub fn shows_runs(root: &Path) -> bool {
-        let manifest = files::read(&root.join(MANIFEST)).ok().and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok());
+        let manifest = files::read(root.join(MANIFEST)).ok().and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok());
         manifest.is_some_and(|manifest| manifest.files.keys().any(|path| path.starts_with("runs/") && path != "runs/index.html"))
     }
 

@@ -79,12 +79,8 @@ pub fn without_times(histories: &[&History]) -> Option<Table> {
     if histories.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    table.lead = histories
-        .iter()
-        .map(|history| format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated)))
-        .collect();
-    Some(table)
+    let sentence = |history: &&History| format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated));
+    Some(Table { lead: histories.iter().map(sentence).collect(), ..Table::default() })
 }
 
 /// Lays out the newest `most` nights of each arm.

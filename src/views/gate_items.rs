@@ -86,14 +86,14 @@ pub enum Turn {
 /// An item fails now if it fails more than half of its new attempts. One that passes every second of them was seen to do both: repeating
 /// failed tests once therefore tells what is flaky.
 pub fn turn((passed, attempts): (u32, u32), (baseline_passed, baseline_attempts): (u32, u32), course: Option<CourseKind>) -> Option<Turn> {
-    let (fails, passes) = (2 * passed < attempts, 2 * passed > attempts);
+    let (fails, holds) = (2 * passed < attempts, 2 * passed > attempts);
     if baseline_passed == 0 {
-        return passes.then_some(Turn::Mended);
+        return holds.then_some(Turn::Mended);
     }
     if baseline_passed == baseline_attempts {
         return if fails { Some(Turn::NewFailure) } else { (passed < attempts).then_some(Turn::Flaky) };
     }
-    if fails && course.is_some_and(CourseKind::fails) { Some(Turn::Broken) } else { (!passes).then_some(Turn::Flaky) }
+    if fails && course.is_some_and(CourseKind::fails) { Some(Turn::Broken) } else { (!holds).then_some(Turn::Flaky) }
 }
 
 /// The items of one arm that changed sides.
