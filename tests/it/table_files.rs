@@ -217,7 +217,7 @@ fn questions_name_the_columns_and_commands_to_paste() {
 
     let refusal = open("h.csv", "model,item,score,score\nnova,a,0.3,1\nnova,b,0.4,0\nlyra,a,0.2,1\nlyra,b,0.7,1\n", &[]);
     assert!(refusal.contains("several columns are called `score`"), "{refusal}");
-    assert!(project.run(["leaderboard", "gone.csv"]).refusal().contains("gone.csv: cannot be read"));
+    assert!(project.run(["leaderboard", "gone.csv"]).refusal().contains("no such file or folder: gone.csv"));
 }
 
 #[test]
