@@ -24,6 +24,7 @@ mod histories;
 mod horizons;
 mod judges;
 mod noise;
+mod open_regressions;
 mod planned;
 mod power;
 mod preferences;
@@ -38,7 +39,7 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("courses", || vec![courses::breaks_told(), courses::flaky_items()]),
@@ -49,6 +50,7 @@ const PARTS: [(&str, Part); 14] = [
     ("histories", || histories::tables().into()),
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
+    ("open-regressions", || open_regressions::tables().into()),
     ("preferences", || vec![preferences::coverage()]),
     ("pull-requests", || vec![pull_requests::recipe()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
@@ -115,6 +117,9 @@ fn main() {
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();
+    for table in open_regressions::tables() {
+        table.print();
+    }
     println!("## Broken or flaky\n");
     courses::breaks_told().print();
     courses::flaky_items().print();

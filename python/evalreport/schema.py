@@ -1062,6 +1062,49 @@ class NightsEvidence(_NightsEvidence, total=False):
     earliest: Optional[int]
 
 
+class _OpenRegression(TypedDict):
+    # The batches of its nights, oldest first.
+    batches: List[str]
+    # The number of its nights, with the newest.
+    nights: int
+
+
+class OpenRegression(_OpenRegression, total=False):
+    """A regression that is still there."""
+
+    # The day (UTC) on which it began. Absent if the runs have no time.
+    since: Optional[str]
+    # The value of the newest night alone, if the rule has a metric.
+    newest: Optional[Cell]
+
+
+class _RepairedRegression(TypedDict):
+    # The number of its nights.
+    nights: int
+
+
+class RepairedRegression(_RepairedRegression, total=False):
+    """A regression that the newest night ended."""
+
+    # The day (UTC) on which it began. Absent if the runs have no time.
+    since: Optional[str]
+    # The day of the newest night.
+    on: Optional[str]
+
+
+class _AcceptedRegression(TypedDict):
+    reason: str
+    time: str
+
+
+class AcceptedRegression(_AcceptedRegression, total=False):
+    """A regression that somebody accepted: the baseline begins anew with it."""
+
+    # The day (UTC) on which it began. Absent if the runs have no time.
+    since: Optional[str]
+    who: Optional[str]
+
+
 class _GateCheck(TypedDict):
     suite: str
     arm: Arm
@@ -1098,6 +1141,13 @@ class GateCheck(_GateCheck, total=False):
     broken: Optional[int]
     # Evidence of all days since a fixed baseline on a drop in the pass rate.
     over_nights: Optional[NightsEvidence]
+    # The open regression, if there is one. From its second night on, a rule about a metric judges all its nights
+    # together.
+    regressed: Optional[OpenRegression]
+    # The regression that these runs ended.
+    repaired: Optional[RepairedRegression]
+    # The acceptance with which the baseline begins.
+    accepted: Optional[AcceptedRegression]
 
 
 class _GateCost(TypedDict):

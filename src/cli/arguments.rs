@@ -214,6 +214,7 @@ impl Command {
     pub fn writes_results(&self) -> bool {
         match self {
             Self::Run(_) | Self::Eval(_) | Self::Judge(_) | Self::Import(_) | Self::Record(_) | Self::Retract(_) | Self::Doctor(_) => true,
+            Self::Gate(gate) => gate.accept.is_some(),
             Self::Init(_)
             | Self::Verify(_)
             | Self::List(_)
@@ -224,7 +225,6 @@ impl Command {
             | Self::Noise(_)
             | Self::Fit(_)
             | Self::History(_)
-            | Self::Gate(_)
             | Self::Build(_)
             | Self::Serve(_)
             | Self::Sql(_)
@@ -586,6 +586,9 @@ pub(super) struct Gate {
     /// Fail if an item fails that always passed in the baseline
     #[arg(long, help_heading = "Rules")]
     pub no_new_failures: bool,
+    /// Accept the open regressions of the selected suites and arms, and why: their level is the new baseline; needs --baseline last:K
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["plan", "decide", "junit", "markdown"])]
+    pub accept: Option<String>,
     /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,

@@ -22,6 +22,9 @@ struct Answer {
     items: u64,
     batches: usize,
     retractions: usize,
+    /// Accepted regressions, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acceptances: Option<usize>,
     /// With `--verify`: number of sealed runs. `unsealed` counts runs from before there were seals.
     #[serde(skip_serializing_if = "Option::is_none")]
     sealed: Option<usize>,
@@ -158,11 +161,15 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
         format!("{} batch{}", found.batches, if found.batches == 1 { "" } else { "es" }),
         output::count(found.retractions, "tombstone"),
     ];
+    let accepted = match found.acceptances {
+        0 => String::new(),
+        count => format!(", {}", output::count(count, "accepted regression")),
+    };
     let verdict = match found.damage.len() {
         0 => "no damage found".to_owned(),
         count => format!("{} found", output::count(count, "problem")),
     };
-    text.push_str(&format!("{store}: {}; {verdict}\n", parts.join(", ")));
+    text.push_str(&format!("{store}: {}{accepted}; {verdict}\n", parts.join(", ")));
     if let Some(proof) = proof {
         let unsealed = match proof.unsealed {
             0 => String::new(),
@@ -180,6 +187,7 @@ fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
         items: found.items,
         batches: found.batches,
         retractions: found.retractions,
+        acceptances: (found.acceptances > 0).then_some(found.acceptances),
         sealed: proof.map(|proof| proof.sealed),
         unsealed: proof.map(|proof| proof.unsealed),
         in_flight: found.in_flight,

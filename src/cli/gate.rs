@@ -13,7 +13,7 @@ use crate::render::{comparability, csv, gate as page, gate_comment, gate_plan as
 use crate::results::WholeFile;
 use crate::views::{
     Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
-    held_groups, retracted,
+    held_groups, on_good_nights, retracted,
 };
 use crate::warehouse::Warehouse;
 
@@ -22,7 +22,7 @@ use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::shown::shown;
-use super::{engine, exit_code, foreign, output, policy, selection};
+use super::{accept, engine, exit_code, foreign, output, policy, selection};
 
 /// Names the answer that unreadable results would make wrong.
 const ANSWER: &str = "the gate's answer";
@@ -45,6 +45,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
+    let accepting = arguments.accept.as_deref().map(accept::reason).transpose()?;
     let mut rules = rules_of(arguments)?;
     let metrics = asked_metrics(&rules);
     for rule in &settings.config.gate {
@@ -76,13 +77,22 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
-    let groups = held_groups(&warehouse, &filter, &baseline, grouping);
+    if accepting.is_some() && !matches!(baseline, Baseline::Last(_)) {
+        return Err(Failure::new("--accept needs a baseline that moves with the runs")
+            .with_hint("for example --baseline last:7; a fixed baseline is accepted by choosing another"));
+    }
+    let mut groups = held_groups(&warehouse, &filter, &baseline, grouping);
+    if arguments.instead.plan || arguments.instead.decide {
+        groups = on_good_nights(&warehouse, groups, &rules, &policy);
+    }
     if groups.is_empty() {
         return Err(Failure::new("no new runs: all selected runs belong to the baseline")
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
     let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
-    let gated = if arguments.instead.plan {
+    let gated = if let Some(reason) = accepting {
+        Gated { code: asked.accept(&rules, reason)?, comment: None }
+    } else if arguments.instead.plan {
         Gated { code: asked.plan(&rules)?, comment: None }
     } else if arguments.instead.decide {
         Gated { code: asked.decide()?, comment: None }
@@ -147,6 +157,13 @@ impl Asked<'_> {
             format => laid_out(&table, format, settings),
         })?;
         Ok(gated)
+    }
+
+    /// Accepts what is regressed, and prints it.
+    fn accept(&self, rules: &[GateRule], reason: &str) -> Result<u8, Failure> {
+        let report = gate(self.warehouse, self.groups, rules, self.policy);
+        output::refuse_incomplete(ANSWER, &self.warehouse.late_problems())?;
+        accept::accept(self.settings, &report, reason)
     }
 
     /// Prints the odds of the rules, without a ruling.

@@ -1,5 +1,6 @@
 //! The command line: arguments, one file per command, printing, progress and exit codes.
 
+mod accept;
 mod arguments;
 mod arms;
 mod assignments;

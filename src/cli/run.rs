@@ -99,6 +99,7 @@ fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) ->
         max_cost: None,
         must_pass: Vec::new(),
         no_new_failures: false,
+        accept: None,
         instead: Instead::default(),
         on_inconclusive: arguments.on_inconclusive,
         junit: None,

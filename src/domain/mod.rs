@@ -1,5 +1,6 @@
 //! The vocabulary of all layers, as plain data. No I/O, no clock, no randomness.
 
+mod acceptance;
 mod carried;
 mod claimed;
 mod counted;
@@ -32,6 +33,7 @@ mod unfinished;
 mod usage;
 mod verification;
 
+pub use acceptance::Acceptance;
 pub use carried::{Carried, Signer};
 pub use claimed::{ClaimedRow, ClaimedTable, PublishedFigures};
 pub use counted::{count, grouped, integer};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ impl<'a> ArmRuns<'a> {
 /// Which batches of an arm are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// Each arm's newest batch.
+    /// Each arm's newest night: its newest batch, or of an imported file its newest day.
     NewestBatch,
     /// Every run of the arm.
     AllBatches,
@@ -99,10 +99,9 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
         .map(|(arm, mut rows)| {
             let all = rows.len();
             if grouping == Grouping::NewestBatch
-                && let Some(newest) =
-                    rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| batch_of(&row.run).to_owned())
+                && let Some(newest) = rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| night_of(&row.run))
             {
-                rows.retain(|row| batch_of(&row.run) == newest);
+                rows.retain(|row| night_of(&row.run) == newest);
             }
             let earlier = all - rows.len();
             let (counted, excluded) = rows.into_iter().partition(|row| row.run.status.is_counted());
@@ -114,4 +113,19 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
 /// Returns the batch of a run: its batch id, else its imported source, else its own id.
 pub fn batch_of(run: &Run) -> &str {
     run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
+}
+
+/// What makes runs of an arm one night.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NightKey<'a> {
+    /// The batch; see [`batch_of`].
+    pub batch: &'a str,
+    /// The day (UTC) of a run from an imported file: one file may hold many nights.
+    pub day: Option<NaiveDate>,
+}
+
+/// Returns the night of a run. A batch of ours is one night, however long it takes; an imported file holds one a day.
+pub fn night_of(run: &Run) -> NightKey<'_> {
+    let is_of_file = run.batch_id.is_none() && run.provenance.is_some();
+    NightKey { batch: batch_of(run), day: run.timestamp.filter(|_| is_of_file).map(|time| time.date_naive()) }
 }

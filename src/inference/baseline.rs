@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{Filter, RunId};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs, batch_of};
+use super::arm::{Arm, ArmRuns, Grouping, NightKey, SuiteGroup, arm_runs, night_of};
 
 /// Name of an unknown suite version.
 pub(crate) const UNKNOWN_VERSION: &str = "unknown";
@@ -19,7 +19,7 @@ pub enum Baseline {
     /// The given runs; of each arm, its newest batch or all batches. They never count as new runs, except those in `both`: files of equal
     /// content that were named as new and as baseline.
     Runs { ids: BTreeSet<RunId>, both: BTreeSet<RunId>, grouping: Grouping },
-    /// For each arm, this number of batches before the newest one.
+    /// For each arm, this number of nights before the newest one.
     Last(usize),
 }
 
@@ -36,6 +36,10 @@ pub struct Held<'a> {
     /// By new arm: its counted runs after the baseline, up to the newest new run, of all batches, oldest first. Empty if the baseline moves
     /// with the runs or has no time.
     pub since: Vec<Vec<&'a RunRow>>,
+    /// By new arm: its nights before the new runs, oldest first, with all runs of each. Empty if the baseline is fixed.
+    pub nights: Vec<Vec<Vec<&'a RunRow>>>,
+    /// The number of nights of a baseline that moves with the runs.
+    pub last: Option<usize>,
     /// Each new arm with its baseline arm: the same arm; or, if no new arm has the same arm there, each baseline arm.
     pub pairs: Vec<(usize, Option<usize>)>,
     /// Other suite versions of the baseline's runs; `unknown` for runs without one.
@@ -73,12 +77,18 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
         .map(|(key, rows)| {
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let beside = others.get(&key).map_or(&[][..], Vec::as_slice);
-            let (head, baseline) = match baseline {
-                Baseline::Runs { grouping: of_baseline, .. } => (arm_runs(&rows, grouping), arm_runs(beside, *of_baseline)),
-                Baseline::Last(batches) => {
+            let (head, baseline, nights, last) = match baseline {
+                Baseline::Runs { grouping: of_baseline, .. } => {
+                    let head = arm_runs(&rows, grouping);
+                    let nights = head.iter().map(|_| Vec::new()).collect();
+                    (head, arm_runs(beside, *of_baseline), nights, None)
+                }
+                Baseline::Last(last) => {
                     let head = arm_runs(&rows, Grouping::NewestBatch);
-                    let before = before(&head, beside, *batches);
-                    (head, before)
+                    let nights: Vec<Vec<Vec<&RunRow>>> = head.iter().map(|arm| nights_before(arm, beside)).collect();
+                    let newest = nights.iter().flat_map(|nights| &nights[nights.len().saturating_sub(*last)..]);
+                    let taken: Vec<&RunRow> = newest.flatten().copied().collect();
+                    (head, arm_runs(&taken, Grouping::AllBatches), nights, Some(*last))
                 }
             };
             let other_versions = versions_beside(&key.0, &key.1);
@@ -103,7 +113,7 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
                 beside.iter().filter(is_own).copied().collect()
             };
             let before = head.iter().map(of_baseline).collect();
-            Held { suite: key.0, suite_version: key.1, newest, head, baseline, before, since, pairs, other_versions }
+            Held { suite: key.0, suite_version: key.1, newest, head, baseline, before, since, nights, last, pairs, other_versions }
         })
         .collect();
     groups.sort_by(|left, right| {
@@ -112,24 +122,19 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
     groups
 }
 
-/// Returns for each arm this number of batches before the new runs, newest first.
-fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<ArmRuns<'a>> {
+/// Returns an arm's nights before its new runs, oldest first.
+fn nights_before<'a>(head: &ArmRuns<'a>, rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
-    let mut taken: Vec<&'a RunRow> = Vec::new();
-    for arm in head {
-        let own = || arm.all();
-        let Some(newest) = own().map(time).max() else { continue };
-        let own: BTreeSet<&str> = own().map(|row| batch_of(&row.run)).collect();
-        let mut earlier = BTreeMap::<&str, Vec<&'a RunRow>>::new();
-        for row in rows.iter().filter(|row| Arm::of(&row.run) == arm.arm && !own.contains(batch_of(&row.run))) {
-            earlier.entry(batch_of(&row.run)).or_default().push(row);
-        }
-        let mut earlier: Vec<_> = earlier.into_values().filter_map(|rows| Some((rows.iter().map(|row| time(row)).max()?, rows))).collect();
-        earlier.retain(|(latest, _)| latest.cmp(&newest) == Ordering::Less);
-        earlier.sort_by(|left, right| right.0.cmp(&left.0));
-        taken.extend(earlier.into_iter().take(batches).flat_map(|(_, rows)| rows));
+    let Some(newest) = head.all().map(time).max() else { return Vec::new() };
+    let own: BTreeSet<NightKey<'_>> = head.all().map(|row| night_of(&row.run)).collect();
+    let mut earlier = BTreeMap::<NightKey<'_>, Vec<&'a RunRow>>::new();
+    for row in rows.iter().filter(|row| Arm::of(&row.run) == head.arm && !own.contains(&night_of(&row.run))) {
+        earlier.entry(night_of(&row.run)).or_default().push(row);
     }
-    arm_runs(&taken, Grouping::AllBatches)
+    let mut earlier: Vec<_> = earlier.into_values().filter_map(|rows| Some((rows.iter().map(|row| time(row)).max()?, rows))).collect();
+    earlier.retain(|(latest, _)| latest.cmp(&newest) == Ordering::Less);
+    earlier.sort_by(|left, right| left.0.cmp(&right.0));
+    earlier.into_iter().map(|(_, rows)| rows).collect()
 }
 
 /// Returns an arm's runs after its baseline and not after the new runs, oldest first.
@@ -176,6 +181,53 @@ impl<'a> Held<'a> {
     /// Returns a group of one new arm.
     pub fn alone(&self, head: usize) -> SuiteGroup<'a> {
         self.group(vec![self.head[head].clone()])
+    }
+
+    /// Returns the number of nights of a new arm, with the new runs.
+    pub fn night_count(&self, head: usize) -> usize {
+        self.nights[head].len() + 1
+    }
+
+    /// Returns the runs of one of a new arm's nights. The new runs are the last night.
+    pub fn night(&self, head: usize, night: usize) -> Vec<&'a RunRow> {
+        self.nights[head].get(night).cloned().unwrap_or_else(|| self.head[head].all().collect())
+    }
+
+    /// Returns one new arm with other nights as its new runs and as its baseline. It has no baseline if that has no runs.
+    #[must_use]
+    pub fn on_nights(&self, head: usize, new: &[usize], baseline: &[usize]) -> Self {
+        let of = |nights: &[usize]| {
+            let rows: Vec<&RunRow> = nights.iter().flat_map(|night| self.night(head, *night)).collect();
+            arm_runs(&rows, Grouping::AllBatches)
+        };
+        let (new, baseline) = (of(new), of(baseline));
+        let pairs = pairs(&new, &baseline);
+        Self {
+            suite: self.suite.clone(),
+            suite_version: self.suite_version.clone(),
+            newest: self.newest,
+            before: vec![Vec::new(); new.len()],
+            since: vec![Vec::new(); new.len()],
+            nights: vec![Vec::new(); new.len()],
+            last: None,
+            head: new,
+            baseline,
+            pairs,
+            other_versions: self.other_versions.clone(),
+        }
+    }
+
+    /// Takes these of its nights as the baseline of a new arm.
+    pub fn hold_against(&mut self, head: usize, nights: &[usize]) {
+        let arm = self.on_nights(head, &[], nights).baseline.pop();
+        let own = self.baseline.iter().position(|other| other.arm == self.head[head].arm);
+        match (own, arm) {
+            (Some(own), Some(arm)) => self.baseline[own] = arm,
+            (None, Some(arm)) => self.baseline.push(arm),
+            (Some(own), None) => drop(self.baseline.remove(own)),
+            (None, None) => {}
+        }
+        self.pairs = pairs(&self.head, &self.baseline);
     }
 
     /// Returns the baseline's arms without new runs, if other arms have new runs.

@@ -56,7 +56,7 @@ mod wish;
 
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
-pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, batch_of};
+pub use arm::{Arm, ArmRuns, Grouping, NightKey, SuiteGroup, batch_of, night_of};
 pub use audit::{Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order, StandardCard, audit};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;

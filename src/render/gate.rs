@@ -1,8 +1,11 @@
 //! A gate's report: the table, and a sentence per check.
 
+use chrono::NaiveDate;
+
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Ask, Basis, Cell, Difference, GateCheck, GateReport, NewFailures, NewPasses, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem,
+    Arm, Ask, Basis, Cell, Difference, GateCheck, GateReport, NewFailures, NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale,
+    TurnedItem,
 };
 
 use super::cell::{Cell as TableCell, Datum};
@@ -29,7 +32,8 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     table.fill(report.checks.iter().map(cells));
     let is_told = |check: &&GateCheck| {
         let is_odd = matches!(check.basis, Basis::Deterministic | Basis::Identical | Basis::Steady);
-        check.ruling != Ruling::Pass || is_odd || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
+        let is_turned = check.repaired.is_some() || check.basis == Basis::Accepted;
+        check.ruling != Ruling::Pass || is_odd || is_turned || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
     };
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
     table.notes.extend(report.new_failures.iter().flat_map(new_failures));
@@ -46,6 +50,10 @@ pub(super) fn asides(report: &GateReport) -> Vec<String> {
         notes.push(format!("{} on {} is in the baseline, but has no new runs.", words::arm_name(&absent.arm), absent.suite));
     }
     notes.extend(outdated(&report.outdated));
+    notes.extend(begun(report));
+    if report.checks.iter().any(|check| check.regressed.as_ref().is_some_and(|open| open.nights > 1)) {
+        notes.push("If the new level is right, the same command with `--accept REASON` makes it the baseline.".to_owned());
+    }
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
         notes.push(format!(
             "{} checks by interval, each at {}%: the chance of at least one false regression is at most {}%.",
@@ -53,6 +61,25 @@ pub(super) fn asides(report: &GateReport) -> Vec<String> {
             format::fixed(report.confidence * 100.0, 0),
             format::fixed(report.false_regression * 100.0, 1)
         ));
+    }
+    notes
+}
+
+/// Names the acceptances with which baselines begin, once for each arm.
+fn begun(report: &GateReport) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for check in &report.checks {
+        let Some(accepted) = &check.accepted else { continue };
+        let since = accepted.since.map_or_else(String::new, |day| format!(" on {day}"));
+        let by = accepted.who.as_deref().map_or_else(String::new, |who| format!("{who}, "));
+        let (reason, day) = (shown::short(&accepted.reason), accepted.time.date_naive());
+        let note = format!(
+            "{}: the baseline begins{since} with an accepted regression ({by}{day}): {reason}.",
+            self::who(&check.suite, &check.arm)
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
     notes
 }
@@ -188,13 +215,56 @@ fn change(check: &GateCheck) -> String {
 
 /// Describes one check without the last full stop: result, evidence, and what would settle it.
 pub fn sentence(check: &GateCheck, confidence: f64) -> String {
-    let mut text = format!("{}: {}, {}: {}", capital(check.ruling), check.suite, arm(check), headline(check));
-    for more in [evidence(check, confidence), why(check), nights(check), further(check)] {
+    let since = standing(check).map_or_else(String::new, |standing| format!("{standing}: "));
+    let mut text = format!("{}: {}, {}: {since}{}", capital(check.ruling), check.suite, arm(check), headline(check));
+    for more in [evidence(check, confidence), newest(check), why(check), nights(check), further(check)] {
         if !more.is_empty() {
             text.push_str(&format!(". {more}"));
         }
     }
     text
+}
+
+/// Says since when an arm is regressed, or that it is repaired: `still regressed since 2026-03-03 (4 nights), p < 0.001`.
+fn standing(check: &GateCheck) -> Option<String> {
+    let since = |day: Option<NaiveDate>| day.map_or_else(String::new, |day| format!(" since {day}"));
+    if let Some(open) = check.regressed.as_ref().filter(|open| open.nights > 1) {
+        let p = check.evidence.as_ref().and_then(|pair| pair.p).map_or_else(String::new, |p| format!(", {}", verdicts::p_value(Some(p))));
+        return Some(format!("still regressed{} ({}){p}", since(open.since), words::count_of(open.nights, "nights")));
+    }
+    let repaired = check.repaired.as_ref()?;
+    let on = repaired.on.map_or_else(String::new, |day| format!(" on {day}"));
+    Some(format!("repaired{on} (regressed{}, {})", since(repaired.since), words::count_of(repaired.nights, "nights")))
+}
+
+/// Gives the value of the newest of several regressed nights.
+fn newest(check: &GateCheck) -> String {
+    let value = check.regressed.as_ref().filter(|open| open.nights > 1).and_then(|open| open.newest.as_ref());
+    value.filter(|value| value.value.is_some()).map_or_else(String::new, |value| format!("The newest night: {}", cell(check, Some(value))))
+}
+
+/// Lists what was accepted, one arm per row.
+pub fn accepted(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Table {
+    let mut table = Table::new("Accepted regressions");
+    table.of = "arms";
+    table.head(Column::words("Suite").keys(["suite", "suite_version"]));
+    table.head(Column::words("Arm").keys(["approach", "model"]));
+    table.head(Column::words("Since").keys(["since"]));
+    table.head(Column::number("Nights").keys(["nights"]));
+    let row = |arm: &OpenArm| {
+        let since = arm.since.map_or_else(|| "unknown".to_owned(), |day| day.to_string());
+        [
+            TableCell::shown(arm.suite.as_str()).data([arm.suite.as_str().into(), arm.suite_version.as_deref().into()]),
+            TableCell::shown(words::arm_name(&arm.arm)).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()]),
+            TableCell::shown(since.as_str()).data([arm.since.map(|day| day.to_string()).into()]),
+            TableCell::shown(format::integer(arm.nights)).data([arm.nights.into()]),
+        ]
+    };
+    table.fill(arms.iter().map(row));
+    let by = who.map_or_else(String::new, |who| format!(", {who}"));
+    table.notes.push(format!("Accepted: {}{by}.", reason.trim_end_matches('.')));
+    table.notes.push("From these nights on, the level is the baseline.".to_owned());
+    table
 }
 
 pub(super) fn capital(ruling: Ruling) -> &'static str {
@@ -286,6 +356,8 @@ fn why(check: &GateCheck) -> String {
             "More than half of the attempts must pass".to_owned()
         }
         Basis::Interval | Basis::TooWide | Basis::Attempts => String::new(),
+        Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
+        Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => "The interval alone is inconclusive; all nights since the baseline together are not".to_owned(),
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
         Basis::Identical => "Every item has the outcomes of the baseline".to_owned(),

@@ -1,5 +1,6 @@
 //! Versioned JSON for programs.
 
+use chrono::{DateTime, Utc};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -8,8 +9,8 @@ use serde_json::Value;
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
     Abilities, AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, Horizons,
-    ImportAnswer, JudgeReport, LabelReport, NextReport, NoiseLedger, Overall, PlanReport, Preferences, ProbeReport, RunLine, Runnable,
-    ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
+    ImportAnswer, JudgeReport, LabelReport, NextReport, NoiseLedger, OpenArm, Overall, PlanReport, Preferences, ProbeReport, RunLine,
+    Runnable, ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
 };
 
 use super::table::Column;
@@ -106,6 +107,18 @@ pub struct GatePlanAnswer {
     pub against: Option<String>,
     #[serde(flatten)]
     pub report: PlanReport,
+}
+
+/// Answer of `gate --accept`.
+#[derive(Serialize, JsonSchema)]
+pub struct GateAcceptAnswer {
+    pub reason: String,
+    /// Who accepted, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    pub time: DateTime<Utc>,
+    /// The arms with their regressions. Gates with a moving baseline begin it anew with the first of these nights.
+    pub accepted: Vec<OpenArm>,
 }
 
 /// Answer of `gate --decide`.
@@ -225,6 +238,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("fit-preferences", schema::<PreferencesAnswer>()),
         ("foreseen", schema::<ForeseenVerdict>()),
         ("gate", schema::<GateAnswer>()),
+        ("gate-accept", schema::<GateAcceptAnswer>()),
         ("gate-decide", schema::<GateDecideAnswer>()),
         ("gate-plan", schema::<GatePlanAnswer>()),
         ("history", schema::<HistoryAnswer>()),

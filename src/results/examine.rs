@@ -10,8 +10,8 @@ use crate::domain::{
 use crate::files;
 
 use super::{
-    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, scan,
-    unfinished_runs,
+    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, load_acceptances,
+    scan, unfinished_runs,
 };
 
 /// The result of a check.
@@ -21,6 +21,7 @@ pub struct Examination {
     pub items: u64,
     pub batches: usize,
     pub retractions: usize,
+    pub acceptances: usize,
     /// Folders of runs that another process is writing now, which is no damage.
     pub in_flight: Vec<String>,
     /// Runs without a header: in flight or abandoned.
@@ -142,6 +143,10 @@ pub fn examine(store: &Store) -> Examination {
     }
     match Retractions::load(store) {
         Ok(retractions) => examination.retractions = retractions.standing.len(),
+        Err(problems) => examination.damage.extend(problems.0),
+    }
+    match load_acceptances(store) {
+        Ok(accepted) => examination.acceptances = accepted.len(),
         Err(problems) => examination.damage.extend(problems.0),
     }
     examination

@@ -15,7 +15,7 @@ use super::links::{MOST_LINKS, Step, step};
 const OTHER_CONFIGURATION: &str = "evalreport.json";
 const SUITE: &str = "suite.yaml";
 /// Files that only stores have.
-const MARKS: [&str; 2] = [".runner.lock", "retractions.jsonl"];
+const MARKS: [&str; 3] = [".runner.lock", "retractions.jsonl", "acceptances.jsonl"];
 
 /// Files that a command uses and must not overwrite.
 #[derive(Clone, Debug, Default)]

@@ -12,11 +12,13 @@
 //!   batches/<batch>.commits.jsonl  one line per committed run of the plan, with the digest of its header
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source; judgements of its runs are in
 //!                           `<id>/items.jsonl` and `<id>/scores.jsonl`, without a header beside the folder
+//!   acceptances.jsonl       regressions that somebody accepted: gates with a moving baseline begin anew after them
 //!   retractions.jsonl       tombstones: views hide these runs and count them
 //! ```
 //!
 //! A header, or the line of a later judgement, ends in a seal: the digests of the files beside it, and its own.
 
+mod acceptance;
 mod appended;
 mod batch;
 mod begun;
@@ -52,6 +54,7 @@ mod store_error;
 mod unfinished;
 mod whole_file;
 
+pub use acceptance::{append_acceptances, load_acceptances};
 pub use batch::{Batch, PlannedArm, PlannedContent, PlannedRun, parted};
 pub use begun::Begun;
 pub use bundle::{

@@ -67,6 +67,10 @@ impl Store {
         self.root.join("retractions.jsonl")
     }
 
+    pub fn acceptances_path(&self) -> PathBuf {
+        self.root.join("acceptances.jsonl")
+    }
+
     /// Commits a run: writes the header to a temporary file, syncs it, and links it into place only if the name is free.
     ///
     /// After an error there is either the whole header or none. The header seals the files in the run's folder.

@@ -60,9 +60,11 @@ impl<'a> Watched<'a> {
         Self {
             root: &context.root,
             copy: Some(copy),
-            // Another process may write a tombstone meanwhile. It is blamed on this run, because repeating a run is better than reviving a
+            // Another process may write a tombstone or an acceptance meanwhile. It is blamed on this run, because repeating a run is better than reviving a
             // retracted result.
-            files: Census::of(parts.chain(context.watched.iter().cloned()).chain([context.store.retractions_path()])),
+            files: Census::of(
+                parts.chain(context.watched.iter().cloned()).chain([context.store.retractions_path(), context.store.acceptances_path()]),
+            ),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
         }

@@ -19,6 +19,11 @@ pub fn git_state(folder: &Path) -> Option<Git> {
     Some(Git { rev, branch, dirty })
 }
 
+/// Returns the name of git's user, or `None` without git or a name.
+pub fn author(folder: &Path) -> Option<String> {
+    ask(folder, &["config", "user.name"]).filter(|name| !name.is_empty())
+}
+
 /// Returns the trimmed output of a git command, or `None` if it failed.
 pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Option<String> {
     let argv = ["git"].iter().chain(arguments).map(Into::into).collect();

@@ -23,6 +23,7 @@ mod foresight;
 mod gate;
 mod gate_odds;
 mod gate_process;
+mod good_nights;
 mod grim;
 mod grimmer;
 mod half_life;
@@ -86,6 +87,7 @@ pub use foresight::{Block, DIFFICULTY_GROUPS, Foreseen, Foresight, Inquiry, Pair
 pub use gate::{Ruling, rule, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};
+pub use good_nights::{ENOUGH_IN_A_ROW, ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 pub use grim::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
 pub use grimmer::{Divisor, PrintedNumber};
 pub use half_life::{HalfLife, half_life};

@@ -7,14 +7,15 @@ use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
 use crate::inference::{
-    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes, PairEvidence,
-    Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes,
+    PairEvidence, Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
-use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point, rule_steady};
+use crate::stats::{Interval, JudgedNights, NightState, Ruling, n_half_width, rule, rule_point, rule_steady};
 use crate::warehouse::Warehouse;
 
 use super::gate_costs::{GateCost, cost};
 use super::gate_items::{Changes, NewFailures, NewPasses, changes};
+use super::gate_nights::{AcceptedRegression, ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses};
 use super::gate_rules::{Ask, GateRule, names};
 
 /// The basis of a ruling, or the reason why there is none.
@@ -33,6 +34,10 @@ pub enum Basis {
     Uniform,
     /// The interval alone is inconclusive, but all days since the baseline together are not.
     Nights,
+    /// An earlier night was a regression, and no night since shows that it is repaired.
+    StillOpen,
+    /// The regression that began with these runs was accepted.
+    Accepted,
     /// The attempts at the required item decide.
     Attempts,
     /// The limit is inside the interval.
@@ -107,6 +112,15 @@ pub struct GateCheck {
     /// Evidence of all days since a fixed baseline on a drop in the pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_nights: Option<NightsEvidence>,
+    /// The open regression, if there is one. From its second night on, a rule about a metric judges all its nights together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regressed: Option<OpenRegression>,
+    /// The regression that these runs ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repaired: Option<RepairedRegression>,
+    /// The acceptance with which the baseline begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<AcceptedRegression>,
 }
 
 /// A required item that no selected suite has.
@@ -194,7 +208,10 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     // `asked`: by pattern, whether any suite has a matching item. `known`: the names of all items.
     let mut asked = BTreeMap::<&str, bool>::new();
     let mut known = BTreeSet::<String>::new();
-    for held in newest_versions(groups) {
+    for given in newest_versions(groups) {
+        let of_suite: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(given)).collect();
+        let (held, over_nights) = settled(warehouse, given, &of_suite, policy);
+        let held = &held;
         let mut tables = BTreeMap::new();
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
@@ -207,22 +224,18 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             tables.insert((*head, *other), (answer, changed));
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
-        let of_suite: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(held)).collect();
         let items =
             if of_suite.iter().any(|rule| matches!(rule.ask, Ask::MustPass { .. })) { items_of(warehouse, held) } else { BTreeSet::new() };
-        for rule in of_suite {
+        for (place, rule) in of_suite.into_iter().enumerate() {
             let pairs = held.pairs.iter().filter(|(head, _)| rule.is_about_arm(held, *head));
-            let bound = |metric: &str, side: Side| {
-                let of_pair = |pair: &(usize, Option<usize>)| {
-                    let check = bounded(held, *pair, rule, &tables[pair].0, metric, side);
-                    with_nights(check, warehouse, held, *pair, metric, side, policy)
-                };
-                pairs.clone().map(of_pair).collect::<Vec<GateCheck>>()
-            };
             match &rule.ask {
-                Ask::MaxDrop { metric, allowed } => report.checks.extend(bound(metric, Side::Drop(*allowed))),
-                Ask::MaxRise { metric, allowed } => report.checks.extend(bound(metric, Side::Rise(*allowed))),
-                Ask::NoNewFailures => report.checks.extend(pairs.map(|pair| no_new_failures(held, *pair, rule, tables[pair].1.as_ref()))),
+                Ask::MaxDrop { .. } | Ask::MaxRise { .. } | Ask::NoNewFailures => report.checks.extend(pairs.map(|pair| {
+                    let (answer, changed) = &tables[pair];
+                    match over_nights[pair.0].get(&place) {
+                        Some(course) => on_course(warehouse, held, *pair, rule, (answer, changed.as_ref()), course, policy),
+                        None => applied(warehouse, held, *pair, rule, (answer, changed.as_ref()), policy),
+                    }
+                })),
                 Ask::MustPass { item } => {
                     let named: BTreeSet<&str> = items.iter().map(String::as_str).filter(|name| names(item, name)).collect();
                     *asked.entry(item).or_default() |= !named.is_empty();
@@ -251,6 +264,144 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
     report.deciding = deciding(&report.checks, report.ruling);
     report
+}
+
+/// Returns the groups with good nights as their moving baseline: those without an open regression by the rules.
+pub fn on_good_nights<'a>(warehouse: &Warehouse, groups: Vec<Held<'a>>, rules: &[GateRule], policy: &Policy) -> Vec<Held<'a>> {
+    let settle = |held: Held<'a>| {
+        let own: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(&held)).collect();
+        settled(warehouse, &held, &own, policy).0
+    };
+    groups.into_iter().map(settle).collect()
+}
+
+/// Follows the rules over the nights of each arm. Returns the group with good nights as its baseline, and the course of each rule.
+fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule], policy: &Policy) -> (Held<'a>, Vec<ArmCourses<'w>>) {
+    let courses = courses(warehouse, held, rules, policy, &weighed);
+    let mut held = held.clone();
+    for (head, of_arm) in courses.iter().enumerate() {
+        // Items are listed beside the rule about them. Other figures are held against nights that no rule objects to.
+        let of_items = of_arm.iter().find(|(place, _)| matches!(rules[**place].ask, Ask::NoNewFailures));
+        let common = of_arm.values().map(|course| course.baseline.clone()).reduce(|mut common, other| {
+            common.retain(|night| other.contains(night));
+            common
+        });
+        if let Some(baseline) = of_items.map(|(_, course)| course.baseline.clone()).or(common) {
+            held.hold_against(head, &baseline);
+        }
+    }
+    (held, courses)
+}
+
+/// Says what a rule finds for the only arm of a group, for the walk over nights.
+fn weighed(held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>) -> Weighed {
+    let pair = (0, Some(0));
+    let of_level = |metric: &str, side: Side| {
+        let check = bounded(held, pair, rule, answer, metric, side);
+        let is_comparable = !matches!(check.basis, Basis::NotMeasured | Basis::NotComparable | Basis::NoRatio | Basis::NoBaseline);
+        let found = check.evidence.as_ref().filter(|_| is_comparable).and_then(|found| Some(side.change(found.difference?, None)));
+        let is_enough = matches!(
+            check.basis,
+            Basis::Interval | Basis::TooWide | Basis::Identical | Basis::Deterministic | Basis::Steady | Basis::Uniform
+        );
+        let is_within = found.map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
+        Weighed { nights: JudgedNights { ruling: check.ruling, is_within, is_enough }, is_told: false, broken: BTreeSet::new() }
+    };
+    match &rule.ask {
+        Ask::MaxDrop { metric, allowed } => of_level(metric, Side::Drop(*allowed)),
+        Ask::MaxRise { metric, allowed } => of_level(metric, Side::Rise(*allowed)),
+        Ask::NoNewFailures => {
+            let check = no_new_failures(held, pair, rule, changed);
+            let mut broken = changed.map(|found| found.failures.names.clone()).unwrap_or_default();
+            if check.ruling == Ruling::Regression && broken.is_empty() {
+                // What is broken has no name, such as a collection of tests.
+                broken.insert(String::new());
+            }
+            Weighed { nights: JudgedNights::UNMEASURED, is_told: check.ruling != Ruling::Inconclusive, broken }
+        }
+        Ask::MustPass { .. } => Weighed { nights: JudgedNights::UNMEASURED, is_told: false, broken: BTreeSet::new() },
+    }
+}
+
+/// Applies a rule that compares to one arm and its baseline.
+fn applied(
+    warehouse: &Warehouse,
+    held: &Held<'_>,
+    pair: (usize, Option<usize>),
+    rule: &GateRule,
+    (answer, changed): (&SuiteAnswer<'_>, Option<&Changes>),
+    policy: &Policy,
+) -> GateCheck {
+    let bound = |metric: &str, side: Side| {
+        with_nights(bounded(held, pair, rule, answer, metric, side), warehouse, held, pair, metric, side, policy)
+    };
+    match &rule.ask {
+        Ask::MaxDrop { metric, allowed } => bound(metric, Side::Drop(*allowed)),
+        Ask::MaxRise { metric, allowed } => bound(metric, Side::Rise(*allowed)),
+        Ask::NoNewFailures => no_new_failures(held, pair, rule, changed),
+        Ask::MustPass { .. } => check(held, pair.0, None, rule),
+    }
+}
+
+/// Applies a rule to an arm whose earlier nights are known: an open regression stays one, with all its nights as evidence.
+fn on_course(
+    warehouse: &Warehouse,
+    held: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+    rule: &GateRule,
+    beside: (&SuiteAnswer<'_>, Option<&Changes>),
+    course: &RuleCourse<'_>,
+    policy: &Policy,
+) -> GateCheck {
+    let newest = held.night_count(head) - 1;
+    let against = |nights: &[usize]| {
+        let own = held.on_nights(head, nights, &course.baseline);
+        let pair = own.pairs.first().copied().unwrap_or((0, None));
+        let group = pair.1.map_or_else(|| own.alone(pair.0), |other| own.pair(pair.0, other));
+        let answer = SuiteAnswer::of(warehouse, &group, policy);
+        let changed = pair.1.and_then(|other| changes(&answer, &own, (pair.0, other)));
+        applied(warehouse, &own, pair, rule, (&answer, changed.as_ref()), policy)
+    };
+    let is_beside = other.is_some_and(|other| is_of_nights(held, head, other, &course.baseline));
+    let mut check = if is_beside || course.baseline.is_empty() {
+        applied(warehouse, held, (head, other), rule, beside, policy)
+    } else {
+        against(&[newest])
+    };
+    let dated = |nights: &[usize]| Dated::of(held, head, nights);
+    check.accepted = course.accepted.map(|accepted| AcceptedRegression {
+        since: accepted.since.map(|time| time.date_naive()),
+        reason: accepted.reason.clone(),
+        who: accepted.who.clone(),
+        time: accepted.time,
+    });
+    match &course.state {
+        NightState::Good => {}
+        NightState::Accepted => (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None),
+        NightState::Repaired { nights } => {
+            let on = dated(&[newest]).since;
+            check.repaired = Some(RepairedRegression { since: dated(nights).since, on, nights: nights.len() as u64 });
+        }
+        NightState::Open { nights } => {
+            let alone = check.head.clone();
+            if nights.len() > 1 && rule.ask != Ask::NoNewFailures {
+                check = GateCheck { accepted: check.accepted.take(), ..against(nights) };
+            }
+            if check.ruling != Ruling::Regression {
+                (check.ruling, check.basis, check.further) = (Ruling::Regression, Basis::StillOpen, None);
+            }
+            let Dated { since, batches, began, last } = dated(nights);
+            check.regressed = Some(OpenRegression { since, batches, nights: nights.len() as u64, newest: alone, began, last });
+        }
+    }
+    check
+}
+
+/// Returns whether a baseline arm has the runs of these nights.
+fn is_of_nights(held: &Held<'_>, head: usize, other: usize, nights: &[usize]) -> bool {
+    let ids = |runs: &ArmRuns<'_>| runs.all().map(|row| row.run.id.clone()).collect::<BTreeSet<_>>();
+    let own = held.on_nights(head, &[], nights);
+    own.baseline.first().is_some_and(|runs| ids(runs) == ids(&held.baseline[other]))
 }
 
 /// Returns the place of the first check with the worst ruling, if possible one with a difference.
@@ -323,6 +474,9 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
         failing: None,
         broken: None,
         over_nights: None,
+        regressed: None,
+        repaired: None,
+        accepted: None,
     }
 }
 
@@ -621,6 +775,8 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         | Basis::Steady
         | Basis::Uniform
         | Basis::Nights
+        | Basis::StillOpen
+        | Basis::Accepted
         | Basis::Attempts
         | Basis::NoItems
         | Basis::NoInterval

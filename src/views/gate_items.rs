@@ -1,6 +1,7 @@
 //! Items that changed sides: they fail now and passed in the baseline, or pass now and failed in it. With the known reasons.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -53,6 +54,9 @@ pub struct NewFailures {
     pub flaky_count: u64,
     /// The first of the flaky items.
     pub flaky: Vec<TurnedItem>,
+    /// The names of all items for which a gate fails.
+    #[serde(skip)]
+    pub names: BTreeSet<String>,
 }
 
 /// Items of one arm that pass now and always failed in its baseline.
@@ -147,6 +151,7 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         broken: Vec::new(),
         flaky_count: 0,
         flaky: Vec::new(),
+        names: BTreeSet::new(),
     };
     answer.items.each_unit(|_, columns| {
         let [(passed, attempts), (baseline_passed, baseline_attempts)] = [head, baseline].map(|outcomes| outcomes.cell(columns));
@@ -156,6 +161,9 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         let course = if 2 * passed <= attempts && baseline_passed > 0 { courses.course(columns) } else { None };
         let kind = course.as_ref().map(|course| course.kind);
         let Some(turn) = turn((passed, attempts), (baseline_passed, baseline_attempts), kind) else { return };
+        if matches!(turn, Turn::NewFailure | Turn::Broken) {
+            failures.names.insert(answer.matrix.items[columns[0] as usize].key.item.clone());
+        }
         let (count, list) = match turn {
             Turn::Mended => (&mut mended.count, &mut mended.items),
             Turn::NewFailure => (&mut failures.count, &mut failures.items),

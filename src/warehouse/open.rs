@@ -12,9 +12,11 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{Aliases, Filter, ItemKey, ItemKind, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible};
+use crate::domain::{
+    Acceptance, Aliases, Filter, ItemKey, ItemKind, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
+};
 use crate::files::{self, FolderUse, HeldFolder};
-use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, scan, to_json, unfinished_runs};
+use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, load_acceptances, scan, to_json, unfinished_runs};
 
 use super::cache::{LAKE, SNAPSHOT, sweep_cache};
 use super::engine_answer::EngineAnswer;
@@ -61,6 +63,7 @@ pub(super) struct Judged {
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
     hidden: Vec<Hidden>,
+    accepted: Vec<Acceptance>,
     problems: Vec<Problem>,
     /// Files that could be read when the stores were opened, but not later.
     late_problems: Mutex<Vec<Problem>>,
@@ -164,10 +167,14 @@ impl Warehouse {
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
 
-        let (mut retractions, mut unreadable) = (Retractions::default(), Vec::new());
+        let (mut retractions, mut accepted, mut unreadable) = (Retractions::default(), Vec::new(), Vec::new());
         for store in &stores {
             match Retractions::load(store) {
                 Ok(standing) => retractions.standing.extend(standing.standing),
+                Err(problems) => unreadable.extend(problems.0),
+            }
+            match load_acceptances(store) {
+                Ok(lines) => accepted.extend(lines),
                 Err(problems) => unreadable.extend(problems.0),
             }
         }
@@ -178,6 +185,7 @@ impl Warehouse {
         let mut warehouse = Self {
             runs: Vec::new(),
             hidden: Vec::new(),
+            accepted,
             problems,
             late_problems: Mutex::default(),
             cache_trouble: Mutex::default(),
@@ -367,6 +375,11 @@ impl Warehouse {
     /// Returns the aliases of the configuration.
     pub fn aliases(&self) -> &Aliases {
         &self.aliases
+    }
+
+    /// Returns the regressions that somebody accepted, in order of creation, under the names of that time.
+    pub fn accepted(&self) -> &[Acceptance] {
+        &self.accepted
     }
 
     /// Returns the names under which outcomes are shown.

@@ -28,6 +28,7 @@ fn committed_schemas_are_up_to_date() {
             "fit-preferences",
             "foreseen",
             "gate",
+            "gate-accept",
             "gate-decide",
             "gate-plan",
             "history",

@@ -1,0 +1,74 @@
+//! `gate --accept`: makes the level of open regressions the new baseline, by a line in the store.
+
+use std::env;
+use std::path::Path;
+
+use tracing::info;
+
+use crate::domain::{Acceptance, visible};
+use crate::render::json::{self, GateAcceptAnswer};
+use crate::render::{gate as page, markdown, terminal};
+use crate::results::append_acceptances;
+use crate::run::author;
+use crate::views::{GateReport, open_arms};
+
+use super::arguments::Format;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{clock, exit_code, output};
+
+/// Accepts every open regression of a report. `reason` is for those who read the store later.
+pub(super) fn accept(settings: &Settings, report: &GateReport, reason: &str) -> Result<u8, Failure> {
+    let arms = open_arms(report);
+    if arms.is_empty() {
+        return Err(Failure::new("nothing is regressed, so nothing can be accepted")
+            .with_hint("`--accept` takes the baseline, the rules and the selection of the gate that found the regression"));
+    }
+    let (who, time) = (who(), clock::now());
+    let accepted: Vec<Acceptance> = arms
+        .iter()
+        .map(|arm| Acceptance {
+            suite: arm.suite.clone(),
+            suite_version: arm.suite_version.clone(),
+            approach: arm.arm.approach.clone(),
+            model: arm.arm.model.clone(),
+            batches: arm.batches.clone(),
+            since: arm.began,
+            through: arm.last,
+            reason: reason.to_owned(),
+            who: who.clone(),
+            time,
+        })
+        .collect();
+    let store = settings.store();
+    store.sweep();
+    append_acceptances(&store, &accepted)?;
+    info!(file = %store.acceptances_path().display(), arms = accepted.len(), "regressions accepted");
+    let table = page::accepted(&arms, reason, who.as_deref());
+    output::print(&match settings.format {
+        Format::Junit => return Err(output::no_junit()),
+        Format::Json | Format::Full => {
+            json::document("gate-accept", GateAcceptAnswer { reason: reason.to_owned(), who, time, accepted: arms })
+        }
+        Format::Markdown => markdown::table(&table),
+        Format::Csv => crate::render::csv::table(&table),
+        Format::Table => terminal::table(&table, settings.style),
+    })?;
+    Ok(exit_code::DONE)
+}
+
+/// Checks a reason before anything is read.
+pub(super) fn reason(text: &str) -> Result<&str, Failure> {
+    let reason = text.trim();
+    if reason.is_empty() {
+        return Err(Failure::new("the reason is empty").with_hint("say why the new level is right: --accept 'the suite is stricter now'"));
+    }
+    Ok(reason)
+}
+
+/// Returns who accepts: git's user, or else the system's.
+fn who() -> Option<String> {
+    let of_system = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| env::var(name).ok());
+    let name = env::var("GIT_AUTHOR_NAME").ok().or_else(|| author(Path::new("."))).or_else(of_system)?;
+    Some(visible(name.trim())).filter(|name| !name.is_empty())
+}
