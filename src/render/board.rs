@@ -149,13 +149,17 @@ impl<'a> Columns<'a> {
     }
 
     fn approach(&self) -> Filled {
-        self.each(Column::words("Approach").keys(["approach"]).field("approach").seen(Seen::Lines), |entry| {
+        let lacks = words::lack_approaches(self.board.entries.iter().map(|entry| &entry.arm));
+        let seen = if lacks { Seen::Data } else { Seen::Lines };
+        self.each(Column::words("Approach").keys(["approach"]).field("approach").seen(seen), |entry| {
             Cell::words(entry.arm.approach.as_str())
         })
     }
 
     fn model(&self) -> Filled {
-        self.each(Column::words("Model").keys(["model"]).field("model").seen(Seen::Lines), |entry| Cell::words(entry.arm.model.as_str()))
+        let lacks = words::lack_models(self.board.entries.iter().map(|entry| &entry.arm));
+        let seen = if lacks { Seen::Data } else { Seen::Lines };
+        self.each(Column::words("Model").keys(["model"]).field("model").seen(seen), |entry| Cell::words(entry.arm.model.as_str()))
     }
 
     /// The deciding figure.
@@ -404,6 +408,10 @@ pub fn notes(board: &SuiteBoard) -> Vec<String> {
     match board.sources.as_slice() {
         [] => {}
         [one] => notes.push(format!("From {one}.")),
+        // Nothing is pooled if each arm has one run.
+        several if board.entries.iter().all(|entry| entry.runs <= 1) => {
+            notes.push(format!("From {} sources: {}.", several.len(), words::first_three(several)));
+        }
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), words::first_three(several))),
     }
     notes.extend(verdicts::board_notes(board));

@@ -214,7 +214,7 @@ pub fn gate_notes(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for check in &report.checks {
         if let Some(pair) = check.comparability.as_ref().filter(|pair| pair.is_refused()) {
-            let note = format!("{}: {} and its baseline: comparability {}", check.suite, words::arm_name(&check.arm), graded(pair));
+            let note = format!("{} and its baseline: comparability {}", words::arm_on(&check.suite, &check.arm), graded(pair));
             if !notes.contains(&note) {
                 notes.push(note);
             }

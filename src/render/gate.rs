@@ -9,7 +9,7 @@ use crate::views::{
 };
 
 use super::cell::{Cell as TableCell, Datum};
-use super::table::{Column, Table};
+use super::table::{Column, Seen, Table};
 use super::{comparability, courses, format, shown, verdicts, words};
 
 /// Maximum number of items named that pass now.
@@ -22,7 +22,9 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     table.of = "checks";
     table.head(Column::words("Result").keys(["ruling", "basis"]));
     table.head(Column::words("Suite").keys(["suite", "suite_version"]));
-    table.head(Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]));
+    let is_named = report.checks.iter().any(|check| !arm(check).is_empty());
+    let arms = Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]);
+    table.head(if is_named { arms } else { arms.seen(Seen::Data) });
     table.head(Column::words("Rule").keys(["rule", "metric", "allowed"]));
     table.head(Column::words("Head").keys(["head", "passed", "attempts"]).rank(2));
     table.head(Column::words("Baseline").keys(["baseline"]).rank(2));
@@ -47,7 +49,8 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
 pub(super) fn asides(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = comparability::gate_notes(report).iter().map(|note| format!("{note}.")).collect();
     for absent in &report.absent {
-        notes.push(format!("{} on {} is in the baseline, but has no new runs.", words::arm_name(&absent.arm), absent.suite));
+        let who = words::arm_title(&absent.arm).map_or_else(|| absent.suite.clone(), |arm| format!("{arm} on {}", absent.suite));
+        notes.push(format!("{who} is in the baseline, but has no new runs."));
     }
     notes.extend(outdated(&report.outdated));
     notes.extend(begun(report));
@@ -115,9 +118,8 @@ pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
         let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
         format!(
-            "{} on {} was not checked: it has runs of version {} only, but the gate uses version {}.",
-            words::arm_name(&left.arm),
-            left.suite,
+            "{} was not checked: it has runs of version {} only, but the gate uses version {}.",
+            words::arm_title(&left.arm).map_or_else(|| left.suite.clone(), |arm| format!("{arm} on {}", left.suite)),
             versions.join(", "),
             words::version(&left.judged_version)
         )
@@ -133,13 +135,13 @@ pub(super) fn arm(check: &GateCheck) -> String {
 pub(super) fn arm_vs(arm: &Arm, against: Option<&Arm>) -> String {
     match against {
         Some(against) if against != arm => format!("{} vs {}", words::arm_name(arm), words::arm_name(against)),
-        _ => words::arm_name(arm),
+        _ => words::arm_title(arm).unwrap_or_default(),
     }
 }
 
 /// Names an arm on a suite.
 pub(super) fn who(suite: &str, arm: &Arm) -> String {
-    format!("{suite}, {}", words::arm_name(arm))
+    words::arm_on(suite, arm)
 }
 
 /// Returns the word for a ruling.
@@ -216,7 +218,9 @@ fn change(check: &GateCheck) -> String {
 /// Describes one check without the last full stop: result, evidence, and what would settle it.
 pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     let since = standing(check).map_or_else(String::new, |standing| format!("{standing}: "));
-    let mut text = format!("{}: {}, {}: {since}{}", capital(check.ruling), check.suite, arm(check), headline(check));
+    let arm = arm(check);
+    let arm = if arm.is_empty() { arm } else { format!(", {arm}") };
+    let mut text = format!("{}: {}{arm}: {since}{}", capital(check.ruling), check.suite, headline(check));
     for more in [evidence(check, confidence), newest(check), why(check), nights(check), further(check)] {
         if !more.is_empty() {
             text.push_str(&format!(". {more}"));

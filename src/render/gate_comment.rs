@@ -165,12 +165,14 @@ fn decision(report: &GateReport) -> Option<String> {
 /// Adds the table: checks, worst first, and the cost of arms that no rule about cost concerns.
 fn rows(page: &mut Page, report: &GateReport) {
     let confidence = format::fixed(report.confidence * 100.0, 0);
-    page.always(&row(&["Suite", "Arm", "Metric", "Baseline", "New runs", &format!("Difference [{confidence}% CI]"), "Limit"], "Result"));
-    page.always("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    let is_named = report.checks.iter().any(|check| !gate::arm(check).is_empty());
+    let head = ["Suite", "Arm", "Metric", "Baseline", "New runs", &format!("Difference [{confidence}% CI]"), "Limit"];
+    page.always(&row(is_named, &head, "Result"));
+    page.always(&format!("|{}", " --- |".repeat(head.len() + usize::from(is_named))));
     let of = |ruling: Ruling| report.checks.iter().filter(move |check| check.ruling == ruling);
     let worst_first = WORST_FIRST.into_iter().flat_map(of);
     for check in worst_first.take(MOST_ROWS) {
-        page.always(&check_row(check));
+        page.always(&check_row(is_named, check));
     }
     let is_ruled = |cost: &GateCost| {
         let is_same = |check: &&GateCheck| (&check.suite, &check.arm, &check.against) == (&cost.suite, &cost.arm, &cost.against);
@@ -178,7 +180,7 @@ fn rows(page: &mut Page, report: &GateReport) {
     };
     let costs: Vec<&GateCost> = report.costs.iter().filter(|cost| !is_ruled(cost)).collect();
     for cost in costs.iter().take(MOST_ROWS) {
-        page.always(&cost_row(cost));
+        page.always(&cost_row(is_named, cost));
     }
     page.always("");
     let checks = report.checks.len().saturating_sub(MOST_ROWS) as u64;
@@ -188,13 +190,14 @@ fn rows(page: &mut Page, report: &GateReport) {
     page.leave_out("costs", costs.len().saturating_sub(MOST_ROWS) as u64);
 }
 
-/// Joins cells. The last one is the result.
-fn row(cells: &[&str], result: &str) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| name(cell)).collect();
+/// Joins cells. The second one is the arm, and is left out if no arm has a name; the last one is the result.
+fn row(is_named: bool, cells: &[&str], result: &str) -> String {
+    let is_shown = |(place, _): &(usize, &&str)| is_named || *place != 1;
+    let cells: Vec<String> = cells.iter().enumerate().filter(is_shown).map(|(_, cell)| name(cell)).collect();
     format!("| {} | {result} |", cells.join(" | "))
 }
 
-fn check_row(check: &GateCheck) -> String {
+fn check_row(is_named: bool, check: &GateCheck) -> String {
     let (metric, limit) = match &check.rule {
         Ask::MaxDrop { .. } | Ask::MaxRise { .. } => (gate::metric(check), gate::limit(check)),
         Ask::MustPass { .. } => (gate::rule(check), "all".to_owned()),
@@ -212,14 +215,14 @@ fn check_row(check: &GateCheck) -> String {
     let change = change(check.metric.as_ref(), check.evidence.as_ref());
     let ruling = gate::ruling(check.ruling);
     let result = if check.ruling == Ruling::Pass { ruling.to_owned() } else { format!("**{ruling}**") };
-    row(&[&check.suite, &gate::arm(check), &metric, &baseline, &head, &change, &limit], &result)
+    row(is_named, &[&check.suite, &gate::arm(check), &metric, &baseline, &head, &change, &limit], &result)
 }
 
-fn cost_row(cost: &GateCost) -> String {
+fn cost_row(is_named: bool, cost: &GateCost) -> String {
     let (metric, arm) = (Some(&cost.metric), gate::arm_vs(&cost.arm, cost.against.as_ref()));
     let label = format!("{} {}", cost.metric.label, words::over(&cost.metric));
     let (head, baseline) = (figure(metric, Some(&cost.head)), figure(metric, cost.baseline.as_ref()));
-    row(&[&cost.suite, &arm, label.trim_end(), &baseline, &head, &change(metric, cost.evidence.as_ref()), "none"], "not checked")
+    row(is_named, &[&cost.suite, &arm, label.trim_end(), &baseline, &head, &change(metric, cost.evidence.as_ref()), "none"], "not checked")
 }
 
 /// Formats a figure with its n: `160/200 (80.0%)`, `85% (3 runs, 180 outcomes)`, `$1.20 (3 runs)`.

@@ -1,9 +1,9 @@
 //! A gate's chances of each result, simulated in advance, and its decision.
 
-use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
+use crate::views::{Arm, Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 
 use super::cell::Cell;
-use super::table::{Column, Table};
+use super::table::{Column, Seen, Table};
 use super::{format, gate, summary, words};
 
 /// Lays out the chances of each result, one row per arm. `notes` come last.
@@ -11,7 +11,9 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Odds of the gate{title}"));
     table.head(Column::words("Suite").keys(["suite"]));
-    table.head(Column::words("Arm").keys(["approach", "model"]));
+    let is_named = report.plans.iter().any(|plan| words::arm_title(&plan.arm).is_some());
+    let arms = Column::words("Arm").keys(["approach", "model"]);
+    table.head(if is_named { arms } else { arms.seen(Seen::Data) });
     table.head(Column::number("Items").keys(["items"]).rank(3));
     table.head(Column::words("Runs").keys(["head_runs", "baseline_runs"]).rank(1));
     table.head(Column::number("Passes if unchanged").keys(["pass_if_unchanged"]).rank(2));
@@ -26,7 +28,8 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
         let runs = words::each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
             Cell::words(plan.suite.as_str()),
-            Cell::shown(words::arm_name(&plan.arm)).data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
+            Cell::shown(words::arm_title(&plan.arm).unwrap_or_default())
+                .data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
             Cell::count(plan.items),
             Cell::shown(runs).data([plan.head_runs.into(), plan.baseline_runs.into()]),
             odds(0, |odds| odds.pass),
@@ -45,7 +48,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
 
 /// Describes the simulation behind one arm's chances, and the rules that it leaves out.
 fn of_plan(plan: &PlannedGate) -> Vec<String> {
-    let who = format!("{}, {}", plan.suite, words::arm_name(&plan.arm));
+    let who = words::arm_on(&plan.suite, &plan.arm);
     let basis = match plan.basis {
         PlanBasis::Baseline => "the items of the baseline",
         PlanBasis::Head => "the items of the newest runs (there is no baseline)",
@@ -72,8 +75,9 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
     table.left("Head", 0);
     table.left("Baseline", 0);
     for one in &report.decisions {
-        let against = one.against.as_ref().map_or_else(|| "none".to_owned(), words::arm_name);
-        table.row([choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
+        let named = |arm: &Arm| words::arm_title(arm).unwrap_or_else(|| one.suite.clone());
+        let against = one.against.as_ref().map_or_else(|| "none".to_owned(), named);
+        table.row([choice(one.choice).to_owned(), one.suite.clone(), named(&one.arm), against]);
     }
     table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
     table.notes.extend(gate::outdated(&report.outdated));
@@ -93,7 +97,7 @@ fn choice(choice: Choice) -> &'static str {
 
 /// Describes the decision about one arm.
 pub fn decision(one: &HeldDecision) -> String {
-    let names = [words::arm_name(&one.arm), "the baseline".to_owned()];
+    let names = [words::arm_title(&one.arm).unwrap_or_else(|| one.suite.clone()), "the baseline".to_owned()];
     let table = one.comparison.as_ref();
     let said = table.and_then(|table| summary::decision_beside(table, &names, Some(1)));
     said.unwrap_or_else(|| format!("Decision: cannot be settled ({} has no baseline).", names[0]))

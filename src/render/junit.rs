@@ -33,7 +33,8 @@ fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
         _ => String::new(),
     };
     let name = format!("{}{against}", gate::rule(check));
-    let class = format!("{}.{}", check.suite, words::arm_name(&check.arm));
+    let arm = words::arm_title(&check.arm).map_or_else(String::new, |arm| format!(".{arm}"));
+    let class = format!("{}{arm}", check.suite);
     let opened = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&name));
     let message = escape(&gate::sentence(check, confidence));
     match check.ruling {

@@ -7,9 +7,12 @@ use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::{Column, Table};
 use super::{courses, format, verdicts, words};
 
-/// Returns the names of the arms, in their order.
+/// Returns the names of the arms, in their order. An arm without a name is called as the suite.
 pub fn labels(history: &History) -> Vec<String> {
-    words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
+    match history.arms.as_slice() {
+        [only] => vec![words::arm_title(&only.arm).unwrap_or_else(|| history.suite.clone())],
+        arms => words::arm_labels(&arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>()),
+    }
 }
 
 /// Lays out the arms, one row each: first and newest pass rate, and the trend between them.

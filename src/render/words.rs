@@ -61,16 +61,44 @@ fn tool_version(tool: &str, said: &str) -> String {
     if is_named { said.to_owned() } else { format!("{tool} {said}") }
 }
 
-/// Returns the shortest distinct names of the arms: the approach, the model, or both.
+/// Approach of runs that name none, and of the same runs as a baseline.
+const UNNAMED: [&str; 2] = ["unnamed", "unnamed (baseline)"];
+/// Models of runs without a model's name.
+const NO_MODEL: [&str; 3] = ["", "none", "unknown"];
+
+fn has_model(arm: &Arm) -> bool {
+    !NO_MODEL.contains(&arm.model.as_str())
+}
+
+/// Returns whether no arm has an approach's name.
+pub(super) fn lack_approaches<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> bool {
+    arms.all(|arm| UNNAMED.contains(&arm.approach.as_str()))
+}
+
+/// Returns whether no arm has a model's name.
+pub(super) fn lack_models<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> bool {
+    arms.all(|arm| !has_model(arm))
+}
+
+/// Returns the shortest distinct names of the arms: the approach, the model, or both. Unnamed runs beside their baseline are the new ones.
 pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
     let one_model = arms.windows(2).all(|pair| pair[0].model == pair[1].model);
     let one_approach = arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
+    let has_baseline = arms.iter().any(|arm| arm.approach == UNNAMED[1]);
+    let approach = |arm: &Arm| match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
+        Some(0) if has_baseline => "new".to_owned(),
+        Some(1) => "baseline".to_owned(),
+        Some(_) | None => arm.approach.clone(),
+    };
     arms.iter()
         .map(|arm| {
             if arm.model.is_empty() || (one_model && !(one_approach && arms.len() > 1)) {
-                arm.approach.clone()
+                let is_alone = arms.len() == 1 && UNNAMED.contains(&arm.approach.as_str());
+                if is_alone { arm_name(arm) } else { approach(arm) }
             } else if one_approach && arms.len() > 1 {
                 arm.model.clone()
+            } else if UNNAMED.contains(&arm.approach.as_str()) && has_baseline {
+                if has_model(arm) { format!("{} · {}", approach(arm), arm.model) } else { approach(arm) }
             } else {
                 arm_name(arm)
             }
@@ -85,9 +113,31 @@ pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
 }
 
-/// Returns an arm's full name. The model `none` of an approach without a model is not shown.
+/// Returns an arm's name without the parts that have none. `None` if it has no name at all: then its suite names it.
+///
+/// This is the only rule of how an arm is called for people; data keeps approach and model.
+pub fn arm_title(arm: &Arm) -> Option<String> {
+    let approach = match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
+        Some(0) => None,
+        Some(_) => Some("baseline"),
+        None => Some(arm.approach.as_str()),
+    };
+    match (approach, has_model(arm)) {
+        (Some(approach), true) => Some(format!("{approach} · {}", arm.model)),
+        (Some(approach), false) => Some(approach.to_owned()),
+        (None, true) => Some(arm.model.clone()),
+        (None, false) => None,
+    }
+}
+
+/// Returns an arm's full name. Places that name the suite too use [`arm_on`].
 pub fn arm_name(arm: &Arm) -> String {
-    if arm.model == "none" { arm.approach.clone() } else { arm_key(arm) }
+    arm_title(arm).unwrap_or_else(|| UNNAMED[0].to_owned())
+}
+
+/// Names an arm on a suite: `basics, ralph · sonnet`, or the suite alone if the arm has no name.
+pub fn arm_on(suite: &str, arm: &Arm) -> String {
+    arm_title(arm).map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
 }
 
 /// Returns a name that no other arm has, for addresses.
@@ -583,7 +633,7 @@ pub(super) fn listed_some(names: &[String]) -> String {
     }
 }
 
-pub(super) fn listed(parts: &[String]) -> String {
+pub fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

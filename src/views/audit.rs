@@ -49,7 +49,7 @@ pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard
 
 /// Returns the name of an arm as a system of a board.
 pub fn system_name(arm: &Arm) -> String {
-    format!("{} · {}", arm.approach, arm.model)
+    if arm.approach == "unnamed" { arm.model.clone() } else { format!("{} · {}", arm.approach, arm.model) }
 }
 
 /// Audits a board.
