@@ -259,6 +259,14 @@ pub(super) struct Selection {
     pub batch: Option<String>,
 }
 
+/// How files are read that a command names.
+#[derive(Args, Clone, Default)]
+pub(super) struct OfFiles {
+    /// Of files that are named: override a field of their runs, as in `import`: suite=NAME, approach=NAME, model=NAME. `--approach @file` makes each file an arm
+    #[arg(long, value_name = "FIELD=VALUE", help_heading = "Files")]
+    pub set: Vec<String>,
+}
+
 /// Settings of the tests, fixed before looking at the numbers.
 #[derive(Args, Clone, Default)]
 pub(super) struct Judging {
@@ -556,6 +564,8 @@ pub(super) struct Compare {
     #[command(flatten)]
     pub engine: Engine,
     #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -607,6 +617,8 @@ pub(super) struct Gate {
     pub judging: Judging,
     #[command(flatten)]
     pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -668,6 +680,8 @@ pub(super) struct Leaderboard {
     #[command(flatten)]
     pub engine: Engine,
     #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -693,6 +707,8 @@ pub(super) struct Audit {
     #[arg(long, value_name = "SEVERITY", requires = "claims")]
     pub fail_on: Option<FailOn>,
     #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -713,6 +729,8 @@ pub(super) struct Noise {
     pub suites: Vec<String>,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -746,6 +764,8 @@ pub(super) struct Abilities {
     #[arg(long)]
     pub items: bool,
     #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -777,6 +797,8 @@ pub(super) struct Horizons {
     #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
     #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
     pub selection: Selection,
 }
 
@@ -792,6 +814,8 @@ pub(super) struct History {
     pub judging: Judging,
     #[command(flatten)]
     pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -828,6 +852,8 @@ pub(super) struct Build {
     pub allow_empty: bool,
     #[command(flatten)]
     pub publishing: Publishing,
+    #[command(flatten)]
+    pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -869,6 +895,8 @@ pub(super) struct Serve {
     pub port: u16,
     #[command(flatten)]
     pub publishing: Publishing,
+    #[command(flatten)]
+    pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
 }

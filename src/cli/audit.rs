@@ -14,6 +14,7 @@ use crate::warehouse::Warehouse;
 
 use super::arguments;
 use super::failure::Failure;
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::{exit_code, foreign, output, policy, selection};
 
@@ -27,7 +28,7 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
     }
     let mut found: Vec<_> = matrices.into_iter().map(|(path, matrix)| audited(&board_of(path, matrix))).collect();
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(of_suites(settings, &arguments.selection, &arguments.suites, audit_suites)?);
+        found.extend(of_suites(settings, (&arguments.selection, &arguments.of_files), &arguments.suites, audit_suites)?);
     }
     let (mut audits, mut without) = (Vec::new(), Vec::new());
     for board in found {
@@ -79,13 +80,14 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
 /// Asks for something of each selected suite.
 pub(super) fn of_suites<T>(
     settings: &Settings,
-    selected: &arguments::Selection,
+    (selected, of_files): (&arguments::Selection, &arguments::OfFiles),
     suites: &[String],
     ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
 ) -> Result<T, Failure> {
     let mut filter = selected.filter()?;
     let (suites, paths) = foreign::split(settings, suites)?;
-    let settings = &foreign::with_paths(settings, &paths)?;
+    let asked = AskedOfFiles::take(of_files, &mut filter, !paths.is_empty())?.comparing();
+    let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments::Judging::default())?;
     let mut warehouse = settings.open()?;

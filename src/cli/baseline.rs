@@ -1,22 +1,24 @@
 //! `--baseline WHAT`: finds the runs that the user means. Shared by `compare` and `gate`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{Problems, Run, RunId, visible};
+use crate::domain::{NamesByRun, Problems, Run, RunId, RunNames, visible};
 use crate::files;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, RunRow, Warehouse};
 
+use super::baseline_commit::Taken;
 use super::failure::Failure;
+use super::file_arms::{AskedOfFiles, share_items, stem_of};
 use super::settings::{self, Settings};
 use super::shown::shown;
-use super::{foreign, output, selection};
+use super::{baseline_commit, foreign, output, selection};
 
 /// Prefix of `last:K`.
 const LAST: &str = "last:";
@@ -29,16 +31,35 @@ pub(super) struct Opened {
     pub baseline: Baseline,
     /// Why there is no baseline: the places that were tried.
     pub missing: Option<String>,
+    /// Says which runs were taken, if the baseline is a commit's name.
+    pub taken: Option<String>,
     /// Whether the warehouse consists only of stores, so that later commands can reuse its cache.
     pub lasts: bool,
+    /// Suites that got their names from the files of tables.
+    guessed_suites: BTreeSet<String>,
+}
+
+impl Opened {
+    /// Returns the results with a baseline among them.
+    pub fn of(warehouse: Warehouse, baseline: Baseline) -> Self {
+        Self { warehouse, baseline, missing: None, taken: None, lasts: true, guessed_suites: BTreeSet::new() }
+    }
 }
 
 /// Finds the baseline. `head` gives the sources of the other results; `pooled` takes every batch of a store; `named` are the ids of runs that
-/// the user named as new.
+/// the user named as new, and `asked` is what the user asks of files.
 ///
 /// Fails if `what` is ambiguous or cannot be read. If `what` names nothing, the baseline is reported as missing.
-pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[String]) -> Result<Opened, Failure> {
-    let mut opened = find(settings, what, head, pooled, named)?;
+pub(super) fn open(
+    settings: &Settings,
+    what: &str,
+    head: Options,
+    pooled: bool,
+    (asked, named): (&AskedOfFiles, &[String]),
+) -> Result<Opened, Failure> {
+    let mut opened = find(settings, what, head, pooled, (asked, named))?;
+    opened.guessed_suites.extend(settings.guessed_suites.iter().cloned());
+    share_suites(&mut opened, named);
     if let Baseline::Runs { ids, both, .. } = &mut opened.baseline {
         let rows = opened.warehouse.runs();
         let is_named = |id: &RunId| named.iter().any(|own| own == id.as_str());
@@ -57,7 +78,13 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool,
     Ok(opened)
 }
 
-fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[String]) -> Result<Opened, Failure> {
+fn find(
+    settings: &Settings,
+    what: &str,
+    head: Options,
+    pooled: bool,
+    (asked, named): (&AskedOfFiles, &[String]),
+) -> Result<Opened, Failure> {
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
     if let Some(lake) = settings::lake(path) {
@@ -73,10 +100,13 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
         Err(error) if is_name(&error) => None,
         found => Some(found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?),
     };
+    if found.is_some() {
+        baseline_commit::note_namesake(settings, what)?;
+    }
     if found.as_ref().is_some_and(Metadata::is_dir) {
         let own = Options { stores: vec![path.to_owned()], files: Vec::new(), answers: Vec::new(), lakes: Vec::new(), ..head.clone() };
-        if let Some(own) = foreign(settings, path, &own)? {
-            return beside(settings, what, (head, named), own, grouping, true);
+        if let Some((own, settings)) = foreign(settings, path, (asked, &own))? {
+            return beside(&settings, what, (head, named), own, grouping, true);
         }
         info!(folder = %path.display(), "baseline is a store");
         return beside(settings, what, (head, named), own, grouping, true);
@@ -92,8 +122,8 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
                 lakes: Vec::new(),
                 ..head.clone()
             };
-            if let Some(own) = foreign(settings, path, &own)? {
-                return beside(settings, what, (head, named), own, grouping, true);
+            if let Some((own, settings)) = foreign(settings, path, (asked, &own))? {
+                return beside(&settings, what, (head, named), own, grouping, true);
             }
             info!(file = %path.display(), "baseline is a result file");
             return beside(settings, what, (head, named), own, Grouping::AllBatches, false);
@@ -107,20 +137,65 @@ fn find(settings: &Settings, what: &str, head: Options, pooled: bool, named: &[S
     }
     let warehouse = opened(settings, &head)?;
     let (baseline, missing) = among(&warehouse, what)?;
-    Ok(Opened { warehouse, baseline, missing, lasts: true })
+    let Some(tried) = missing else { return Ok(Opened::of(warehouse, baseline)) };
+    Ok(match baseline_commit::runs_of(settings, &warehouse, what)? {
+        Ok(Taken { ids, said }) => {
+            let baseline = Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches };
+            Opened { taken: Some(said), ..Opened::of(warehouse, baseline) }
+        }
+        Err(why) => Opened { missing: Some(format!("{tried}; {why}")), ..Opened::of(warehouse, baseline) },
+    })
 }
 
-/// Imports another tool's results at a path that holds no runs of ours. `None` if there are none.
-fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Options>, Failure> {
+/// Imports another tool's results at a path that holds no runs of ours. Returns what to open, and the settings that name its runs. `None` if
+/// there are none.
+fn foreign(settings: &Settings, path: &Path, (asked, own): (&AskedOfFiles, &Options)) -> Result<Option<(Options, Settings)>, Failure> {
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
-    let stores = foreign::stores_of_side(settings, &[path.to_owned()])?;
+    let (stores, settings) = foreign::baseline(settings, path, asked)?;
     if stores.is_empty() {
         return Ok(None);
     }
     info!(path = %path.display(), files = stores.len(), "baseline is of another tool");
-    Ok(Some(Options { stores, lakes: Vec::new(), files: Vec::new(), cache: settings.options().cache, ..own.clone() }))
+    Ok(Some((Options { stores, lakes: Vec::new(), files: Vec::new(), cache: settings.options().cache, ..own.clone() }, settings)))
+}
+
+/// Gives files that share their items one suite if only their names tell them apart: a table without a suite is called after its file.
+fn share_suites(opened: &mut Opened, named: &[String]) {
+    let Opened { warehouse, baseline, guessed_suites, .. } = opened;
+    let is_new = |row: &RunRow| named.iter().any(|id| id == row.run.id.as_str());
+    let is_old = |row: &RunRow| match &*baseline {
+        Baseline::Runs { ids, .. } => ids.contains(&row.run.id),
+        Baseline::Last(_) => !is_new(row),
+    };
+    let is_guess = |row: &RunRow| {
+        let from = row.run.provenance.as_ref();
+        from.is_some_and(|from| row.run.suite == stem_of(Path::new(&from.file)))
+            || guessed_suites.contains(&row.run.suite) && from.is_some_and(|from| from.map.is_some())
+    };
+    let of = |is_wanted: &dyn Fn(&RunRow) -> bool| {
+        let mut suites = BTreeMap::<&str, Vec<&RunRow>>::new();
+        for row in warehouse.runs().iter().filter(|row| is_wanted(row)) {
+            suites.entry(&row.run.suite).or_default().push(row);
+        }
+        suites
+    };
+    let (new, old) = (of(&is_new), of(&is_old));
+    let mut names = NamesByRun::default();
+    for (suite, rows) in new.iter().filter(|(suite, _)| !old.contains_key(**suite)) {
+        let mut alike = old.iter().filter(|(_, others)| share_items(warehouse, rows, others));
+        let (Some((other, others)), None) = (alike.next(), alike.next()) else { continue };
+        let (renamed, name) = match (rows.iter().all(|row| is_guess(row)), others.iter().all(|row| is_guess(row))) {
+            (_, true) => (others, suite),
+            (true, false) => (rows, other),
+            (false, false) => continue,
+        };
+        for row in renamed {
+            names.give(row.run.id.clone(), RunNames { suite: Some((*name).to_owned()), approach: None });
+        }
+    }
+    warehouse.give_names(&names);
 }
 
 /// Opens the head's stores and files together with the baseline's.
@@ -141,7 +216,7 @@ fn beside(
         }
         let warehouse = opened(settings, &head)?;
         let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
-        return Ok(Opened { warehouse, baseline: nothing(), missing, lasts });
+        return Ok(Opened { missing, lasts, ..Opened::of(warehouse, nothing()) });
     }
     // A part that cannot be read now might be readable a moment later, and would then not count as the baseline's.
     output::refuse_unread("the baseline", alone.problems())?;
@@ -158,8 +233,9 @@ fn beside(
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
-        // How a run came here is not part of it: from a bundle, only the data behind figures are unpacked.
-        let is_same = Run { carried: None, ..(*other.run).clone() } == Run { carried: None, ..(*row.run).clone() };
+        // How a run came here is not part of it: it may be imported on one side, and from a bundle only the data behind figures are unpacked.
+        let bare = |row: &RunRow| Run { carried: None, provenance: None, ..(*row.run).clone() };
+        let is_same = bare(other) == bare(row);
         // Files that were named as new and imported into the baseline before are the same runs, perhaps under other names.
         let is_new =
             named.iter().any(|own| own == row.run.id.as_str()) && source(&row.run).is_some() && source(&row.run) == source(&other.run);
@@ -174,7 +250,8 @@ fn beside(
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
-    Ok(Opened { warehouse, baseline: Baseline::Runs { ids, both: BTreeSet::new(), grouping }, missing: None, lasts })
+    let baseline = Baseline::Runs { ids, both: BTreeSet::new(), grouping };
+    Ok(Opened { lasts, guessed_suites: settings.guessed_suites.clone(), ..Opened::of(warehouse, baseline) })
 }
 
 /// Importer and digest of the file that a run was imported from.

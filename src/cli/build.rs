@@ -10,14 +10,16 @@ use crate::warehouse::{FileStamp, Warehouse};
 
 use super::arguments::{Build, Publishing};
 use super::failure::Failure;
+use super::file_arms::AskedOfFiles;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
-    let filter = arguments.selection.filter()?;
-    let settings = &foreign::with_paths(settings, &arguments.paths)?;
+    let mut filter = arguments.selection.filter()?;
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !arguments.paths.is_empty())?;
+    let settings = &foreign::with_paths(settings, &arguments.paths, &asked)?;
     let mut warehouse = settings.open()?;
     let filter = selection::with_model_names(&warehouse, filter);
     if warehouse.runs().is_empty() {

@@ -410,7 +410,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
         let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
         reason(&mut tables);
-        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;
+        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), taken: None, retracted: 0 })?;
         Ok(tables)
     } else {
         let board = leaderboard(warehouse, filter, SortKey::Primary, &policy, false);

@@ -1,11 +1,12 @@
 //! `compare`: compares arms on a suite.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use crate::domain::{Filter, visible};
+use crate::domain::{Filter, shell_word, visible};
 use crate::render::json::CompareAnswer;
 use crate::render::table::Table;
-use crate::render::{comparability, comparison, tables};
+use crate::render::{comparability, comparison, tables, words};
 use crate::views::{
     Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted,
     suite_groups,
@@ -14,23 +15,34 @@ use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::{Compare, Format};
 use super::failure::{self, Failure};
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
+use super::shown::shown;
 use super::{baseline, engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.what, &arguments.selection.suite])?;
     let (what, paths) = foreign::split(settings, &arguments.what)?;
-    let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
+    let has_files = !paths.is_empty() || arguments.baseline.as_ref().is_some_and(|what| Path::new(what).exists());
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, has_files)?;
+    let asked = if arguments.baseline.is_none() { asked.comparing() } else { asked };
+    let (settings, stores) = &foreign::with_stores(settings, &paths, &asked)?;
+    let are_alone = (arguments.baseline.is_some() || settings.file_arms.are_there()) && !stores.is_empty();
+    let new = if are_alone { foreign::ids_in(settings, stores)? } else { Vec::new() };
     let policy = policy::policy(settings, &arguments.judging)?;
-    let (mut warehouse, held) = open(settings, arguments)?;
+    let (mut warehouse, held) = open(settings, arguments, (&asked, &new))?;
     name_targets(&warehouse, &what, &mut filter)?;
+    if what.is_empty() {
+        // Files that are compared, with each other or with a baseline, are compared whatever else the stores hold.
+        filter.ids.extend(new);
+    }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
-    let groups: Vec<SuiteGroup<'_>> = match &held.baseline {
+    let mut groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
             let groups = held_groups(&warehouse, &filter, baseline, grouping);
             groups.iter().filter(|held| !held.baseline.is_empty()).map(crate::views::Held::table).collect()
@@ -39,7 +51,10 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     };
     let is_asked = what.iter().any(|word| word != selection::LAST) || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
-    let order = if held.baseline.is_some() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
+    if settings.file_arms.are_there() {
+        groups.iter_mut().for_each(|group| settings.file_arms.sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model)));
+    }
+    let order = if held.baseline.is_some() || settings.file_arms.are_there() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
     let with_criteria = |group: &SuiteGroup<'_>| {
         let table = one(&warehouse, group, &policy, order);
         // Put the arms into the table's order, so that the criteria are about its first and second arm.
@@ -59,13 +74,16 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
                 Failure::new("the newest batch has no two arms of a suite")
                     .with_hint("name the suite to compare it with earlier runs, as in `evalreport compare SUITE`")
             }
+            None if apart.is_empty() && !paths.is_empty() && groups.len() == 1 && groups[0].arms.len() == 1 => {
+                one_arm(&paths, &with_criteria(&groups[0])?)
+            }
             None if apart.is_empty() => {
                 let suites: BTreeSet<&str> = groups.iter().map(|group| group.suite.as_str()).collect();
                 let hint = match suites.len() {
                     0 | 1 => "`evalreport list` shows the suites and their arms".to_owned(),
                     count => format!(
-                        "each of {count} suites has one arm: if they are one suite, import their files again with --set suite=NAME; `evalreport \
-                         list` shows them"
+                        "each of {count} suites has one arm: if they are one suite, {} with --set suite=NAME; `evalreport list` shows them",
+                        if paths.is_empty() { "import their files again" } else { "compare the files" }
                     ),
                 };
                 Failure::new("no suite has two arms to compare").with_hint(hint)
@@ -90,16 +108,36 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(comparability::apart_notes(&apart));
+        last.notes.extend(held.taken.clone());
     }
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     let tables =
         if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
+    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, taken: held.taken.clone(), retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse)?;
     }
     Ok(exit_code::DONE)
+}
+
+/// Says what files hold that have one arm, and what to compare it with.
+fn one_arm(paths: &[PathBuf], table: &Comparison) -> Failure {
+    let figure = table.rows.first().and_then(|row| Some(words::cell(&row.metric, row.cells.first()?)));
+    let figure = figure.map_or_else(String::new, |figure| format!(": {figure}"));
+    let shown: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+    match shown.as_slice() {
+        [one] if paths[0].is_file() => {
+            let file = shell_word(one);
+            let other = paths[0].extension().map_or_else(|| "OTHER".to_owned(), |ending| format!("other.{}", ending.to_string_lossy()));
+            Failure::new(format!("{one} has one arm{figure}"))
+                .with_hint(format!("compare it with another file: evalreport compare {file} {}", shell_word(&other)))
+        }
+        [one] => Failure::new(format!("{one} has one arm{figure}")).with_hint("--approach @file makes each of its files an arm"),
+        several => {
+            Failure::new(format!("{} have one arm{figure}", words::listed(several))).with_hint("--approach @file makes each file an arm")
+        }
+    }
 }
 
 /// Adds a note on how to see explanations, once, if a person reads the tables.
@@ -114,10 +152,12 @@ fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
 /// The baseline of a comparison, if any, and whether the warehouse's cache is worth keeping.
 struct Against {
     baseline: Option<Baseline>,
+    /// Says which runs are the baseline, if its name does not.
+    taken: Option<String>,
     lasts: bool,
 }
 
-fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against), Failure> {
+fn open(settings: &Settings, arguments: &Compare, files: (&AskedOfFiles, &[String])) -> Result<(Warehouse, Against), Failure> {
     let options = if arguments.files.is_empty() {
         settings.options()
     } else {
@@ -131,19 +171,19 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
         }
         if arguments.baseline.is_none() {
             output::conflicts(settings, &warehouse.conflicts())?;
-            return Ok((warehouse, Against { baseline: None, lasts: true }));
+            return Ok((warehouse, Against { baseline: None, taken: None, lasts: true }));
         }
     }
     let Some(what) = &arguments.baseline else {
         let suites: &[String] = if arguments.what.is_empty() { &arguments.selection.suite } else { &[] };
-        return Ok((settings.open_of(suites)?, Against { baseline: None, lasts: true }));
+        return Ok((settings.open_of(suites)?, Against { baseline: None, taken: None, lasts: true }));
     };
-    let opened = baseline::open(settings, what, options, !arguments.newest_batch, &[])?;
+    let opened = baseline::open(settings, what, options, !arguments.newest_batch, files)?;
     if let Some(tried) = opened.missing {
         return Err(Failure::new(tried));
     }
     output::warnings(settings, opened.warehouse.problems())?;
-    Ok((opened.warehouse, Against { baseline: Some(opened.baseline), lasts: opened.lasts }))
+    Ok((opened.warehouse, Against { baseline: Some(opened.baseline), taken: opened.taken, lasts: opened.lasts }))
 }
 
 /// Adds targets to the filter, as suites or as run ids. A name that is both is a suite.

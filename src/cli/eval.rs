@@ -2,7 +2,7 @@
 
 use crate::config::Budget;
 
-use super::arguments::{Build, Eval, Publishing, Selection};
+use super::arguments::{Build, Eval, OfFiles, Publishing, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
@@ -49,6 +49,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
                 out: report,
                 allow_empty: false,
                 publishing: Publishing::default(),
+                of_files: OfFiles::default(),
                 selection: Selection::default(),
             },
         )?;

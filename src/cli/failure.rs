@@ -11,7 +11,7 @@ use super::exit_code;
 use super::shown::shown;
 
 /// A failed command: messages for the user, and the exit code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Failure {
     /// Lower case, without a final full stop.
     pub message: String,

@@ -12,6 +12,7 @@ use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
 use super::arguments::{Abilities, Fit, Horizons, Model, Preferences, TiesAre};
 use super::failure::Failure;
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::{audit, exit_code, foreign, output, selection};
 
@@ -30,7 +31,12 @@ fn of_answers(settings: &Settings, arguments: &Abilities) -> Result<u8, Failure>
         found.push(views::abilities(&audit::board_of(path, matrix)));
     }
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(audit::of_suites(settings, &arguments.selection, &arguments.suites, views::abilities_of_suites)?);
+        found.extend(audit::of_suites(
+            settings,
+            (&arguments.selection, &arguments.of_files),
+            &arguments.suites,
+            views::abilities_of_suites,
+        )?);
     }
     let (mut boards, mut without) = (Vec::new(), Vec::new());
     for board in found {
@@ -107,7 +113,8 @@ fn votes_of(path: &Path, found: ForeignVotes) -> VotesOnPairs {
 fn of_lengths(settings: &Settings, arguments: &Horizons) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let settings = &foreign::with_paths(settings, &paths)?;
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?;
+    let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let mut warehouse = settings.open()?;
     let filter = selection::with_model_names(&warehouse, filter);

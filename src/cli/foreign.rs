@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::domain::{PriceTable, Problem, shell_word, visible};
+use crate::domain::{Problem, shell_word, visible};
 use crate::files;
 use crate::import::{
-    Destination, GivenNames, Hints, ImportReport, Mode, NoProposal, SourceOutcome, SourceReport, StoredRuns, are_tables, import_foreign,
-    import_table, may_be_table, propose_tables,
+    Destination, Hints, ImportReport, Mode, NoProposal, SourceOutcome, SourceReport, StoredRuns, are_tables, import_foreign, import_table,
+    may_be_table, propose_tables,
 };
 use crate::render::format::integer;
 use crate::results::StoreError;
 use crate::warehouse::{Options, SOURCE, Warehouse};
 
 use super::failure::Failure;
+use super::file_arms::{self, AskedOfFiles, Decided};
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
@@ -54,32 +55,40 @@ fn is_name(word: &str, settings: &Settings, store: &mut Option<Warehouse>) -> Re
 }
 
 /// Returns settings that read the results at the paths in addition to the stores.
-pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
-    Ok(with_stores(settings, paths, false)?.0)
+pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<Settings, Failure> {
+    Ok(with_stores(settings, paths, asked)?.0)
 }
 
 /// Like [`with_paths`], for the new side of a gate. Also returns the stores that hold the paths' results. They come first: a run that another
 /// store holds too is the one of the paths.
-pub(super) fn with_side(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
-    let (mut with, stores) = with_stores(settings, paths, true)?;
+pub(super) fn with_side(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<(Settings, Vec<PathBuf>), Failure> {
+    let (mut with, stores) = with_stores(settings, paths, asked)?;
     with.results.rotate_left(settings.results.len());
     Ok((with, stores))
 }
 
-fn with_stores(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(Settings, Vec<PathBuf>), Failure> {
+/// Returns the ids of the runs of one source.
+pub(super) fn ids_of(settings: &Settings, source: &SourceReport) -> Result<Vec<String>, Failure> {
+    let store = source.key.as_ref().map(|key| Destination::Cache(&settings.imported_folder()).store_of(key).root().to_owned());
+    store.map_or_else(|| Ok(Vec::new()), |store| ids_in(settings, &[store]))
+}
+
+/// Like [`with_side`], with what else is known of the side.
+pub(super) fn with_stores(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<(Settings, Vec<PathBuf>), Failure> {
     if paths.is_empty() {
         return Ok((settings.clone(), Vec::new()));
     }
-    let (report, stores) = imported(settings, paths, are_one_arm)?;
-    say(settings, &report)?;
+    let imported = imported(settings, paths, asked)?;
+    say(settings, &imported.report)?;
+    let decided = named(settings, paths, asked, &imported)?;
     let mut results = settings.results.clone();
-    results.extend(stores.iter().filter(|store| !settings.results.contains(store)).cloned());
-    Ok((Settings { results, ..settings.clone() }, stores))
+    results.extend(imported.stores.iter().filter(|store| !settings.results.contains(store)).cloned());
+    Ok((Settings { results, ..decided }, imported.stores))
 }
 
 /// Like [`with_paths`], for a command about the runs at the paths alone. Also returns their ids: none if there is no path.
 pub(super) fn with_runs(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<String>), Failure> {
-    let (with, stores) = with_stores(settings, paths, false)?;
+    let (with, stores) = with_stores(settings, paths, &AskedOfFiles::default())?;
     let ids = if stores.is_empty() { Vec::new() } else { ids_in(&with, &stores)? };
     Ok((with, ids))
 }
@@ -90,36 +99,82 @@ pub(super) fn ids_in(settings: &Settings, stores: &[PathBuf]) -> Result<Vec<Stri
     Ok(settings.open_with(&options)?.runs().iter().map(|row| row.run.id.to_string()).collect())
 }
 
-/// Imports one side of a gate and returns its stores in the cache. Empty if nothing has a known format.
-pub(super) fn stores_of_side(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let (report, stores) = imported(settings, paths, true)?;
-    if !stores.is_empty() {
-        say(settings, &report)?;
+/// Imports the baseline of a comparison. Returns its stores in the cache, and settings that name its runs. No stores if nothing has a known
+/// format.
+pub(super) fn baseline(settings: &Settings, path: &Path, asked: &AskedOfFiles) -> Result<(Vec<PathBuf>, Settings), Failure> {
+    let paths = [path.to_owned()];
+    let imported = imported(settings, &paths, asked)?;
+    if imported.stores.is_empty() {
+        return Ok((Vec::new(), settings.clone()));
     }
-    Ok(stores)
+    say(settings, &imported.report)?;
+    let decided = named(settings, &paths, asked, &imported)?;
+    Ok((imported.stores, decided))
 }
 
-/// Imports tables and files of known formats. Returns each store once: first those of files, in their order, then the tables' store.
-fn imported(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+/// Decides which arms the files are, and says so.
+fn named(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles, imported: &Imported) -> Result<Settings, Failure> {
+    let Decided { settings: mut decided, note, coincide } = file_arms::decide(settings, asked, paths, &imported.report, &imported.stores)?;
+    if let Some(refused) = imported.unless_files_coincide.as_ref().filter(|_| !coincide) {
+        return Err(refused.clone());
+    }
+    if let Some(note) = note {
+        output::say(settings, &note);
+    }
+    decided.guessed_suites.extend(imported.guessed_suite.clone());
+    Ok(decided)
+}
+
+/// Files in stores of the cache.
+#[derive(Default)]
+struct Imported {
+    report: ImportReport,
+    /// Each store once: first those of files, in their order, then the tables' store.
+    stores: Vec<PathBuf>,
+    /// Suite of tables that have none, by their files' names.
+    guessed_suite: Option<String>,
+    /// Why the tables are unclear, unless their files hold the same arms and items.
+    unless_files_coincide: Option<Failure>,
+}
+
+/// Imports tables and files of known formats.
+fn imported(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<Imported, Failure> {
     let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| are_tables(std::slice::from_ref(path)));
-    let read = if tables.is_empty() { None } else { imported_tables(settings, &tables)? };
+    let read = if tables.is_empty() { None } else { imported_tables(settings, &tables, asked)? };
     if read.is_none() {
         // They are reported like all files that no importer reads.
         others.extend(tables);
     }
-    let (mut report, mut stores) = if others.is_empty() { Default::default() } else { imported_foreign(settings, &others, are_one_arm)? };
-    if let Some((tables, store)) = read {
-        report.sources.extend(tables.sources);
-        stores.push(store);
-    }
-    Ok((report, stores))
+    let (mut report, mut stores) = if others.is_empty() { Default::default() } else { imported_foreign(settings, &others, asked)? };
+    let Some(read) = read else { return Ok(Imported { report, stores, ..Imported::default() }) };
+    report.sources.extend(read.report.sources);
+    stores.extend(read.stores);
+    Ok(Imported { report, stores, ..read })
 }
 
 /// Imports tables by the proposed map, and prints a note. Fails if the map is ambiguous. `None` if the files hold no table.
-fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(ImportReport, PathBuf)>, Failure> {
-    let command = |option: &str| proposal::import_command(settings, paths, &[option.to_owned()]);
-    let proposal = match propose_tables(paths, &Hints::default()) {
+fn imported_tables(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<Option<Imported>, Failure> {
+    let own = |more: &str| {
+        asked
+            .set
+            .iter()
+            .map(|(field, value)| format!("--set {}", shell_word(&format!("{field}={value}"))))
+            .chain([more.to_owned()])
+            .collect::<Vec<_>>()
+    };
+    let command = |option: &str| proposal::import_command(settings, paths, &own(option));
+    let hints = Hints { set: asked.set.clone(), ..Hints::default() };
+    let proposal = match propose_tables(paths, &hints) {
         Err(NoProposal::NoTable) => return Ok(None),
+        // Files of one arm, as the command line says, are its runs.
+        Err(open @ NoProposal::Open(_)) if asked.settles_arms() => {
+            let as_runs = Hints { attempt: Some("@file".to_owned()), ..hints };
+            propose_tables(paths, &as_runs).map_err(|_| proposal::refused(open, &command))?
+        }
+        // Each file may be an arm.
+        Err(open @ NoProposal::Open(_)) if asked.may_be_arms(paths) => {
+            return one_by_one(settings, paths, asked, proposal::refused(open, &command));
+        }
         proposed => proposed.map_err(|why| proposal::refused(why, &command))?,
     };
     let look = command("--dry-run");
@@ -135,17 +190,29 @@ fn imported_tables(settings: &Settings, paths: &[PathBuf]) -> Result<Option<(Imp
         remember_refused(source, &folder, &proposal.key);
     }
     remember_source(store_in(&folder).root(), report.sources.iter().map(|source| source.file.as_str()));
-    Ok(Some((report, store_in(&folder).root().to_owned())))
+    let stores = vec![store_in(&folder).root().to_owned()];
+    Ok(Some(Imported { report, stores, guessed_suite: proposal.guessed_suite, unless_files_coincide: None }))
+}
+
+/// Imports tables each by a map of its own. Fails as `refused` says if one of them is unclear by itself.
+fn one_by_one(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles, refused: Failure) -> Result<Option<Imported>, Failure> {
+    let mut all = Imported::default();
+    for path in paths {
+        let Ok(Some(one)) = imported_tables(settings, std::slice::from_ref(path), asked) else { return Err(refused) };
+        all.report.sources.extend(one.report.sources);
+        all.stores.extend(one.stores.into_iter().filter(|store| !all.stores.contains(store)).collect::<Vec<_>>());
+    }
+    Ok(Some(Imported { unless_files_coincide: Some(refused), ..all }))
 }
 
 /// Imports files of known formats. Returns each store once, in the order of the files.
-fn imported_foreign(settings: &Settings, paths: &[PathBuf], are_one_arm: bool) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+fn imported_foreign(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+    let names = import::given_names(settings, asked.set.clone())?;
     let (mut report, folder) = through_cache(settings, &|folder| {
         let bar = Bar::new(settings.interactive);
         bar.watch(|progress| {
             (progress.begin)("importing", import::bytes_of(paths));
             let mut on_bytes = |bytes| (progress.advance)(bytes);
-            let names = GivenNames { are_one_arm, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
             let report = import_foreign(Destination::Cache(folder), paths, None, &names, Mode::Store, &mut on_bytes);
             (progress.end)();
             report

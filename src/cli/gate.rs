@@ -20,6 +20,7 @@ use crate::warehouse::Warehouse;
 use super::arguments::{self, Format, Gate};
 use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::shown::shown;
 use super::{accept, engine, exit_code, foreign, output, policy, selection};
@@ -66,12 +67,12 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         output::say(settings, "note: no rule is given, so the gate is --no-new-failures");
         rules.push(no_new_failures());
     }
-    let (settings, stores) = &foreign::with_side(settings, &paths)?;
-    if !stores.is_empty() {
-        // The named results are the new runs, whatever else the stores hold.
-        filter.ids = foreign::ids_in(settings, stores)?;
-    }
-    let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules, &filter.ids)?;
+    let has_files = !paths.is_empty() || arguments.baseline.as_ref().is_some_and(|what| Path::new(what).exists());
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, has_files)?;
+    let (settings, stores) = &foreign::with_side(settings, &paths, &asked)?;
+    // The named results are the new runs, whatever else the stores hold.
+    filter.ids = if stores.is_empty() { Vec::new() } else { foreign::ids_in(settings, stores)? };
+    let Opened { mut warehouse, baseline, missing, taken, lasts, .. } = open(settings, arguments, &rules, (&asked, &filter.ids))?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
@@ -89,7 +90,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         return Err(Failure::new("no new runs: all selected runs belong to the baseline")
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
-    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
+    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing, taken };
     let gated = if let Some(reason) = accepting {
         Gated { code: asked.accept(&rules, reason)?, comment: None }
     } else if arguments.instead.plan {
@@ -114,6 +115,8 @@ struct Asked<'a> {
     filter: &'a Filter,
     policy: &'a Policy,
     missing: Option<String>,
+    /// Says which runs are the baseline, if its name does not.
+    taken: Option<String>,
 }
 
 impl Asked<'_> {
@@ -149,9 +152,9 @@ impl Asked<'_> {
             Format::Junit => junit::junit(&report, fail_inconclusive),
             Format::Markdown => comment(),
             Format::Json | Format::Full => {
-                let (against, missing) = (arguments.baseline.clone(), self.missing.clone());
+                let (against, missing, taken) = (arguments.baseline.clone(), self.missing.clone(), self.taken.clone());
                 let comment = comment();
-                let answer = json::document("gate", GateAnswer { against, missing, report, retracted: self.retracted() });
+                let answer = json::document("gate", GateAnswer { against, missing, taken, report, retracted: self.retracted() });
                 in_json(settings, &table, &comment, answer)
             }
             format => laid_out(&table, format, settings),
@@ -231,7 +234,7 @@ impl Asked<'_> {
 
     /// Returns notes about the runs and, if there is no baseline, how to make one.
     fn notes(&self, is_without: bool) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.taken.iter().cloned().collect();
         if self.missing.is_some() || is_without {
             notes.extend(self.missing.iter().map(|tried| format!("There is {tried}.")));
             // The first night, or the first with a new version of the suite.
@@ -311,9 +314,9 @@ fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {
     }
 }
 
-fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule], named: &[String]) -> Result<Opened, Failure> {
+fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule], files: (&AskedOfFiles, &[String])) -> Result<Opened, Failure> {
     if let Some(what) = &arguments.baseline {
-        return baseline::open(settings, what, settings.options(), !arguments.newest_batch, named);
+        return baseline::open(settings, what, settings.options(), !arguments.newest_batch, files);
     }
     // Items pass or fail by themselves; every other rule compares with a baseline. Odds need only the new runs.
     let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));
@@ -323,7 +326,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule], named: &[Stri
     }
     let baseline =
         Baseline::Runs { ids: std::collections::BTreeSet::new(), both: std::collections::BTreeSet::new(), grouping: Grouping::NewestBatch };
-    Ok(Opened { warehouse: settings.open_whole(ANSWER)?, baseline, missing: None, lasts: true })
+    Ok(Opened::of(settings.open_whole(ANSWER)?, baseline))
 }
 
 /// Returns the rules of the command line, which apply to all suites and approaches.

@@ -7,14 +7,16 @@ use crate::views::{History, history, retracted};
 
 use super::arguments::{self, Format};
 use super::failure::Failure;
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::{engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result<u8, Failure> {
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?;
+    let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy(settings, &arguments.judging)?;

@@ -238,7 +238,8 @@ fn reading(settings: &Settings, arguments: &Import, set: BTreeMap<String, String
     }
 }
 
-fn given_names(settings: &Settings, mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
+/// Returns the names that `--set` gives to runs of other tools' files.
+pub(super) fn given_names(settings: &Settings, mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
     let [suite, approach, model] = ["suite", "approach", "model"].map(|name| set.remove(name));
     let names = GivenNames { suite, approach, model, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
     if let Some(other) = set.keys().next() {

@@ -11,6 +11,7 @@ use crate::views::{Board, Overall, Pooling, SortKey, leaderboard, overall as ove
 
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
+use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::{engine, exit_code, foreign, output, policy, selection};
 
@@ -26,7 +27,8 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let settings = &foreign::with_paths(settings, &paths)?;
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?.comparing();
+    let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;

@@ -84,7 +84,8 @@ impl Settings {
     pub fn open_with(&self, options: &Options) -> Result<Warehouse, Failure> {
         let start = Instant::now();
         let bar = progress::Bar::new(self.interactive);
-        let warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
+        let mut warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
+        warehouse.give_names(&self.given);
         info!(
             runs = warehouse.runs().len(),
             retracted = warehouse.hidden().len(),

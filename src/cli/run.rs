@@ -2,7 +2,7 @@
 
 use crate::results::Batch;
 
-use super::arguments::{Build, Engine, Gate, Instead, Judging, Publishing, Run, Selection};
+use super::arguments::{Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Concluded, Place};
 use super::failure::Failure;
@@ -71,6 +71,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
                 out: site.clone(),
                 allow_empty: false,
                 publishing: Publishing::default(),
+                of_files: OfFiles::default(),
                 selection: Selection::default(),
             },
         )?;
@@ -107,6 +108,7 @@ fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) ->
         newest_batch: true,
         judging: Judging::default(),
         engine: Engine::default(),
+        of_files: OfFiles::default(),
         selection: Selection { batch: Some(batch.id.clone()), ..Selection::default() },
     };
     gate::gated(settings, &asked)

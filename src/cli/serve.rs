@@ -33,6 +33,7 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
         out: out.clone(),
         allow_empty: false,
         publishing: arguments.publishing.clone(),
+        of_files: arguments.of_files.clone(),
         selection: arguments.selection.clone(),
     };
     let mut seen = stamps(settings, &ask.paths);

@@ -1,5 +1,6 @@
 //! Arguments, environment and configuration, resolved once.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::config::{self, Config};
-use crate::domain::{Secrets, shell_word};
+use crate::domain::{NamesByRun, Secrets, shell_word};
 use crate::files::{FolderUse, HeldFolder};
 use crate::import::reading;
 use crate::publish::Stores;
@@ -20,6 +21,7 @@ use crate::warehouse::{EngineAnswer, IMPORTED, LAKE, Options, ShownNames, sweep_
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
+use super::file_arms::FileArms;
 use super::shown::shown;
 
 /// Width of a table that is written to a file or a pipe.
@@ -39,6 +41,12 @@ pub(super) struct Settings {
     /// Lakes beside the folders. They are only read.
     pub lakes: Vec<PathBuf>,
     pub cache: PathBuf,
+    /// Names that the command gives to runs of files.
+    pub given: NamesByRun,
+    /// The files that are arms.
+    pub file_arms: FileArms,
+    /// Suites of tables without a suite of their own, by the names that they got from their files.
+    pub guessed_suites: BTreeSet<String>,
     /// What engines answered.
     pub answers: Vec<Arc<EngineAnswer>>,
     /// The results folder that is read unless the user names another or an engine.
@@ -113,6 +121,9 @@ impl Settings {
             results,
             lakes,
             cache,
+            given: NamesByRun::default(),
+            file_arms: FileArms::default(),
+            guessed_suites: BTreeSet::new(),
             answers: Vec::new(),
             format: global.format,
             style: style(global),
@@ -155,8 +166,11 @@ impl Settings {
     pub fn place_words(&self) -> Vec<String> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let usual = absolute(&self.config.folder.join("results"));
-        let is_usual = self.lakes.is_empty() && matches!(self.results.as_slice(), [only] if absolute(only) == usual);
-        let results = self.results.iter().filter(|_| !is_usual).map(|path| ("--results", shown(path)));
+        // Files that the command reads lie in the cache, and another command reads them again.
+        let is_named = |path: &&PathBuf| !path.starts_with(self.imported_folder());
+        let named: Vec<&PathBuf> = self.results.iter().filter(is_named).collect();
+        let is_usual = self.lakes.is_empty() && matches!(named.as_slice(), [only] if absolute(only) == usual);
+        let results = named.into_iter().filter(|_| !is_usual).map(|path| ("--results", shown(path)));
         let lakes = self.lakes.iter().map(|path| ("--results", format!("{LAKE}{}", shown(path))));
         let places = self.config_path.iter().map(|path| ("--config", shown(path))).chain(results).chain(lakes);
         places.flat_map(|(option, path)| [option.to_owned(), shell_word(&path)]).collect()

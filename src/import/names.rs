@@ -8,9 +8,6 @@ pub struct GivenNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
-    /// The files are runs of one arm, as the new runs or the baseline of a gate. Reports of test runners name no model, and are then not
-    /// told apart by their files.
-    pub are_one_arm: bool,
     /// Prices for files with tokens but no cost. They are not part of a run's identity.
     pub prices: PriceTable,
 }

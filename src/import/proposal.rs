@@ -40,6 +40,8 @@ pub struct Proposal {
     pub rows: Vec<ProposedRow>,
     /// Key of the files' content and of the map.
     pub key: String,
+    /// The suite's name, if the table has none and the files' names or their folder's make it.
+    pub guessed_suite: Option<String>,
 }
 
 /// One of the first rows, as the map reads it.
@@ -146,7 +148,9 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     }
     let key = hex_digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>(), true);
     notes.extend(reading.notes);
-    Ok(Proposal { files, map, text: reading.map, notes, rows, key })
+    let is_guess = !hints.set.contains_key("suite") && rows.iter().all(|row| row.suite == suite);
+    let guessed_suite = is_guess.then_some(suite);
+    Ok(Proposal { files, map, text: reading.map, notes, rows, key, guessed_suite })
 }
 
 /// Adds columns with the names in the paths: those of files and folders if they differ, and keys of folders such as `model=nova`.
@@ -221,7 +225,7 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
 }
 
 /// Returns the suite's name for a table without one: that of the file, of the named folder, or of the folder around all files.
-fn suite_of(paths: &[PathBuf]) -> String {
+pub fn suite_of(paths: &[PathBuf]) -> String {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     if let [path] = paths
         && !path.is_dir()

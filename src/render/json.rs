@@ -65,6 +65,9 @@ pub struct CompareAnswer {
     /// Arms of one suite that are in no common table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Apart>,
+    /// Which commit and runs are the baseline, if it is the name of a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
     /// Number of selected runs that are retracted.
     pub retracted: u64,
 }
@@ -93,6 +96,9 @@ pub struct GateAnswer {
     /// Why there is no baseline: the attempts to find one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
+    /// Which commit and runs are the baseline, if it is the name of a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
     #[serde(flatten)]
     pub report: GateReport,
     /// Number of selected runs that are retracted.

@@ -23,6 +23,7 @@ mod provenance;
 mod python;
 mod questions;
 mod record;
+mod revision;
 mod server;
 mod shell;
 mod suite_copy;
@@ -49,6 +50,7 @@ pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::{author, git_state};
 pub use record::add_items;
+pub use revision::{NoCommit, commit_named, first_parents};
 pub use tools::ToolVersions;
 
 /// The context shared by all runs of a plan.

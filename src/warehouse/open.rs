@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{
-    Acceptance, Aliases, Filter, ItemKey, ItemKind, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
+    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
 };
 use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, load_acceptances, scan, to_json, unfinished_runs};
@@ -410,6 +410,15 @@ impl Warehouse {
                 }
             }
         }
+    }
+
+    /// Shows runs under the names that a command gives them. Stored files and the cache do not change.
+    pub fn give_names(&mut self, names: &NamesByRun) {
+        if names.is_empty() {
+            return;
+        }
+        self.runs.iter_mut().for_each(|row| row.run = names.applied(&row.run));
+        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
     }
 
     /// Renames the shown outcomes and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No

@@ -330,8 +330,8 @@ fn files_of_other_tools_are_runs() {
     assert_eq!((&sizes["first"], &sizes["second"]), (&json!(3), &json!(3)), "{answer}");
     assert_eq!((&answer["checks"][0]["ruling"], &answer["checks"][1]["failing"]), (&json!("regression"), &json!(5)));
     assert_eq!(answer["new_failures"][0]["items"][0]["reason"].as_str().map(|reason| reason.contains("expected 200, got 500")), Some(true));
-    // On other surfaces, reports of different files are different arms, beside the one of the store.
-    assert_eq!(project.run(["leaderboard", "./new", "--format", "csv"]).rows().len(), 4);
+    // On other surfaces too, reports of different files are runs of one arm, beside the one of the store.
+    assert_eq!(project.run(["leaderboard", "./new", "--format", "csv"]).rows().len(), 2);
     // A folder, and a single file, are as good.
     for (head, baseline) in [("./new", "./old"), ("new/1.xml", "old/2.xml")] {
         let output = project.run(["gate", head, "--baseline", baseline, "--no-new-failures"]);
@@ -375,8 +375,7 @@ fn files_that_the_baseline_has_too_are_new_runs() {
         assert_eq!((&check["failing"], &check["arm"]["model"]), (&json!(5), &json!("unknown")), "{store}: {answer}");
         let against: BTreeSet<&str> =
             answer["checks"].as_array().expect("a list").iter().filter_map(|check| check["against"]["model"].as_str()).collect();
-        let old = ["unknown (old/1.xml)", "unknown (old/2.xml)", "unknown (old/3.xml)"];
-        assert_eq!(against, if store == "named" { BTreeSet::from(["m"]) } else { BTreeSet::from(old) }, "{store}");
+        assert_eq!(against, BTreeSet::from([if store == "named" { "m" } else { "unknown" }]), "{store}");
     }
     // A bundle and a tag are baselines alike.
     assert_eq!(project.run(["--results", "named", "export", "bundle", "named.bundle"]).code, 0);
@@ -389,6 +388,46 @@ fn files_that_the_baseline_has_too_are_new_runs() {
     let changed = project.run(["gate", "new/1.xml", "--baseline", "same", "--no-new-failures"]);
     assert!(changed.refusal().contains("is another in the results"), "{}", changed.stderr);
     assert!(changed.stderr.contains("give the files of each run names of their own"), "{}", changed.stderr);
+}
+
+/// The name of a file decides nothing: the same nights and pull requests get the same answers.
+#[test]
+fn nights_get_the_same_answer_under_any_names() {
+    let flaky = [1_u32, 4, 6];
+    let requests: [(&str, &[usize]); 3] = [("quiet", &[]), ("flaky", &[0]), ("broken", &[7])];
+    type Name = fn(u32) -> String;
+    let names: [Name; 4] = [
+        |night| format!("night-{night}.xml"),
+        |night| format!("{night}/report.xml"),
+        |night| format!("app_v{night}.0 é.xml"),
+        |night| format!("{}.xml", "z".repeat(8 - night as usize)),
+    ];
+    for (number, name) in names.iter().enumerate() {
+        let project = Project::new();
+        for night in 1..=7 {
+            junit(&project, &format!("old/{}", name(night)), night, if flaky.contains(&night) { &[0] } else { &[] });
+        }
+        for (request, fails) in requests {
+            junit(&project, &format!("new/{request}/{}", name(3)), 20, fails);
+        }
+        assert_eq!(project.run(["import", "old"]).code, 0);
+        assert_eq!(project.run(["export", "bundle", "old.bundle"]).code, 0);
+        for night in 1..=7 {
+            let report = std::fs::read_to_string(project.path(&format!("old/{}", name(night)))).expect("a report");
+            project.file("reports/junit.xml", report);
+            assert_eq!(project.run(["--results", "turns", "import", "reports/junit.xml"]).code, 0);
+        }
+        for baseline in ["old", "results", "old.bundle", "turns"] {
+            for (request, fails) in requests {
+                let words = ["gate", &format!("./new/{request}"), "--baseline", baseline, "--no-new-failures", "--format", "json"];
+                let answer = answered(&project.run(words), i32::from(request == "broken"), "gate");
+                let checks = answer["checks"].as_array().expect("a list");
+                assert_eq!(checks.len(), 1, "names {number}, {baseline}, {request}: {answer}");
+                assert_eq!((&checks[0]["arm"]["model"], &checks[0]["suite"]), (&json!("unknown"), &json!("pytest")), "{fails:?}");
+                assert_eq!(checks[0]["failing"].as_u64().unwrap_or(0), u64::from(request == "broken"), "names {number}, {baseline}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -450,41 +450,28 @@ fn a_run_that_the_source_names_is_one_run_wherever_it_lies() {
 }
 
 #[test]
-fn reports_of_one_name_are_unknown_arms_of_their_own() {
-    let models = |project: &Project| -> Vec<String> {
-        let board = project.run(["leaderboard", "--format", "json"]).json();
+fn reports_of_tests_are_runs_of_one_arm_under_any_name() {
+    let arms = |words: &[&str], project: &Project| -> Vec<(String, u64)> {
+        let board = project.run([&["leaderboard", "--format", "json"], words].concat()).json();
         let entries = board["suites"][0]["entries"].as_array().cloned().unwrap_or_default();
-        let mut models: Vec<String> = entries.iter().map(|entry| entry["model"].as_str().expect("a model").to_owned()).collect();
-        models.sort();
-        models
+        let arm = |entry: &Value| (entry["model"].as_str().expect("a model").to_owned(), entry["runs"].as_u64().expect("a number"));
+        entries.iter().map(arm).collect()
     };
     let project = Project::new();
     for (folder, cases) in [("a", [("1", true), ("2", false)]), ("b", [("1", false), ("2", false)]), ("c", [("1", true), ("2", true)])] {
         project.file(&format!("nights/{folder}/report.xml"), report(&cases, ""));
+        project.file(&format!("named/{folder}.xml"), report(&cases, ""));
     }
-    assert_eq!(project.run(["import", "nights"]).code, 0);
-    let apart = ["unknown (a/report.xml)", "unknown (b/report.xml)", "unknown (c/report.xml)"];
-    assert_eq!(models(&project), apart);
-    assert_eq!(project.run(["import", "nights", "--again"]).code, 0);
-    assert_eq!(models(&project), apart);
-    // A source that came alone keeps its name when a namesake comes.
-    let project = Project::new();
-    project.file("a/report.xml", report(&[("1", true)], "")).file("b/report.xml", report(&[("1", false)], ""));
-    assert_eq!(project.run(["import", "a/report.xml"]).code, 0);
-    assert_eq!(models(&project), ["unknown (report.xml)"]);
-    assert_eq!(project.run(["import", "a", "b"]).code, 0);
-    assert_eq!(models(&project), ["unknown (b/report.xml)", "unknown (report.xml)"]);
-    assert_eq!(project.run(["import", "b/report.xml", "a/report.xml", "--again"]).code, 0);
-    assert_eq!(models(&project), ["unknown (b/report.xml)", "unknown (report.xml)"]);
-    // Without a store too.
-    std::fs::remove_dir_all(project.path("results")).expect("the store");
-    let board = project.run(["leaderboard", "./a", "./b", "--format", "json"]);
-    assert!(
-        board.stdout.contains("unknown (a/report.xml)") && board.stdout.contains("unknown (b/report.xml)"),
-        "{}{}",
-        board.stdout,
-        board.stderr
-    );
+    let one = [("unknown".to_owned(), 3)];
+    for folder in ["nights", "named"] {
+        assert_eq!(project.run(["import", folder]).code, 0);
+        assert_eq!(arms(&[], &project), one, "{folder}");
+        assert_eq!(project.run(["import", folder, "--again"]).code, 0);
+        assert_eq!(arms(&[], &project), one, "{folder}, again");
+        std::fs::remove_dir_all(project.path("results")).expect("the store");
+        // Without a store too.
+        assert_eq!(arms(&[&format!("./{folder}")], &project), one, "{folder}, without a store");
+    }
 }
 
 #[test]

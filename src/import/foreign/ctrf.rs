@@ -19,7 +19,7 @@ use super::format::Facts;
 use super::importer::Format;
 use super::json::{Lenient, amount, count, filled, number, text};
 use super::json_reader::read_object;
-use super::measured::{self, Names};
+use super::measured::{self, Names, UNNAMED_SUITE};
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
@@ -109,7 +109,7 @@ struct Retry {
 }
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 3 }, claim, read);
+    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 4 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");
@@ -218,7 +218,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let digest = hex(&counted.digest.clone().finalize());
     // A report's own id identifies it. Without one, its name, its start and the statuses of its tests do.
     let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
-    let suite = suite.unwrap_or_else(|| stem.to_owned());
+    let suite = suite.unwrap_or_else(|| UNNAMED_SUITE.to_owned());
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
     let timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
     let names = [suite.as_str(), &approach, &model];

@@ -37,6 +37,9 @@ pub(super) fn count_tool(tools: &mut BTreeMap<String, u64>, name: String) {
     }
 }
 
+/// Suite of a report of tests that names none. The file's name does not: it is another one in each night and on each machine.
+pub(super) const UNNAMED_SUITE: &str = "tests";
+
 /// Suite, approach and model, as properties of a whole report name them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {

@@ -184,9 +184,6 @@ fn import_source(
         parts.push(source.name.as_bytes());
     }
     parts.extend(names.parts());
-    if names.are_one_arm {
-        parts.push(b"one arm");
-    }
     parts.extend(source.superseded_by.as_ref().map(|id| id.as_str().as_bytes()));
     // What a cache keeps must not depend on the other sources of the command that made it.
     let end = matches!(place, Destination::Cache(_)).then(|| origins.end_of(Path::new(&source.shown)));

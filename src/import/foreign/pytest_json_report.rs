@@ -13,14 +13,14 @@ use super::format::Facts;
 use super::importer::Format;
 use super::json::{Lenient, amount, count, filled, text};
 use super::json_reader::read_object;
-use super::measured::{self, Names};
+use super::measured::{self, Names, UNNAMED_SUITE};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Moment, Sink, clip};
 use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 2 },
+    Facts { name: "pytest-json-report", title: "pytest-json-report", kind: ItemKind::Test, reads_names: true, version: 3 },
     claim,
     read,
 );
@@ -118,7 +118,7 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     }
     let root = text(&header.root).unwrap_or_default();
     let folder = root.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
-    let suite = names.suite.unwrap_or_else(|| if folder.is_empty() { stem.to_owned() } else { folder.to_owned() });
+    let suite = names.suite.unwrap_or_else(|| if folder.is_empty() { UNNAMED_SUITE } else { folder }.to_owned());
     let (approach, model) = (names.approach.unwrap_or_default(), names.model.unwrap_or_default());
     let created = amount(&header.created).and_then(unix_moment);
     let run = sink.begin_run_of_bytes(&[stem], [&suite, &approach, &model], Moment::Said(created))?;

@@ -103,10 +103,11 @@ impl<'a> Sink<'a> {
             let own = own.trim();
             given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
         };
-        // Models without a name are not one model: each is its source's own.
+        // Models without a name are not one model: each is its source's own. Reports of test runners speak of no model, and are runs of one
+        // arm, however their files are named.
         let told = *self.ledger.told();
         let unknown = (self.names.model.is_none() && model.trim().is_empty()).then(|| {
-            if self.names.are_one_arm && self.format.kind() == ItemKind::Test {
+            if self.format.kind() == ItemKind::Test {
                 Origins::shared()
             } else {
                 self.origins.unnamed(&self.origin, told.read.place, told.stored, told.store)

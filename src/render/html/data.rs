@@ -280,7 +280,7 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
 /// Makes the data of one pair. Empty unless the comparison has two arms.
 pub(super) fn pair(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Vec<SiteFile> {
     let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else { return Vec::new() };
-    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), retracted: suite.retracted };
+    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), taken: None, retracted: suite.retracted };
     let shown = tables::scoped(vec![comparison::table(pair)], suite.retracted, context.aliased);
     vec![json(&stem, "compare", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }

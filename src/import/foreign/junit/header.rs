@@ -8,7 +8,7 @@ use crate::junit::{self, Told, attribute};
 
 use super::super::super::cell::time;
 use super::super::super::stored::Moment;
-use super::super::measured::Names;
+use super::super::measured::{Names, UNNAMED_SUITE};
 use super::super::namesakes::Namesakes;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::tries::FLAKY_TAG;
@@ -109,12 +109,13 @@ impl Header {
             [one] => Some(one),
             _ => None,
         };
-        let suite = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map_or(stem, String::as_str);
+        let named = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map(String::as_str);
+        let suite = named.unwrap_or(UNNAMED_SUITE);
         let approach = self.names.approach.as_deref().unwrap_or_default();
         let model = self.names.model.as_deref().unwrap_or_default();
         let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
         let cases = hex(&self.cases.clone().finalize());
-        let mut identity = vec![suite, stem, &ended, &cases[..16]];
+        let mut identity = vec![named.unwrap_or(stem), stem, &ended, &cases[..16]];
         // Two runs of a report may differ in nothing else.
         let number = number.map(|number| number.to_string());
         identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));

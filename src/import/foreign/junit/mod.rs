@@ -35,7 +35,7 @@ use runs::{Runs, Suites};
 use totals::Totals;
 
 pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 4 }, claim, read);
+    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 5 }, claim, read);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));

@@ -1,0 +1,42 @@
+//! Names that a command gives to runs while it reads them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Run, RunId};
+
+/// Names that take the place of a run's own; `None` keeps its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunNames {
+    pub suite: Option<String>,
+    pub approach: Option<String>,
+}
+
+/// Names by run. Stored records keep theirs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamesByRun(BTreeMap<RunId, RunNames>);
+
+impl NamesByRun {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Names a run. Names that were given before are kept unless `names` has others.
+    pub fn give(&mut self, run: RunId, names: RunNames) {
+        let known = self.0.entry(run).or_default();
+        known.suite = names.suite.or(known.suite.take());
+        known.approach = names.approach.or(known.approach.take());
+    }
+
+    /// Returns the run under its given names, or the same run if it has none.
+    pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
+        let Some(names) = self.0.get(&run.id) else { return Arc::clone(run) };
+        let mut named = Run::clone(run);
+        for (name, given) in [(&mut named.suite, &names.suite), (&mut named.approach, &names.approach)] {
+            if let Some(given) = given {
+                name.clone_from(given);
+            }
+        }
+        Arc::new(named)
+    }
+}
