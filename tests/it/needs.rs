@@ -20,30 +20,42 @@ macro_rules! needs {
     }};
 }
 
-/// Needs that are not a program on the search path, and whether they are met. Some are installed from registries by whoever asks first.
-const THINGS: [(&str, fn() -> bool); 17] = [
-    (PYTEST, || crate::suites::installed().is_some()),
-    ("Vite", || crate::verify::frontend::packages().is_some()),
-    ("DuckDB", || crate::export::duckdb().is_some()),
-    ("axe-core", || crate::acceptance::axe::source().is_some()),
-    (NOTO.name, || NOTO.folder().is_some()),
-    (LIBERATION.name, || LIBERATION.folder().is_some()),
-    ("strace", || is_installed("strace") && std::process::Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).succeeds()),
-    ("claude", || crate::real_agents::folder_of("claude").is_some()),
-    ("codex", || crate::real_agents::folder_of("codex").is_some()),
-    ("gemini", || crate::real_agents::folder_of("gemini").is_some()),
-    ("opencode", || crate::real_agents::folder_of("opencode").is_some()),
-    ("Inspect AI", || variable("EVALREPORT_INSPECT_PYTHON").is_some()),
-    ("promptfoo", || variable("EVALREPORT_PROMPTFOO").is_some()),
-    ("the schema of CTRF", || variable("EVALREPORT_CTRF_SCHEMA").is_some()),
-    ("the schemas of Every Eval Ever", || variable("EVALREPORT_EEE_SCHEMAS").is_some()),
-    (LANDLOCK, || {
+/// A need that is more than a program on the search path.
+struct Thing {
+    name: &'static str,
+    /// Programs without which it cannot be had: if one is missing, that is what is said.
+    programs: &'static [&'static str],
+    /// Whether it is there. Some things are installed from registries by whoever asks first.
+    is_there: fn() -> bool,
+}
+
+const fn thing(name: &'static str, programs: &'static [&'static str], is_there: fn() -> bool) -> Thing {
+    Thing { name, programs, is_there }
+}
+
+const THINGS: [Thing; 17] = [
+    thing(PYTEST, &["python3"], || crate::suites::installed().is_some()),
+    thing("Vite", &["node", "npm"], || crate::verify::frontend::packages().is_some()),
+    thing("DuckDB", &["python3"], || crate::export::duckdb().is_some()),
+    thing("axe-core", &["npm"], || crate::acceptance::axe::source().is_some()),
+    thing(NOTO.name, &[], || NOTO.folder().is_some()),
+    thing(LIBERATION.name, &[], || LIBERATION.folder().is_some()),
+    thing("strace", &["strace"], || std::process::Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).succeeds()),
+    thing("claude", &[], || crate::real_agents::folder_of("claude").is_some()),
+    thing("codex", &[], || crate::real_agents::folder_of("codex").is_some()),
+    thing("gemini", &[], || crate::real_agents::folder_of("gemini").is_some()),
+    thing("opencode", &[], || crate::real_agents::folder_of("opencode").is_some()),
+    thing("Inspect AI", &[], || variable("EVALREPORT_INSPECT_PYTHON").is_some()),
+    thing("promptfoo", &[], || variable("EVALREPORT_PROMPTFOO").is_some()),
+    thing("the schema of CTRF", &[], || variable("EVALREPORT_CTRF_SCHEMA").is_some()),
+    thing("the schemas of Every Eval Ever", &[], || variable("EVALREPORT_EEE_SCHEMAS").is_some()),
+    thing(LANDLOCK, &[], || {
         #[cfg(target_os = "linux")]
         return evalreport::process::support().files && evalreport::process::support().network && evalreport::process::support().signals;
         #[cfg(not(target_os = "linux"))]
         return false;
     }),
-    (MOUNTS, || crate::resume::disk::can_mount()),
+    thing(MOUNTS, &[], || crate::resume::disk::can_mount()),
 ];
 
 /// A Python with pytest and Flask.
@@ -56,7 +68,7 @@ const OF_THE_MACHINE: [&str; 2] = [LANDLOCK, MOUNTS];
 /// Whether the needs of a test are met, whose name is that of an item in it. Records the test otherwise.
 #[track_caller]
 pub fn are_met(item: &str, needs: &[&str]) -> bool {
-    let missing: Vec<&str> = needs.iter().copied().filter(|need| !is_met(need)).collect();
+    let missing = missing(needs.iter().copied());
     if missing.is_empty() {
         return true;
     }
@@ -66,19 +78,35 @@ pub fn are_met(item: &str, needs: &[&str]) -> bool {
     false
 }
 
-/// Whether what a name of a need stands for is there.
-pub fn is_met(need: &str) -> bool {
-    match THINGS.iter().find(|(name, _)| *name == need) {
-        Some((_, is_there)) => is_there(),
-        None => is_installed(need),
+/// Returns what is missing of these needs, each once.
+pub fn missing<'a>(needs: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut missing = Vec::new();
+    for need in needs {
+        let found = match THINGS.iter().find(|thing| thing.name == need) {
+            None => Vec::from_iter((!is_installed(need)).then_some(need)),
+            Some(thing) => {
+                let programs: Vec<&str> = thing.programs.iter().copied().filter(|program| !is_installed(program)).collect();
+                if programs.is_empty() { Vec::from_iter((!(thing.is_there)()).then_some(need)) } else { programs }
+            }
+        };
+        missing.extend(found.into_iter().filter(|name| !missing.contains(name)).collect::<Vec<_>>());
     }
+    missing
+}
+
+/// Whether a program is there, or a thing.
+pub fn is_met(need: &str) -> bool {
+    missing([need]).is_empty()
 }
 
 /// Records that a test is not run for want of this, or panics if all tests must run.
 #[track_caller]
 pub fn record(test: &str, missing: &[&str]) {
     let may_be_missing = missing.iter().all(|need| OF_THE_MACHINE.contains(need));
-    let missing = missing.join(" and ");
+    let missing = match missing.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => missing.concat(),
+    };
     assert!(may_be_missing || variable("EVALREPORT_TESTS_MUST_RUN").is_none(), "{test} must run here, and cannot for want of {missing}");
     let folder = not_run::folder();
     fs::create_dir_all(&folder).expect("the build's folder can be written");

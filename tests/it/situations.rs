@@ -70,7 +70,7 @@ fn faults(folder: &Path, is_shown: bool) -> Vec<String> {
         Ok(found) => found,
         Err(why) => return vec![format!("{name}: {why}")],
     };
-    let missing: Vec<&str> = needs.iter().map(String::as_str).filter(|need| !needs::is_met(need)).collect();
+    let missing = needs::missing(needs.iter().map(String::as_str));
     if !missing.is_empty() {
         needs::record(&format!("situations::{name}"), &missing);
         return Vec::new();
