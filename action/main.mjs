@@ -102,7 +102,7 @@ async function baseline(work, api, event) {
   return input("baseline") || undefined;
 }
 
-/** Fetches a branch of this repository. A branch that is not there is no baseline, which the gate reports. */
+/** Fetches a branch of this repository. A branch that is not there is an error: nobody could tell a misspelt name from a pass. */
 function branch(folder, name) {
   const path = resolve(folder, input("baseline-path"));
   if (path !== folder && !path.startsWith(`${folder}/`) && !path.startsWith(`${folder}\\`)) {
@@ -124,7 +124,7 @@ function branch(folder, name) {
   if (got.status !== 0) {
     quote(got.stderr ?? "");
     if (/couldn't find remote ref/.test(got.stderr ?? "")) {
-      return `branch:${name}`;
+      throw new Unusable(`no baseline: the repository has no branch ${name}`);
     }
     throw new Unusable(`cannot fetch the branch ${name}; the log has git's words`);
   }
@@ -133,7 +133,10 @@ function branch(folder, name) {
     quote(taken.stderr ?? "");
     throw new Unusable(`cannot check out the branch ${name}; the log has git's words`);
   }
-  return existsSync(path) ? path : `branch:${name}`;
+  if (!existsSync(path)) {
+    throw new Unusable(`no baseline: the branch ${name} has no ${input("baseline-path")}`);
+  }
+  return path;
 }
 
 /** Downloads the newest artifact of a branch's workflow runs. Runs of forks are not ours, whatever their branch is called. */
@@ -152,12 +155,14 @@ async function artifact(folder, name, api, event) {
       }
     }
     if (!found) {
-      log(`no artifact ${name} of the branch ${from}`);
-      return `artifact:${name}`;
+      throw new Unusable(`no baseline: no workflow run of the branch ${from} has left an artifact ${name} that is still kept`);
     }
     const files = unzip(await api.bytes(`/repos/${repository}/actions/artifacts/${Number(found.id)}/zip`), folder);
     return files.length === 1 ? files[0] : folder;
   } catch (error) {
+    if (error instanceof Unusable) {
+      throw error;
+    }
     const hint = error instanceof Refused && error.isRights ? "; the job needs the permission `actions: read`" : "";
     throw new Unusable(`cannot download the artifact ${name}: ${error.message}${hint}`);
   }

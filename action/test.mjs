@@ -423,7 +423,8 @@ test("the baseline is the newest artifact of the branch, and not that of a fork"
   assert.ok(api.requests.some(({ url }) => url === "/repos/o/r/actions/artifacts/4/zip"));
   assert.equal(api.requests.find(({ url }) => url === "/blob").authorization, undefined, "another host sees the token");
   const none = await act({ api: await service(), inputs: { "baseline": "", "baseline-artifact": "baseline" } });
-  assert.deepEqual([none.outputs["exit-code"], none.outputs.verdict], ["3", "inconclusive"]);
+  assert.deepEqual([none.outputs["exit-code"], none.outputs.verdict], ["2", "error"]);
+  assert.match(none.log, /no baseline: no workflow run of the branch main has left an artifact baseline/);
   const outside = await act({ api: await service({ artifacts, zip: zipped("../x.bundle", Buffer.from("x")) }), inputs: { "baseline": "", "baseline-artifact": "baseline" } });
   assert.equal(outside.outputs["exit-code"], "2");
   assert.match(outside.log, /outside of its folder/);
@@ -441,7 +442,8 @@ test("the baseline is a branch of the repository", async () => {
   const env = { GITHUB_SERVER_URL: `file://${server}` };
   const inputs = { "baseline": "", "baseline-branch": "kept", "comment": "false" };
   assert.equal((await act({ env, inputs, failing: 20 })).outputs.verdict, "regression");
-  assert.equal((await act({ env, inputs: { ...inputs, "baseline-branch": "gone" } })).outputs["exit-code"], "3");
+  assert.equal((await act({ env, inputs: { ...inputs, "baseline-branch": "gone" } })).outputs["exit-code"], "2");
+  assert.equal((await act({ env, inputs: { ...inputs, "baseline-path": "gone" } })).outputs["exit-code"], "2");
   assert.equal((await act({ env, inputs: { ...inputs, "baseline-path": "../x" } })).outputs["exit-code"], "2");
   assert.equal((await act({ env: { GITHUB_SERVER_URL: "file:///nowhere" }, inputs })).outputs["exit-code"], "2");
 });

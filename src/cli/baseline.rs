@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{NamesByRun, Problems, Run, RunId, RunNames, visible};
+use crate::domain::{NamesByRun, Problems, Run, RunId, RunNames, nearest, visible};
 use crate::files;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
@@ -29,8 +29,6 @@ const SHORTEST: usize = 4;
 pub(super) struct Opened {
     pub warehouse: Warehouse,
     pub baseline: Baseline,
-    /// Why there is no baseline: the places that were tried.
-    pub missing: Option<String>,
     /// Says which runs were taken, if the baseline is a commit's name.
     pub taken: Option<String>,
     /// Whether the warehouse consists only of stores, so that later commands can reuse its cache.
@@ -42,14 +40,14 @@ pub(super) struct Opened {
 impl Opened {
     /// Returns the results with a baseline among them.
     pub fn of(warehouse: Warehouse, baseline: Baseline) -> Self {
-        Self { warehouse, baseline, missing: None, taken: None, lasts: true, guessed_suites: BTreeSet::new() }
+        Self { warehouse, baseline, taken: None, lasts: true, guessed_suites: BTreeSet::new() }
     }
 }
 
 /// Finds the baseline. `head` gives the sources of the other results; `pooled` takes every batch of a store; `named` are the ids of runs that
 /// the user named as new, and `asked` is what the user asks of files.
 ///
-/// Fails if `what` is ambiguous or cannot be read. If `what` names nothing, the baseline is reported as missing.
+/// Fails if `what` is ambiguous, cannot be read or names no run: a typo must not look like a first night. Only `last:K` may find nothing.
 pub(super) fn open(
     settings: &Settings,
     what: &str,
@@ -136,15 +134,16 @@ fn find(
         return beside(settings, what, (Options { cache: None, ..head }, named), own, grouping, false);
     }
     let warehouse = opened(settings, &head)?;
-    let (baseline, missing) = among(&warehouse, what)?;
-    let Some(tried) = missing else { return Ok(Opened::of(warehouse, baseline)) };
-    Ok(match baseline_commit::runs_of(settings, &warehouse, what)? {
+    if let Some(baseline) = among(&warehouse, what)? {
+        return Ok(Opened::of(warehouse, baseline));
+    }
+    match baseline_commit::runs_of(settings, &warehouse, what)? {
         Ok(Taken { ids, said }) => {
             let baseline = Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches };
-            Opened { taken: Some(said), ..Opened::of(warehouse, baseline) }
+            Ok(Opened { taken: Some(said), ..Opened::of(warehouse, baseline) })
         }
-        Err(why) => Opened { missing: Some(format!("{tried}; {why}")), ..Opened::of(warehouse, baseline) },
-    })
+        Err(why) => Err(not_found(&warehouse, what, &why)),
+    }
 }
 
 /// Imports another tool's results at a path that holds no runs of ours. Returns what to open, and the settings that name its runs. `None` if
@@ -214,9 +213,8 @@ fn beside(
         if !alone.problems().is_empty() {
             return Err(Problems(alone.problems().to_vec()).into());
         }
-        let warehouse = opened(settings, &head)?;
-        let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
-        return Ok(Opened { missing, lasts, ..Opened::of(warehouse, nothing()) });
+        return Err(Failure::new(format!("no baseline: {} holds no runs", shown(Path::new(what))))
+            .with_hint("put the baseline's results there, or name another baseline; only `last:K` may find no runs, on a first night"));
     }
     // A part that cannot be read now might be readable a moment later, and would then not count as the baseline's.
     output::refuse_unread("the baseline", alone.problems())?;
@@ -270,20 +268,16 @@ fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> 
     Ok(warehouse)
 }
 
-fn nothing() -> Baseline {
-    Baseline::Runs { ids: BTreeSet::new(), both: BTreeSet::new(), grouping: Grouping::AllBatches }
-}
-
 /// Finds the baseline among the results, by a run id, a tag or a revision.
-fn among(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>), Failure> {
+fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure> {
     if let Some(batches) = what.strip_prefix(LAST) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);
-        return batches.map(|batches| (Baseline::Last(batches), None)).ok_or_else(|| {
+        return batches.map(|batches| Some(Baseline::Last(batches))).ok_or_else(|| {
             Failure::new(format!("--baseline `{}` has no number of batches above 0", visible(what))).with_hint("as in --baseline last:3")
         });
     }
     let runs = || warehouse.runs().iter().map(|row| &row.run);
-    let found = |ids: BTreeSet<RunId>| Ok((Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches }, None));
+    let found = |ids: BTreeSet<RunId>| Ok(Some(Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches }));
     let ids = selection::named(what, runs().map(|run| &run.id));
     if let [one] = ids.as_slice() {
         return found(BTreeSet::from([(*one).clone()]));
@@ -299,7 +293,7 @@ fn among(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     let revisions: BTreeSet<&str> =
         runs().filter_map(|run| run.git.as_ref()).map(|git| git.rev.as_str()).filter(|rev| of_revision(rev)).collect();
     match (revisions.len(), ids.len()) {
-        (0, 0) => Ok((nothing(), Some(tried(what)))),
+        (0, 0) => Ok(None),
         (1, 0) => {
             let of_it = |run: &&std::sync::Arc<Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
             found(runs().filter(of_it).map(|run| run.id.clone()).collect())
@@ -314,10 +308,27 @@ fn among(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     }
 }
 
-fn tried(what: &str) -> String {
-    format!(
+/// Says what was tried, and proposes the nearest name: of a file beside the one that was asked for, of a run, or of a tag.
+fn not_found(warehouse: &Warehouse, what: &str, why: &str) -> Failure {
+    let path = Path::new(what);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = folder.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();
+    let file = |name: PathBuf| folder.map_or_else(|| name.clone(), |folder| folder.join(&name)).display().to_string();
+    let mut names: BTreeSet<String> = beside.map(|entry| file(entry.file_name().into())).collect();
+    for row in warehouse.runs() {
+        names.insert(row.run.id.to_string());
+        names.extend(row.run.tags.iter().map(|(key, value)| format!("{key}={value}")));
+    }
+    let failure = Failure::new(format!(
         "no baseline `{}`: no folder or file has that name, and no run has it as its id, as a tag KEY=VALUE or as its git revision (or as \
-         the beginning of one, from {SHORTEST} characters on)",
+         the beginning of one, from {SHORTEST} characters on); {why}",
         visible(what)
-    )
+    ));
+    match nearest(what, names.iter().map(String::as_str)) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
+        None => failure.with_hint(
+            "to make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE; only `last:K` may find no \
+             runs, on a first night",
+        ),
+    }
 }

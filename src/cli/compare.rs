@@ -179,9 +179,6 @@ fn open(settings: &Settings, arguments: &Compare, files: (&AskedOfFiles, &[Strin
         return Ok((settings.open_of(suites)?, Against { baseline: None, taken: None, lasts: true }));
     };
     let opened = baseline::open(settings, what, options, !arguments.newest_batch, files)?;
-    if let Some(tried) = opened.missing {
-        return Err(Failure::new(tried));
-    }
     output::warnings(settings, opened.warehouse.problems())?;
     Ok((opened.warehouse, Against { baseline: Some(opened.baseline), taken: opened.taken, lasts: opened.lasts }))
 }

@@ -72,7 +72,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     let (settings, stores) = &foreign::with_side(settings, &paths, &asked)?;
     // The named results are the new runs, whatever else the stores hold.
     filter.ids = if stores.is_empty() { Vec::new() } else { foreign::ids_in(settings, stores)? };
-    let Opened { mut warehouse, baseline, missing, taken, lasts, .. } = open(settings, arguments, &rules, (&asked, &filter.ids))?;
+    let Opened { mut warehouse, baseline, taken, lasts, .. } = open(settings, arguments, &rules, (&asked, &filter.ids))?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
@@ -90,7 +90,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         return Err(Failure::new("no new runs: all selected runs belong to the baseline")
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
-    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing, taken };
+    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken };
     let gated = if let Some(reason) = accepting {
         Gated { code: asked.accept(&rules, reason)?, comment: None }
     } else if arguments.instead.plan {
@@ -114,7 +114,6 @@ struct Asked<'a> {
     groups: &'a [Held<'a>],
     filter: &'a Filter,
     policy: &'a Policy,
-    missing: Option<String>,
     /// Says which runs are the baseline, if its name does not.
     taken: Option<String>,
 }
@@ -152,7 +151,7 @@ impl Asked<'_> {
             Format::Junit => junit::junit(&report, fail_inconclusive),
             Format::Markdown => comment(),
             Format::Json | Format::Full => {
-                let (against, missing, taken) = (arguments.baseline.clone(), self.missing.clone(), self.taken.clone());
+                let (against, missing, taken) = (arguments.baseline.clone(), self.missing(), self.taken.clone());
                 let comment = comment();
                 let answer = json::document("gate", GateAnswer { against, missing, taken, report, retracted: self.retracted() });
                 in_json(settings, &table, &comment, answer)
@@ -200,7 +199,7 @@ impl Asked<'_> {
         };
         self.answer("gate-decide", &table, || GateDecideAnswer {
             against: self.arguments.baseline.clone(),
-            missing: self.missing.clone(),
+            missing: self.missing(),
             sentences: report.decisions.iter().map(gate_plan_page::decision).collect(),
             report,
         })?;
@@ -232,14 +231,24 @@ impl Asked<'_> {
         retracted(self.warehouse, self.filter)
     }
 
+    /// Returns whether the baseline moves with the runs, so that the new runs become part of it.
+    fn grows(&self) -> bool {
+        self.arguments.baseline.as_deref().is_some_and(|baseline| baseline.starts_with("last:"))
+    }
+
+    /// Says why there is no baseline at all, which is possible only for one that moves with the runs.
+    fn missing(&self) -> Option<String> {
+        let is_without = self.groups.iter().all(|held| held.baseline.is_empty() && held.other_versions.is_empty());
+        (is_without && self.grows()).then(|| "no batch before the new runs, so there is no baseline yet".to_owned())
+    }
+
     /// Returns notes about the runs and, if there is no baseline, how to make one.
     fn notes(&self, is_without: bool) -> Vec<String> {
         let mut notes: Vec<String> = self.taken.iter().cloned().collect();
-        if self.missing.is_some() || is_without {
-            notes.extend(self.missing.iter().map(|tried| format!("There is {tried}.")));
+        if is_without {
+            notes.extend(self.missing().map(|tried| format!("There is {tried}.")));
             // The first night, or the first with a new version of the suite.
-            let grows = self.arguments.baseline.as_deref().is_some_and(|baseline| baseline.starts_with("last:"));
-            notes.push(if grows {
+            notes.push(if self.grows() {
                 "These runs become the baseline of the next ones; nothing is to be done.".to_owned()
             } else {
                 "To make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE.".to_owned()

@@ -92,7 +92,7 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
     let names = |arm: Option<&Arm>| [arm.map(|arm| arm.approach.as_str()).into(), arm.map(|arm| arm.model.as_str()).into()];
     let ([approach, model], [other, other_model]) = (names(Some(&check.arm)), names(check.against.as_ref()));
     let found = check.evidence.as_ref().and_then(|pair| pair.difference.as_ref());
-    let [low, high] = Datum::ends(found.and_then(|found| found.interval));
+    let [low, high] = Datum::ends(found.filter(|_| is_by_interval(check)).and_then(|found| found.interval));
     let (metric, allowed) = match &check.rule {
         Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed } => (metric.as_str().into(), (*allowed).into()),
         Ask::MustPass { .. } | Ask::NoNewFailures => (Datum::Absent, Datum::Absent),
@@ -209,10 +209,17 @@ fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
     check.metric.as_ref().zip(cell).map_or_else(String::new, |(metric, cell)| words::cell(metric, cell))
 }
 
-/// Formats the change: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
-fn change(check: &GateCheck) -> String {
-    let found = check.metric.as_ref().zip(check.evidence.as_ref());
-    found.and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
+/// Formats the change: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`. An interval that did not decide is not shown: beside a pass it would
+/// contradict the result.
+pub(super) fn change(check: &GateCheck) -> String {
+    let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
+    let difference = pair.difference.map(|found| Difference { interval: found.interval.filter(|_| is_by_interval(check)), ..found });
+    verdicts::change_of(metric, &PairEvidence { difference, ..pair.clone() }).unwrap_or_default()
+}
+
+/// Returns whether the interval of the newest runs decided, also that the answer is open.
+fn is_by_interval(check: &GateCheck) -> bool {
+    matches!(check.basis, Basis::Interval | Basis::TooWide)
 }
 
 /// Describes one check without the last full stop: result, evidence, and what would settle it.

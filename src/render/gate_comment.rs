@@ -212,7 +212,7 @@ fn check_row(is_named: bool, check: &GateCheck) -> String {
         Ask::MaxDrop { .. } | Ask::MaxRise { .. } => figure(check.metric.as_ref(), check.head.as_ref()),
     };
     let baseline = figure(check.metric.as_ref(), check.baseline.as_ref());
-    let change = change(check.metric.as_ref(), check.evidence.as_ref());
+    let change = gate::change(check);
     let ruling = gate::ruling(check.ruling);
     let result = if check.ruling == Ruling::Pass { ruling.to_owned() } else { format!("**{ruling}**") };
     row(is_named, &[&check.suite, &gate::arm(check), &metric, &baseline, &head, &change, &limit], &result)

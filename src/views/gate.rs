@@ -255,6 +255,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             report.new_passes.extend((passes.count > 0).then_some(passes));
         }
     }
+    report.checks = without_repeated(report.checks);
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
     report.unknown = unknown.map(|(pattern, _)| UnknownItem { near: near(pattern, &known), pattern: pattern.to_owned() }).collect();
     report.by_interval =
@@ -402,6 +403,20 @@ fn is_of_nights(held: &Held<'_>, head: usize, other: usize, nights: &[usize]) ->
     let ids = |runs: &ArmRuns<'_>| runs.all().map(|row| row.run.id.clone()).collect::<BTreeSet<_>>();
     let own = held.on_nights(head, &[], nights);
     own.baseline.first().is_some_and(|runs| ids(runs) == ids(&held.baseline[other]))
+}
+
+/// Returns the checks without those of a rule that was given twice, such as in the configuration and on the command line.
+fn without_repeated(checks: Vec<GateCheck>) -> Vec<GateCheck> {
+    let mut kept: Vec<GateCheck> = Vec::with_capacity(checks.len());
+    for check in checks {
+        let is_of_rule = |other: &GateCheck| {
+            (&other.suite, &other.rule, &other.arm, &other.against) == (&check.suite, &check.rule, &check.arm, &check.against)
+        };
+        if !kept.iter().any(|other| is_of_rule(other) && *other == check) {
+            kept.push(check);
+        }
+    }
+    kept
 }
 
 /// Returns the place of the first check with the worst ruling, if possible one with a difference.

@@ -119,13 +119,13 @@ fn more_than_the_change_of_one_question_is_needed_for_a_pass() {
 }
 
 #[test]
-fn without_a_baseline_it_says_how_to_make_one() {
+fn a_baseline_that_is_not_there_is_refused_except_on_a_first_night() {
     let project = against(160);
-    let output = project.run(["gate", "--baseline", "nightly.bundle", "--max-drop", "2pp"]);
-    assert_eq!(output.code, 3, "{}", output.stderr);
+    let output = project.run(["gate", "--baseline", "nightly.bundle", "--max-drop", "2pp", "--on-inconclusive", "pass"]);
     insta::assert_snapshot!("no_baseline", output.snapshot());
     project.file("empty/README.md", "");
-    assert_eq!(rulings(&project, &["gate", "--baseline", "empty", "--max-drop", "2pp"], 3), pairs(&[("inconclusive", "no_baseline")]));
+    let empty = project.run(["gate", "--baseline", "empty", "--max-drop", "2pp"]);
+    assert!(empty.refusal().contains("no baseline: empty holds no runs"), "{}", empty.stderr);
     assert_eq!(rulings(&project, &["gate", "--baseline", "last:2", "--max-drop", "2pp"], 3), pairs(&[("inconclusive", "no_baseline")]));
 }
 

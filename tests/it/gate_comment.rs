@@ -59,9 +59,12 @@ fn a_pass_is_short() {
 }
 
 #[test]
-fn without_a_baseline_the_comment_says_how_to_make_one() {
+fn on_a_first_night_the_comment_says_that_these_runs_become_the_baseline() {
     let project = compared(&[1], &[]);
-    let output = project.run(["gate", "--baseline", "nowhere", "--max-drop", "2pp", "--must-pass", "*_00", "--markdown", "gate.md"]);
+    for run in [1, 2] {
+        std::fs::remove_file(project.path(&format!("results/head-{run}.json"))).expect("the run is there");
+    }
+    let output = project.run(["gate", "--baseline", "last:7", "--max-drop", "2pp", "--must-pass", "*_00", "--markdown", "gate.md"]);
     assert_eq!(output.code, 3, "{}", output.stderr);
     insta::assert_snapshot!("comment_no_baseline", seen(&project, &output));
 }
@@ -135,6 +138,9 @@ fn foreign_text_is_text() {
         project.file(&format!("{store}/{store}-1/items.jsonl"), lines((0..8).map(line)));
     }
     let odd = format!("kind={HOSTILE}");
+    let tagged = json!({"model": HOSTILE, "cost_usd": 1.0, "tags": {"kind": HOSTILE}});
+    project.file("results/tagged.json", result("tagged", HOSTILE, HOSTILE, tagged).to_string());
+    project.file("results/tagged/items.jsonl", project.read("main/main-1/items.jsonl"));
     let must = format!("{HOSTILE}0");
     let held = ["gate", "--max-drop", "2pp", "--no-new-failures", "--must-pass", &must, "--markdown", "gate.md", "--baseline"];
     for baseline in [&odd, "main"] {
@@ -142,6 +148,7 @@ fn foreign_text_is_text() {
         assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{}", output.stdout);
         let text = project.read("gate.md");
         inert(&text);
+        let _ = std::fs::remove_file(project.path("results/tagged.json"));
     }
     insta::assert_snapshot!("comment_hostile", project.read("gate.md"));
 }

@@ -451,8 +451,7 @@ fn the_decision_is_oriented_to_the_baseline() {
     assert!(choice == "measure" && sentence.contains("more items"), "{sentence}");
     let project = Project::new();
     night(&project, "results", 2, |_| true);
-    project.file("main/README.md", "");
-    let none = answered(&project.run(["gate", "--baseline", "main", "--decide", "--format", "json"]), 3, "gate-decide");
+    let none = answered(&project.run(["gate", "--baseline", "last:7", "--decide", "--format", "json"]), 3, "gate-decide");
     assert_eq!(none["choice"], "cannot_settle");
     assert!(project.run(["gate", "--decide"]).refusal().contains("a rule needs a baseline"));
     assert_eq!(project.run(["gate", "--decide", "--plan"]).code, 2);
