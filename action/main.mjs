@@ -315,7 +315,10 @@ async function main() {
     const { code, json, report, markdown: answer } = gate(path, words, work);
     markdown = answer.startsWith(`${MARKER}\n`) ? answer.slice(MARKER.length + 1) : answer;
     const difference = report.checks[report.deciding]?.evidence?.difference;
-    const interval = difference?.interval;
+    // The interval of a check that something else decided would contradict its verdict.
+    const isDecisive = ["interval", "too_wide"].includes(report.checks[report.deciding]?.basis);
+    const interval = isDecisive ? difference?.interval : undefined;
+    quote(report.looked_at_sentences.join("\n"));
     Object.assign(said, {
       verdict: report.ruling,
       "exit-code": code,

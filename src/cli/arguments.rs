@@ -599,6 +599,12 @@ pub(super) struct Gate {
     /// Accept the open regressions of the selected suites and arms, and why: their level is the new baseline; needs --baseline last:K
     #[arg(long, value_name = "REASON", conflicts_with_all = ["plan", "decide", "junit", "markdown"])]
     pub accept: Option<String>,
+    /// Accept that items of the baseline are gone, because somebody removed them on purpose; no excuse for skipped ones
+    #[arg(long, help_heading = "Rules")]
+    pub allow_removed: bool,
+    /// Share of the baseline's items that may have no outcome, for example 5% [default: none]
+    #[arg(long, value_name = "SHARE", help_heading = "Rules")]
+    pub max_missing: Option<String>,
     /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,

@@ -9,11 +9,13 @@ use crate::config::{self, OnInconclusive};
 use crate::domain::{BUILT_IN, Bound, Filter, PASS_RATE, built_in, metric_key, visible};
 use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
 use crate::render::table::Table;
-use crate::render::{comparability, csv, gate as page, gate_comment, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
+use crate::render::{
+    comparability, csv, gate as page, gate_comment, gate_plan as gate_plan_page, json, junit, looked_at, markdown, tables, terminal,
+};
 use crate::results::WholeFile;
 use crate::views::{
-    Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
-    held_groups, on_good_nights, retracted,
+    Allowance, Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate,
+    gate_plan, held_groups, on_good_nights, retracted, with_absent,
 };
 use crate::warehouse::Warehouse;
 
@@ -67,6 +69,13 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         output::say(settings, "note: no rule is given, so the gate is --no-new-failures");
         rules.push(no_new_failures());
     }
+    let allowed = Allowance { removed: arguments.allow_removed, missing: share(arguments.max_missing.as_deref())?.unwrap_or_default() };
+    for rule in &mut rules {
+        rule.allowance.removed |= allowed.removed;
+        if arguments.max_missing.is_some() {
+            rule.allowance.missing = allowed.missing;
+        }
+    }
     let has_files = !paths.is_empty() || arguments.baseline.as_ref().is_some_and(|what| Path::new(what).exists());
     let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, has_files)?;
     let (settings, stores) = &foreign::with_side(settings, &paths, &asked)?;
@@ -90,7 +99,10 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         return Err(Failure::new("no new runs: all selected runs belong to the baseline")
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
-    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken };
+    // Odds are those of the new runs that there are.
+    let groups = if arguments.instead.plan { groups } else { with_absent(groups, &warehouse, &filter, &baseline) };
+    let asked =
+        Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken, allowed };
     let gated = if let Some(reason) = accepting {
         Gated { code: asked.accept(&rules, reason)?, comment: None }
     } else if arguments.instead.plan {
@@ -116,6 +128,7 @@ struct Asked<'a> {
     policy: &'a Policy,
     /// Says which runs are the baseline, if its name does not.
     taken: Option<String>,
+    allowed: Allowance,
 }
 
 impl Asked<'_> {
@@ -153,7 +166,9 @@ impl Asked<'_> {
             Format::Json | Format::Full => {
                 let (against, missing, taken) = (arguments.baseline.clone(), self.missing(), self.taken.clone());
                 let comment = comment();
-                let answer = json::document("gate", GateAnswer { against, missing, taken, report, retracted: self.retracted() });
+                let looked_at_sentences = report.looked_at.iter().map(looked_at::line).collect();
+                let answer = GateAnswer { against, missing, taken, looked_at_sentences, report, retracted: self.retracted() };
+                let answer = json::document("gate", answer);
                 in_json(settings, &table, &comment, answer)
             }
             format => laid_out(&table, format, settings),
@@ -183,7 +198,7 @@ impl Asked<'_> {
     /// Prints whether to ship the new runs.
     fn decide(&self) -> Result<u8, Failure> {
         let settings = self.settings;
-        let report = decide_held(self.warehouse, self.groups, self.policy);
+        let report = decide_held(self.warehouse, self.groups, self.allowed, self.policy);
         output::refuse_incomplete(ANSWER, &self.warehouse.late_problems())?;
         let measured = report.decisions.iter().filter_map(|one| one.comparison.as_ref()).flat_map(|table| &table.rows);
         policy::check_margins(&self.arguments.judging, measured.map(|row| &row.metric))?;
@@ -195,7 +210,7 @@ impl Asked<'_> {
         let code = match report.choice {
             Choice::Ship => exit_code::DONE,
             Choice::Keep => exit_code::NEGATIVE,
-            Choice::ChooseByPrice | Choice::Measure | Choice::CannotSettle => exit_code::INCONCLUSIVE,
+            Choice::ChooseByPrice | Choice::Measure | Choice::CannotSettle | Choice::Incomplete => exit_code::INCONCLUSIVE,
         };
         self.answer("gate-decide", &table, || GateDecideAnswer {
             against: self.arguments.baseline.clone(),
@@ -373,25 +388,41 @@ fn configured(entry: &config::Gate) -> Result<Vec<GateRule>, Failure> {
     let metric = metric_key(entry.metric.as_deref().unwrap_or(PASS_RATE));
     let asked = bounded(metric, entry.max_drop, entry.max_rise).chain(entry.must_pass.iter().map(|item| must_pass(item)));
     let asked = asked.chain(entry.no_new_failures.then(no_new_failures));
+    let missing = entry.max_missing.map_or(0.0, |bound| bound.value);
+    let allowance = Allowance { removed: entry.allow_removed, missing };
     let rules: Vec<GateRule> =
-        asked.map(|rule| GateRule { suite: entry.suite.clone(), approach: entry.approach.clone(), ..rule }).collect();
+        asked.map(|rule| GateRule { suite: entry.suite.clone(), approach: entry.approach.clone(), allowance, ..rule }).collect();
     check_shares(&rules, "`gate` in the configuration")?;
     Ok(rules)
 }
 
 fn bounded(metric: &str, drop: Option<Bound>, rise: Option<Bound>) -> impl Iterator<Item = GateRule> {
-    let rule = |ask, bound: Bound| GateRule { suite: None, approach: None, ask, is_percent: bound.is_percent() };
+    let rule = |ask, bound: Bound| GateRule { is_percent: bound.is_percent(), ..plain(ask) };
     let drop = drop.map(|bound| rule(Ask::MaxDrop { metric: metric.to_owned(), allowed: bound.value }, bound));
     let rise = rise.map(|bound| rule(Ask::MaxRise { metric: metric.to_owned(), allowed: bound.value }, bound));
     drop.into_iter().chain(rise)
 }
 
+/// Returns a rule for all suites and approaches.
+fn plain(ask: Ask) -> GateRule {
+    GateRule { suite: None, approach: None, ask, is_percent: false, allowance: Allowance::default() }
+}
+
+/// Reads the share of items that may be missing.
+fn share(text: Option<&str>) -> Result<Option<f64>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let share = Bound::parse(text).map(|bound| bound.value).filter(|share| *share < 1.0);
+    share.map(Some).ok_or_else(|| {
+        Failure::new(format!("--max-missing `{}` is no share of the items", visible(text))).with_hint("write it as in 5% or 0.05")
+    })
+}
+
 fn must_pass(item: &str) -> GateRule {
-    GateRule { suite: None, approach: None, ask: Ask::MustPass { item: item.to_owned() }, is_percent: false }
+    plain(Ask::MustPass { item: item.to_owned() })
 }
 
 fn no_new_failures() -> GateRule {
-    GateRule { suite: None, approach: None, ask: Ask::NoNewFailures, is_percent: false }
+    plain(Ask::NoNewFailures)
 }
 
 /// Fails if a pass rate may change by 100 pp or more, which is a mistake in the unit.

@@ -91,6 +91,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
 /// Checks the batch's runs by the configured rules.
 fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) -> Result<Gated, Failure> {
     let suites: std::collections::BTreeSet<String> = batch.arms.iter().map(|arm| arm.suite.clone()).collect();
+    // Arms of the baseline that this batch was not asked to run are not missing.
+    let approaches: std::collections::BTreeSet<String> = batch.arms.iter().map(|arm| arm.approach.clone()).collect();
     let asked = Gate {
         suites: suites.into_iter().collect(),
         baseline: Some(baseline.to_owned()),
@@ -101,6 +103,8 @@ fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) ->
         must_pass: Vec::new(),
         no_new_failures: false,
         accept: None,
+        allow_removed: false,
+        max_missing: None,
         instead: Instead::default(),
         on_inconclusive: arguments.on_inconclusive,
         junit: None,
@@ -109,7 +113,7 @@ fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) ->
         judging: Judging::default(),
         engine: Engine::default(),
         of_files: OfFiles::default(),
-        selection: Selection { batch: Some(batch.id.clone()), ..Selection::default() },
+        selection: Selection { batch: Some(batch.id.clone()), approach: approaches.into_iter().collect(), ..Selection::default() },
     };
     gate::gated(settings, &asked)
 }

@@ -25,6 +25,10 @@ pub struct Gate {
     pub must_pass: Vec<String>,
     /// Whether an item that always passed in the baseline must not fail now.
     pub no_new_failures: bool,
+    /// Whether items of the baseline may be gone.
+    pub allow_removed: bool,
+    /// Share of the baseline's items that may have no outcome.
+    pub max_missing: Option<Bound>,
 }
 
 pub(super) fn read_on_inconclusive(fields: &mut Fields) -> Option<OnInconclusive> {
@@ -44,6 +48,8 @@ fn read_gate(mut fields: Fields) -> Gate {
         max_rise: bound(&mut fields, "max_rise"),
         must_pass: fields.texts("must_pass"),
         no_new_failures: fields.boolean("no_new_failures").unwrap_or_default(),
+        allow_removed: fields.boolean("allow_removed").unwrap_or_default(),
+        max_missing: bound(&mut fields, "max_missing"),
     };
     let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
     let has_metric = fields.child("metric").is_some();

@@ -6,6 +6,7 @@
 //!                                                                                                                      |-> answer -> decision
 //! ```
 
+mod absent;
 mod answer;
 mod apart;
 mod arm;
@@ -54,6 +55,7 @@ mod unpaired;
 mod verdict;
 mod wish;
 
+pub use absent::with_absent;
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, NightKey, SuiteGroup, batch_of, night_of};

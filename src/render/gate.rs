@@ -10,7 +10,7 @@ use crate::views::{
 
 use super::cell::{Cell as TableCell, Datum};
 use super::table::{Column, Seen, Table};
-use super::{comparability, courses, format, shown, verdicts, words};
+use super::{comparability, courses, format, looked_at, shown, verdicts, words};
 
 /// Maximum number of items named that pass now.
 const MOST_NAMED: usize = 5;
@@ -37,7 +37,9 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
         let is_turned = check.repaired.is_some() || check.basis == Basis::Accepted;
         check.ruling != Ruling::Pass || is_odd || is_turned || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
     };
+    table.notes.extend(report.looked_at.iter().map(looked_at::line));
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
+    table.notes.extend(report.looked_at.iter().flat_map(looked_at::gone));
     table.notes.extend(report.new_failures.iter().flat_map(new_failures));
     table.notes.extend(report.new_passes.iter().map(new_passes));
     table.notes.extend(asides(report));
@@ -228,7 +230,7 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     let arm = arm(check);
     let arm = if arm.is_empty() { arm } else { format!(", {arm}") };
     let mut text = format!("{}: {}{arm}: {since}{}", capital(check.ruling), check.suite, headline(check));
-    for more in [evidence(check, confidence), newest(check), why(check), nights(check), further(check)] {
+    for more in [gap(check), evidence(check, confidence), newest(check), why(check), nights(check), further(check)] {
         if !more.is_empty() {
             text.push_str(&format!(". {more}"));
         }
@@ -360,13 +362,18 @@ fn evidence(check: &GateCheck, confidence: f64) -> String {
     }
 }
 
+/// Says what is not there and decides.
+fn gap(check: &GateCheck) -> String {
+    check.gap.as_ref().map_or_else(String::new, |gap| looked_at::gap(gap, check.rule == Ask::NoNewFailures))
+}
+
 fn why(check: &GateCheck) -> String {
     let reason = || check.evidence.as_ref().and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict));
     let text = match check.basis {
         Basis::Attempts if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) => {
             "More than half of the attempts must pass".to_owned()
         }
-        Basis::Interval | Basis::TooWide | Basis::Attempts => String::new(),
+        Basis::Interval | Basis::TooWide | Basis::Attempts | Basis::ItemsMissing | Basis::UnknownErrors => String::new(),
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => "The interval alone is inconclusive; all nights since the baseline together are not".to_owned(),

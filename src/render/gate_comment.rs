@@ -4,7 +4,7 @@ use crate::domain::{Metric, MetricKind, beginning};
 use crate::views::{Ask, Cell, GateCheck, GateCost, GateReport, NewFailures, NewPasses, PairEvidence, Ruling, TurnedItem};
 
 use super::markdown::{code, escape};
-use super::{comparability, format, gate, shown, verdicts, words};
+use super::{comparability, format, gate, looked_at, shown, verdicts, words};
 
 /// First line of a pull request's comment, by which the next report finds and replaces it.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
@@ -23,6 +23,8 @@ const MOST_ROWS: usize = 12;
 const MOST_ARMS: usize = 3;
 /// Maximum items listed above the folds for one arm. The next ones are folded.
 const MOST_ITEMS: usize = 5;
+/// Maximum arms above the folds of which the comment says what the gate looked at.
+const MOST_LOOKED_AT: usize = 5;
 /// Maximum notes above the folds.
 const MOST_NOTES: usize = 5;
 /// Begins each line that counts if it is left out.
@@ -41,13 +43,19 @@ pub fn comment(report: &GateReport, against: Option<&str>, notes: &[String]) -> 
     if let Some(sentence) = decision(report) {
         page.always(&format!("{sentence}\n"));
     }
+    for looked in report.looked_at.iter().take(MOST_LOOKED_AT) {
+        page.always(&format!("{}\n", cut(&looked_at::line(looked), MOST_OF_A_SENTENCE)));
+    }
     rows(&mut page, report);
     let asides = asides(report, notes);
     for note in asides.iter().take(MOST_NOTES) {
         page.always(&format!("{}\n", cut(note, MOST_OF_A_SENTENCE)));
     }
+    gone(&mut page, report);
     failures(&mut page, report);
     passes(&mut page, report);
+    let further = report.looked_at.iter().skip(MOST_LOOKED_AT);
+    page.fold("What else the gate looked at", "arms", further.map(|looked| bullet(&looked_at::line(looked))));
     page.fold("How each check was decided", "checks", report.checks.iter().map(|check| explanation(check, report.confidence)));
     page.fold("Items that fail now and are flaky", "items", report.new_failures.iter().flat_map(flaky));
     page.fold("Comparability", "notes", comparabilities(report).into_iter());
@@ -240,6 +248,34 @@ fn figure(metric: Option<&Metric>, cell: Option<&Cell>) -> String {
 
 fn change(metric: Option<&Metric>, evidence: Option<&PairEvidence>) -> String {
     metric.zip(evidence).and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
+}
+
+/// Adds the items that are not there, and errors that the baseline does not know.
+fn gone(page: &mut Page, report: &GateReport) {
+    let item = |name: &str, more: &str| format!("{BULLET}{}{more}", code(&beginning(name, MOST_OF_A_TEXT)));
+    for looked in &report.looked_at {
+        if let Some(said) = looked_at::missing(looked) {
+            let limit = page.characters + MOST_OF_A_LIST;
+            page.always(&format!("**{}**\n", name(&said)));
+            for missing in &looked.missing.items {
+                let is_added = page.add(&item(&missing.item, &format!(" ({})", looked_at::fate(missing))), limit);
+                page.leave_out("items", u64::from(!is_added));
+            }
+            page.leave_out("items", looked.missing.count.saturating_sub(looked.missing.items.len() as u64));
+            page.always("");
+        }
+        if let Some(said) = looked_at::errors(looked) {
+            let limit = page.characters + MOST_OF_A_LIST;
+            page.always(&format!("**{}**\n", name(&said)));
+            for error in &looked.errors {
+                let reason = error.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", name(&shown::short(reason))));
+                let is_added = page.add(&item(&error.item, &reason), limit);
+                page.leave_out("items", u64::from(!is_added));
+            }
+            page.leave_out("items", looked.unknown_errors.saturating_sub(looked.errors.len() as u64));
+            page.always("");
+        }
+    }
 }
 
 /// Adds the items that fail now and always passed, or passed until they broke.

@@ -4,7 +4,7 @@ use crate::views::{Arm, Choice, DecideReport, GateOdds, HeldDecision, PlanBasis,
 
 use super::cell::Cell;
 use super::table::{Column, Seen, Table};
-use super::{format, gate, summary, words};
+use super::{format, gate, looked_at, summary, words};
 
 /// Lays out the chances of each result, one row per arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
@@ -80,6 +80,8 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
         table.row([choice(one.choice).to_owned(), one.suite.clone(), named(&one.arm), against]);
     }
     table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
+    table.notes.extend(report.looked_at.iter().map(looked_at::line));
+    table.notes.extend(report.looked_at.iter().flat_map(looked_at::gone));
     table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
@@ -91,12 +93,16 @@ fn choice(choice: Choice) -> &'static str {
         Choice::ChooseByPrice => "choose by price",
         Choice::Measure => "measure more",
         Choice::CannotSettle => "cannot be settled",
+        Choice::Incomplete => "not decided",
         Choice::Keep => "keep the baseline",
     }
 }
 
 /// Describes the decision about one arm.
 pub fn decision(one: &HeldDecision) -> String {
+    if let Some(gap) = one.gap.as_ref().filter(|_| one.choice == Choice::Incomplete) {
+        return format!("Decision: not decided, because the new runs are incomplete. {}.", words::capital(&looked_at::gap(gap, false)));
+    }
     let names = [words::arm_title(&one.arm).unwrap_or_else(|| one.suite.clone()), "the baseline".to_owned()];
     let table = one.comparison.as_ref();
     let said = table.and_then(|table| summary::decision_beside(table, &names, Some(1)));

@@ -99,6 +99,8 @@ pub struct GateAnswer {
     /// Which commit and runs are the baseline, if it is the name of a commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
+    /// What the gate looked at in words, in the order of `looked_at`.
+    pub looked_at_sentences: Vec<String>,
     #[serde(flatten)]
     pub report: GateReport,
     /// Number of selected runs that are retracted.

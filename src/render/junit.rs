@@ -3,7 +3,7 @@
 use crate::domain::visible;
 use crate::views::{GateCheck, GateReport, Ruling};
 
-use super::{gate, words};
+use super::{gate, looked_at, words};
 
 /// Writes a test suite per suite and a test case per check. An inconclusive check is skipped, or failed with `fail_inconclusive`.
 pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
@@ -13,6 +13,11 @@ pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
         text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escape(&suite[0].suite), counts(suite, fail_inconclusive)));
         for check in suite {
             text.push_str(&case(check, report.confidence, fail_inconclusive));
+        }
+        let of_suite = report.looked_at.iter().filter(|looked| looked.suite == suite[0].suite);
+        let looked: Vec<String> = of_suite.map(|looked| escape(&looked_at::line(looked))).collect();
+        if !looked.is_empty() {
+            text.push_str(&format!("    <system-out>{}</system-out>\n", looked.join("\n")));
         }
         text.push_str("  </testsuite>\n");
     }

@@ -26,6 +26,7 @@ pub mod judged;
 pub mod judging;
 pub mod junit;
 pub mod labelling;
+pub mod looked_at;
 pub mod markdown;
 pub mod nights;
 pub mod noise;

@@ -16,7 +16,8 @@ use crate::warehouse::Warehouse;
 use super::gate_costs::{GateCost, cost};
 use super::gate_items::{Changes, NewFailures, NewPasses, changes};
 use super::gate_nights::{AcceptedRegression, ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses};
-use super::gate_rules::{Ask, GateRule, names};
+use super::gate_rules::{Allowance, Ask, GateRule, names};
+use super::looked_at::{Gap, LookedAt, look};
 
 /// The basis of a ruling, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -62,6 +63,10 @@ pub enum Basis {
     ItemAbsent,
     /// An arm has only counts, not items.
     NoItems,
+    /// Items of the baseline have no outcome in the new runs.
+    ItemsMissing,
+    /// The new runs have errors, such as a failed collection, that the baseline does not know.
+    UnknownErrors,
 }
 
 /// One rule applied to one arm.
@@ -121,6 +126,9 @@ pub struct GateCheck {
     /// The acceptance with which the baseline begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedRegression>,
+    /// What is not there and decides, or would decide if nothing else did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
 }
 
 /// A required item that no selected suite has.
@@ -160,6 +168,8 @@ pub struct GateReport {
     /// The check that stands for the report, as its place in `checks`: the first with the worst ruling, if possible one with a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deciding: Option<u64>,
+    /// What the gate looked at, by arm and baseline: items by outcome, and items of the baseline without an outcome.
+    pub looked_at: Vec<LookedAt>,
     /// The cost of a run of each arm and of its baseline. No ruling follows from it. Arms without a known cost are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<GateCost>,
@@ -194,6 +204,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         ruling: Ruling::Pass,
         checks: Vec::new(),
         deciding: None,
+        looked_at: Vec::new(),
         costs: Vec::new(),
         absent: Vec::new(),
         outdated: outdated(groups),
@@ -219,35 +230,47 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
             let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
             report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
-            report.costs.extend(cost(&answer, held, (*head, *other)));
             let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
-            tables.insert((*head, *other), (answer, changed));
+            let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
+            if held.is_absent(*head) {
+                report.absent.push(AbsentArm { suite: held.suite.clone(), arm: held.head[*head].arm.clone() });
+            } else {
+                report.costs.extend(cost(&answer, held, (*head, *other)));
+            }
+            report.looked_at.push(looked.clone());
+            tables.insert((*head, *other), (answer, changed, looked));
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
         let items =
             if of_suite.iter().any(|rule| matches!(rule.ask, Ask::MustPass { .. })) { items_of(warehouse, held) } else { BTreeSet::new() };
         for (place, rule) in of_suite.into_iter().enumerate() {
-            let pairs = held.pairs.iter().filter(|(head, _)| rule.is_about_arm(held, *head));
+            let is_asked = |head: &usize| rule.is_about_arm(held, *head) && !(rule.allowance.removed && held.is_absent(*head));
+            let pairs = held.pairs.iter().filter(|(head, _)| is_asked(head));
             match &rule.ask {
                 Ask::MaxDrop { .. } | Ask::MaxRise { .. } | Ask::NoNewFailures => report.checks.extend(pairs.map(|pair| {
-                    let (answer, changed) = &tables[pair];
-                    match over_nights[pair.0].get(&place) {
+                    let (answer, changed, looked) = &tables[pair];
+                    let check = match over_nights[pair.0].get(&place) {
                         Some(course) => on_course(warehouse, held, *pair, rule, (answer, changed.as_ref()), course, policy),
                         None => applied(warehouse, held, *pair, rule, (answer, changed.as_ref()), policy),
-                    }
+                    };
+                    with_gap(check, looked, rule.allowance)
                 })),
                 Ask::MustPass { item } => {
                     let named: BTreeSet<&str> = items.iter().map(String::as_str).filter(|name| names(item, name)).collect();
                     *asked.entry(item).or_default() |= !named.is_empty();
                     if !named.is_empty() {
-                        let heads = (0..held.head.len()).filter(|head| rule.is_about_arm(held, *head));
-                        report.checks.extend(heads.map(|head| must_pass(warehouse, policy, held, head, rule, &named)));
+                        let heads = (0..held.head.len()).filter(is_asked);
+                        report.checks.extend(heads.map(|head| {
+                            let pairs = held.pairs.iter().filter(|(own, _)| *own == head);
+                            let check = must_pass(warehouse, policy, held, head, rule, &named);
+                            pairs.fold(check, |check, pair| with_gap(check, &tables[pair].2, rule.allowance))
+                        }));
                     }
                 }
             }
         }
         known.extend(items);
-        for ((head, other), (_, changed)) in tables {
+        for ((head, other), (_, changed, _)) in tables {
             let Some((mut changed, other)) = changed.zip(other) else { continue };
             changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
             let Changes { failures, passes } = changed;
@@ -278,7 +301,10 @@ pub fn on_good_nights<'a>(warehouse: &Warehouse, groups: Vec<Held<'a>>, rules: &
 
 /// Follows the rules over the nights of each arm. Returns the group with good nights as its baseline, and the course of each rule.
 fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule], policy: &Policy) -> (Held<'a>, Vec<ArmCourses<'w>>) {
-    let courses = courses(warehouse, held, rules, policy, &weighed);
+    let weigh = |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
+        weighed(warehouse, held, rule, answer, changed)
+    };
+    let courses = courses(warehouse, held, rules, policy, &weigh);
     let mut held = held.clone();
     for (head, of_arm) in courses.iter().enumerate() {
         // Items are listed beside the rule about them. Other figures are held against nights that no rule objects to.
@@ -295,7 +321,13 @@ fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule
 }
 
 /// Says what a rule finds for the only arm of a group, for the walk over nights.
-fn weighed(held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>) -> Weighed {
+fn weighed(
+    warehouse: &Warehouse,
+    held: &Held<'_>,
+    rule: &GateRule,
+    answer: &SuiteAnswer<'_>,
+    changed: Option<&Changes>,
+) -> Weighed {
     let pair = (0, Some(0));
     let of_level = |metric: &str, side: Side| {
         let check = bounded(held, pair, rule, answer, metric, side);
@@ -312,10 +344,11 @@ fn weighed(held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: 
         Ask::MaxDrop { metric, allowed } => of_level(metric, Side::Drop(*allowed)),
         Ask::MaxRise { metric, allowed } => of_level(metric, Side::Rise(*allowed)),
         Ask::NoNewFailures => {
-            let check = no_new_failures(held, pair, rule, changed);
+            let looked = look(warehouse, answer, held, pair, changed);
+            let check = with_gap(no_new_failures(held, pair, rule, changed), &looked, rule.allowance);
             let mut broken = changed.map(|found| found.failures.names.clone()).unwrap_or_default();
-            if check.ruling == Ruling::Regression && broken.is_empty() {
-                // What is broken has no name, such as a collection of tests.
+            if check.ruling == Ruling::Regression && (check.gap.is_some() || broken.is_empty()) {
+                // What is broken has no name, such as a collection of tests, or is not there.
                 broken.insert(String::new());
             }
             Weighed { nights: JudgedNights::UNMEASURED, is_told: check.ruling != Ruling::Inconclusive, broken }
@@ -426,6 +459,26 @@ fn deciding(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
     place(&has_difference).or_else(|| place(&|_| true)).map(|place| place as u64)
 }
 
+/// Applies what is not there to a check: under the rule against new failures it is a regression, and no other rule can pass.
+fn with_gap(check: GateCheck, looked: &LookedAt, allowed: Allowance) -> GateCheck {
+    let is_about_failures = check.rule == Ask::NoNewFailures;
+    let Some(gap) = looked.gap(is_about_failures, allowed) else { return check };
+    let basis = match (gap.is_outage, gap.missing) {
+        (true, _) => Basis::MissingOutcomes,
+        (false, 0) => Basis::UnknownErrors,
+        (false, _) => Basis::ItemsMissing,
+    };
+    // The items that were tried may be enough to say no, and data that are not there are no reason to say yes.
+    let is_undecided = matches!(check.basis, Basis::NotMeasured | Basis::NoItems | Basis::NoInterval);
+    let (ruling, basis) = match check.ruling {
+        Ruling::Regression => (Ruling::Regression, check.basis),
+        Ruling::Pass | Ruling::Inconclusive if is_about_failures && !gap.is_outage && !looked.is_arm_only() => (Ruling::Regression, basis),
+        Ruling::Inconclusive if !is_undecided => (Ruling::Inconclusive, check.basis),
+        Ruling::Pass | Ruling::Inconclusive => (Ruling::Inconclusive, basis),
+    };
+    GateCheck { ruling, basis, gap: Some(gap), ..check }
+}
+
 /// Returns the newest version of each suite.
 pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
     groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
@@ -492,6 +545,7 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
         regressed: None,
         repaired: None,
         accepted: None,
+        gap: None,
     }
 }
 
@@ -801,7 +855,9 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         | Basis::NotMeasured
         | Basis::NoRatio
         | Basis::NotComparable
-        | Basis::ItemAbsent => return None,
+        | Basis::ItemAbsent
+        | Basis::ItemsMissing
+        | Basis::UnknownErrors => return None,
     };
     wanted.checked_sub(have).filter(|more| *more > 0).map(|n| Needed { n, of })
 }

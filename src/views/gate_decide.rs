@@ -3,11 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::{Arm, Comparability, Decision, Held, PairEvidence, Policy};
+use crate::inference::{Arm, Comparability, Decision, Held, PairEvidence, Policy, SuiteAnswer};
 use crate::warehouse::Warehouse;
 
 use super::compare::{Comparison, PairOrder, compare};
 use super::gate::{OutdatedArm, newest_versions, outdated};
+use super::gate_items::changes;
+use super::gate_rules::Allowance;
+use super::looked_at::{Gap, LookedAt, look};
 
 /// What to do with the new arm. Ordered: over several suites and arms the greatest choice applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -21,6 +24,8 @@ pub enum Choice {
     Measure,
     /// This suite cannot decide, or there is no baseline.
     CannotSettle,
+    /// Items of the baseline have no outcome in the new runs, or these have errors that the baseline does not know.
+    Incomplete,
     /// Keep the baseline.
     Keep,
 }
@@ -50,6 +55,9 @@ pub struct HeldDecision {
     pub time: Option<PairEvidence>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparability: Option<Comparability>,
+    /// What is not there, so that the new runs cannot be shipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
     /// The comparison behind the decision.
     #[serde(skip)]
     pub comparison: Option<Comparison>,
@@ -61,22 +69,33 @@ pub struct DecideReport {
     /// The overall choice: ship if every arm of every suite says so; keep the baseline if any does.
     pub choice: Choice,
     pub decisions: Vec<HeldDecision>,
+    /// What was looked at, by arm and baseline, in the order of the decisions.
+    pub looked_at: Vec<LookedAt>,
     /// Arms without a decision, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
 }
 
 /// Decides about each new arm on the newest version of each suite.
-pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], policy: &Policy) -> DecideReport {
-    let mut decisions = Vec::new();
+pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], allowed: Allowance, policy: &Policy) -> DecideReport {
+    let (mut decisions, mut looked_at) = (Vec::new(), Vec::new());
     for held in newest_versions(groups) {
-        for (head, other) in &held.pairs {
+        for (head, other) in held.pairs.iter().filter(|(head, _)| !(allowed.removed && held.is_absent(*head))) {
             let comparison = other.map(|other| compare(warehouse, &held.pair(*head, other), policy, PairOrder::AsGiven));
-            decisions.push(decided(held, *head, *other, comparison));
+            let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
+            let answer = SuiteAnswer::of_primary(warehouse, &group, policy);
+            let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
+            let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
+            let decision = decided(held, *head, *other, comparison);
+            decisions.push(match looked.gap(false, allowed) {
+                Some(gap) => HeldDecision { choice: decision.choice.max(Choice::Incomplete), gap: Some(gap), ..decision },
+                None => decision,
+            });
+            looked_at.push(looked);
         }
     }
     let choice = decisions.iter().map(|decision| decision.choice).max().unwrap_or(Choice::CannotSettle);
-    DecideReport { choice, decisions, outdated: outdated(groups) }
+    DecideReport { choice, decisions, looked_at, outdated: outdated(groups) }
 }
 
 fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Option<Comparison>) -> HeldDecision {
@@ -97,6 +116,7 @@ fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Opti
         time: pair("duration_seconds"),
         comparability: comparison.as_ref().and_then(|table| table.comparability.first().cloned()),
         decision,
+        gap: None,
         comparison,
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together};
 use crate::stats::CourseKind;
-use crate::warehouse::Warehouse;
+use crate::warehouse::{MatrixItem, Warehouse};
 
 use super::short_text::cut;
 
@@ -106,6 +106,23 @@ pub(super) struct Changes {
     pub passes: NewPasses,
 }
 
+impl TurnedItem {
+    /// Takes passed and counted attempts: of the new runs, then of the baseline.
+    pub(super) fn of(item: &MatrixItem, (passed, attempts): (u32, u32), (baseline_passed, baseline_attempts): (u32, u32)) -> Self {
+        Self {
+            kind: item.key.kind,
+            item: item.key.item.clone(),
+            passed: u64::from(passed),
+            attempts: u64::from(attempts),
+            baseline_passed: u64::from(baseline_passed),
+            baseline_attempts: u64::from(baseline_attempts),
+            reason: None,
+            course: None,
+            key: item.key.clone(),
+        }
+    }
+}
+
 impl NewFailures {
     /// Returns the number of items for which a gate fails: those that always passed in the baseline, and those that broke in it.
     pub fn failing(&self) -> u64 {
@@ -173,17 +190,7 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         *count += 1;
         if list.len() < MOST_TURNED {
             let item = &answer.matrix.items[columns[0] as usize];
-            list.push(TurnedItem {
-                kind: item.key.kind,
-                item: item.key.item.clone(),
-                passed: u64::from(passed),
-                attempts: u64::from(attempts),
-                baseline_passed: u64::from(baseline_passed),
-                baseline_attempts: u64::from(baseline_attempts),
-                reason: None,
-                course,
-                key: item.key.clone(),
-            });
+            list.push(TurnedItem { course, ..TurnedItem::of(item, (passed, attempts), (baseline_passed, baseline_attempts)) });
         }
     });
     Changes { failures, passes: mended }
@@ -199,7 +206,7 @@ impl Changes {
 }
 
 /// Reads from an arm's newest runs why items failed. An item whose reason cannot be read keeps `None`.
-fn read_reasons(mut open: Vec<&mut TurnedItem>, warehouse: &Warehouse, arm: &ArmRuns<'_>) {
+pub(super) fn read_reasons(mut open: Vec<&mut TurnedItem>, warehouse: &Warehouse, arm: &ArmRuns<'_>) {
     let mut newest = arm.counted.clone();
     newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));
     let short = newest.into_iter().filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));

@@ -28,6 +28,16 @@ pub struct GateRule {
     pub ask: Ask,
     /// Whether the limit was written in percent, which is no amount in a score's unit.
     pub is_percent: bool,
+    pub allowance: Allowance,
+}
+
+/// How much of the baseline may be missing from the new runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Allowance {
+    /// Whether items, arms and suites may be gone. Skipped items and errors are not excused.
+    pub removed: bool,
+    /// Share of the items that may have no outcome.
+    pub missing: f64,
 }
 
 impl GateRule {

@@ -32,6 +32,7 @@ mod items;
 mod judged;
 mod labelling;
 mod leaderboard;
+mod looked_at;
 mod model_names;
 mod news;
 mod noise;
@@ -77,7 +78,7 @@ pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
 pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn};
 pub use gate_nights::{AcceptedRegression, OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
-pub use gate_rules::{Ask, GateRule};
+pub use gate_rules::{Allowance, Ask, GateRule};
 pub use history::{ArmHistory, Break, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
@@ -89,6 +90,7 @@ pub use judged::{
 };
 pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
 pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
+pub use looked_at::{Gap, How, LookedAt, MissingItem, MissingItems, OutcomeCounts};
 pub use model_names::ModelNames;
 pub use news::{Event, News, news};
 pub use noise::{ArmNoise, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns, Sources, noise_ledgers};
@@ -124,7 +126,7 @@ pub use crate::inference::{
     JudgeFigure, JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence,
     Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
     ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why,
-    apart, batch_of, facts_of_scores, grade, held_groups, states_runs, suite_groups,
+    apart, batch_of, facts_of_scores, grade, held_groups, states_runs, suite_groups, with_absent,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling,

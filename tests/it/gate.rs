@@ -262,7 +262,8 @@ fn arms_are_held_against_their_own() {
     let answer = report(&project.run(arguments), 3);
     let arms: Vec<&str> =
         answer["checks"].as_array().expect("a list").iter().filter_map(|check| check["arm"]["approach"].as_str()).collect();
-    assert_eq!(arms, ["b", "c"]);
+    // The arm that only the baseline has is checked too: what is not there does not pass.
+    assert_eq!(arms, ["b", "c", "a"]);
     assert_eq!((&answer["checks"][0]["ruling"], &answer["checks"][1]["basis"]), (&json!("pass"), &json!("no_baseline")));
     assert_eq!(answer["absent"][0]["approach"], "a");
     // An approach that is new altogether is held against what there is.

@@ -1,0 +1,406 @@
+//! What a gate looked at: the items of the new runs by outcome, and what the baseline has and the new runs have not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{ItemKind, ItemStatus};
+use crate::inference::{Arm, ArmRuns, Asked, Held, Outcomes, Rates, SuiteAnswer};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::gate_items::{Changes, MOST_TURNED, TurnedItem, read_reasons};
+use super::gate_rules::Allowance;
+
+/// What a gate looked at for one arm and its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LookedAt {
+    pub suite: String,
+    pub arm: Arm,
+    /// The baseline's arm, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Arm>,
+    /// Kind of the items, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ItemKind>,
+    /// Items that the new runs name: the sum of the counts from `passed` to `unanswered`.
+    pub items: u64,
+    /// Items that pass more than half of their attempts and are not flaky.
+    pub passed: u64,
+    /// Items that fail and are flaky, as in `new_failures`.
+    pub flaky: u64,
+    /// Items that fail and always passed in the baseline.
+    pub new_failures: u64,
+    /// Items that fail and broke in the baseline.
+    pub broken: u64,
+    /// The first day of the items that broke, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken_since: Option<NaiveDate>,
+    /// Items that fail and never passed in the baseline.
+    pub old_failures: u64,
+    /// Items that fail and are not in the baseline, without errors.
+    pub unknown_failures: u64,
+    /// Items with an error, such as a failed collection, that are not in the baseline.
+    pub unknown_errors: u64,
+    /// Items with a score that neither passed nor failed.
+    pub scored: u64,
+    pub skipped: u64,
+    /// Items that an outage ended, or that nothing evaluated.
+    pub unanswered: u64,
+    /// Passed and counted outcomes of all new runs, if their items are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<OutcomeCounts>,
+    /// Counted runs: of the new runs, then of the baseline.
+    pub runs: u64,
+    pub baseline_runs: u64,
+    pub missing: MissingItems,
+    /// The first of the errors that the baseline does not know; at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<TurnedItem>,
+    /// Whether the suite has new runs of another arm.
+    #[serde(skip)]
+    is_other_measured: bool,
+}
+
+/// Outcomes without items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OutcomeCounts {
+    pub passed: u64,
+    pub counted: u64,
+}
+
+/// Items of the baseline without an outcome in the new runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MissingItems {
+    pub count: u64,
+    /// Of these, the items that passed every attempt of the baseline and have an outcome in each of its runs.
+    pub always_passed: u64,
+    /// Items that the new runs do not name.
+    pub absent: u64,
+    pub skipped: u64,
+    /// Items that an outage ended, or that nothing evaluated.
+    pub unanswered: u64,
+    /// The first of these items, those that always passed before others; at most 20. Counts have no names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<MissingItem>,
+    #[serde(skip)]
+    groups: BTreeMap<(Before, How), (u64, Vec<MissingItem>)>,
+    /// Items of the baseline by how they did there, missing or not.
+    #[serde(skip)]
+    all: BTreeMap<Before, u64>,
+}
+
+/// An item of the baseline without an outcome in the new runs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MissingItem {
+    pub kind: ItemKind,
+    pub item: String,
+    pub how: How,
+    /// Attempts passed and counted in the baseline.
+    pub baseline_passed: u64,
+    pub baseline_attempts: u64,
+}
+
+/// Why an item has no outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The new runs do not name it.
+    Absent,
+    /// The new runs skipped it.
+    Skipped,
+    /// An outage ended it, or nothing evaluated it.
+    Unanswered,
+}
+
+/// How an item did in the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Before {
+    /// It passed every attempt, and every run has an outcome of it.
+    AlwaysPassed,
+    /// Every run has an outcome of it.
+    EveryRun,
+    SomeRuns,
+}
+
+/// What is not there and decides a check.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Gap {
+    /// Number of the baseline's items without an outcome that the rule counts.
+    pub missing: u64,
+    /// Names of the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+    /// Number of errors that the baseline does not know.
+    pub errors: u64,
+    /// Names of the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub error_items: Vec<String>,
+    /// Whether outages alone took the outcomes: that is no fault of the arm.
+    #[serde(skip)]
+    pub is_outage: bool,
+    /// Whether items that are not named may have been removed on purpose.
+    #[serde(skip)]
+    pub is_removal: bool,
+}
+
+/// Maximum number of items that a check names.
+const MOST_NAMED: usize = 5;
+
+/// An arm's outcome of an item.
+enum Found {
+    Outcome { passed: u32, attempts: u32 },
+    Scored,
+    Not(How),
+}
+
+impl Found {
+    fn of(outcomes: Option<&Outcomes>, columns: &[u32]) -> Self {
+        let Some(outcomes) = outcomes else { return Self::Not(How::Absent) };
+        let (passed, attempts) = outcomes.cell(columns);
+        if attempts > 0 {
+            return Self::Outcome { passed, attempts };
+        }
+        let columns = || columns.iter().map(|column| *column as usize);
+        if columns().any(|column| outcomes.missing.has(column)) {
+            return Self::Not(How::Unanswered);
+        }
+        match columns().map(|column| outcomes.asked(column)).max() {
+            Some(Asked::Answered) => Self::Scored,
+            Some(Asked::Skipped) => Self::Not(How::Skipped),
+            Some(Asked::Not) | None => Self::Not(How::Absent),
+        }
+    }
+}
+
+/// Counts the outcomes of those of an arm's runs that have any.
+fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> Option<Outcomes> {
+    let with_items: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| !answer.matrix.rows_of(&row.run.id).is_empty()).collect();
+    Outcomes::of(&with_items, &answer.matrix, &answer.items)
+}
+
+/// Looks at the items of an arm, first in the answer, and of its baseline, second.
+pub(super) fn look(
+    warehouse: &Warehouse,
+    answer: &SuiteAnswer<'_>,
+    held: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+    changes: Option<&Changes>,
+) -> LookedAt {
+    let arm = &held.head[head];
+    let baseline = other.map(|other| &held.baseline[other]);
+    let own = outcomes_of(arm, answer);
+    let before = baseline.and_then(|baseline| outcomes_of(baseline, answer));
+    let mut looked = LookedAt {
+        suite: held.suite.clone(),
+        arm: arm.arm.clone(),
+        against: baseline.map(|baseline| baseline.arm.clone()),
+        kind: answer.items.kind,
+        items: 0,
+        passed: 0,
+        flaky: 0,
+        new_failures: 0,
+        broken: 0,
+        broken_since: None,
+        old_failures: 0,
+        unknown_failures: 0,
+        unknown_errors: 0,
+        scored: 0,
+        skipped: 0,
+        unanswered: 0,
+        counts: None,
+        runs: arm.counted.len() as u64,
+        baseline_runs: baseline.map_or(0, |baseline| baseline.counted.len() as u64),
+        missing: MissingItems::default(),
+        errors: Vec::new(),
+        is_other_measured: !held.is_without_runs(),
+    };
+    let is_counts =
+        |place: usize, outcomes: &Option<Outcomes>| outcomes.is_none() && matches!(answer.rates.get(place), Some(Rates::Counts(_)));
+    if is_counts(0, &own) || (other.is_some() && is_counts(1, &before)) {
+        looked.take_counts(&answer.rates);
+        return looked;
+    }
+    // An arm whose every run an outage ended did not leave out an item.
+    let is_out = arm.counted.is_empty() && !held.is_absent(head);
+    let errors = if baseline.is_some() { error_columns(arm, answer) } else { BTreeSet::new() };
+    let (mut passing, mut wavering, mut failing) = (0, 0, 0);
+    answer.items.each_unit(|_, columns| {
+        let now = match Found::of(own.as_ref(), columns) {
+            Found::Not(How::Absent) if is_out => Found::Not(How::Unanswered),
+            now => now,
+        };
+        let then = Found::of(before.as_ref(), columns);
+        let known = before.as_ref().and_then(|before| standing(before, columns, &then));
+        if let Some((class, _)) = known {
+            *looked.missing.all.entry(class).or_default() += 1;
+        }
+        match (&now, known) {
+            (Found::Outcome { passed, attempts }, _) => {
+                let fails = 2 * passed <= *attempts;
+                looked.items += 1;
+                match (fails, &then) {
+                    (true, Found::Outcome { passed: 0, .. }) => looked.old_failures += 1,
+                    (true, Found::Outcome { .. }) => failing += 1,
+                    (true, Found::Scored | Found::Not(_)) if columns.iter().any(|column| errors.contains(column)) => {
+                        looked.unknown_errors += 1;
+                        if looked.errors.len() < MOST_TURNED {
+                            let item = &answer.matrix.items[columns[0] as usize];
+                            looked.errors.push(TurnedItem::of(item, (*passed, *attempts), (0, 0)));
+                        }
+                    }
+                    (true, Found::Scored | Found::Not(_)) => looked.unknown_failures += 1,
+                    (false, Found::Outcome { passed: then, attempts: all }) if then == all && passed < attempts => wavering += 1,
+                    (false, _) => passing += 1,
+                }
+            }
+            (Found::Scored, _) => {
+                looked.items += 1;
+                looked.scored += 1;
+            }
+            (Found::Not(how), known) => {
+                let is_named = match how {
+                    How::Absent => false,
+                    How::Skipped => {
+                        looked.skipped += 1;
+                        true
+                    }
+                    How::Unanswered => {
+                        looked.unanswered += 1;
+                        true
+                    }
+                };
+                looked.items += u64::from(is_named);
+                if let Some((class, cell)) = known {
+                    let key = &answer.matrix.items[columns[0] as usize].key;
+                    looked.missing.add(class, *how, || MissingItem {
+                        kind: key.kind,
+                        item: key.item.clone(),
+                        how: *how,
+                        baseline_passed: u64::from(cell.0),
+                        baseline_attempts: u64::from(cell.1),
+                    });
+                }
+            }
+        }
+    });
+    let (mut new, mut broken, mut flaky) = (0, 0, 0);
+    if let Some(Changes { failures: found, .. }) = changes {
+        (new, broken, flaky) = (found.count, found.broken_count, found.flaky_count);
+        looked.broken_since = found.broken.iter().filter_map(|item| item.course.as_ref()?.since).min();
+    }
+    (looked.new_failures, looked.broken, looked.flaky) = (new, broken, flaky);
+    // A failing item whose text was changed is another item. The baseline has no outcome of its new text.
+    let compared = new + broken + flaky.saturating_sub(wavering);
+    looked.unknown_failures += u64::saturating_sub(failing, compared);
+    looked.passed = passing + wavering - wavering.min(flaky);
+    looked.missing.settle();
+    read_reasons(looked.errors.iter_mut().collect(), warehouse, arm);
+    looked
+}
+
+/// Returns how an item did in the baseline, with its passed and counted attempts. `None` if it has no outcome there.
+fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Before, (u32, u32))> {
+    match found {
+        Found::Not(_) => None,
+        Found::Scored => Some((Before::EveryRun, (0, 0))),
+        Found::Outcome { passed, attempts } => {
+            let has_it = |run: usize| baseline.runs.get(run).is_none_or(|own| columns.iter().any(|column| own.of(*column as usize).1 > 0));
+            let class = match ((0..baseline.by_run.len()).all(has_it), passed == attempts) {
+                (true, true) => Before::AlwaysPassed,
+                (true, false) => Before::EveryRun,
+                (false, _) => Before::SomeRuns,
+            };
+            Some((class, (*passed, *attempts)))
+        }
+    }
+}
+
+/// Returns the columns with an error in the new runs.
+fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> BTreeSet<u32> {
+    let rows = arm.counted.iter().flat_map(|row| answer.matrix.rows_of(&row.run.id));
+    rows.flat_map(|row| row.outcomes()).filter(|(_, status)| *status == ItemStatus::Error).map(|(item, _)| item).collect()
+}
+
+impl MissingItems {
+    fn add(&mut self, class: Before, how: How, item: impl FnOnce() -> MissingItem) {
+        let (count, first) = self.groups.entry((class, how)).or_default();
+        *count += 1;
+        if first.len() < MOST_TURNED {
+            first.push(item());
+        }
+    }
+
+    /// Sums up what was added.
+    fn settle(&mut self) {
+        let count = |is_it: &dyn Fn(Before, How) -> bool| -> u64 {
+            self.groups.iter().filter(|((class, how), _)| is_it(*class, *how)).map(|(_, (count, _))| count).sum()
+        };
+        let always = count(&|class, _| class == Before::AlwaysPassed);
+        let of = [How::Absent, How::Skipped, How::Unanswered].map(|wanted| count(&|_, how| how == wanted));
+        self.count = of.iter().sum();
+        self.always_passed = always;
+        [self.absent, self.skipped, self.unanswered] = of;
+        self.items = self.groups.values().flat_map(|(_, first)| first).take(MOST_TURNED).cloned().collect();
+    }
+}
+
+impl LookedAt {
+    /// Compares the numbers of outcomes, where one side has no items.
+    fn take_counts(&mut self, rates: &[Rates]) {
+        let totals = |place: usize| rates.get(place).map(Rates::counted_runs).unwrap_or_default();
+        let least = |runs: &[(u64, u64)]| runs.iter().map(|(_, counted)| *counted).min();
+        let (own, before) = (totals(0), totals(1));
+        let (passed, counted) = own.iter().fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        self.counts = Some(OutcomeCounts { passed, counted });
+        if let Some(expected) = least(&before) {
+            let count = expected.saturating_sub(least(&own).unwrap_or(0));
+            self.missing.all.insert(Before::EveryRun, expected);
+            if count > 0 {
+                self.missing.groups.insert((Before::EveryRun, How::Absent), (count, Vec::new()));
+            }
+            self.missing.settle();
+        }
+    }
+
+    /// Returns what is not there and decides, for the rule against new failures or for any other rule.
+    pub(super) fn gap(&self, is_about_failures: bool, allowed: Allowance) -> Option<Gap> {
+        let classes: &[Before] = if is_about_failures { &[Before::AlwaysPassed] } else { &[Before::AlwaysPassed, Before::EveryRun] };
+        let all: u64 = classes.iter().filter_map(|class| self.missing.all.get(class)).sum();
+        let of = |hows: &[How]| {
+            let groups = || {
+                let wanted = |class: Before, how: How| classes.contains(&class) && hows.contains(&how);
+                self.missing.groups.iter().filter(move |((class, how), _)| wanted(*class, *how)).map(|(_, group)| group)
+            };
+            let count: u64 = groups().map(|(count, _)| count).sum();
+            let names: Vec<String> = groups().flat_map(|(_, first)| first).take(MOST_NAMED).map(named).collect();
+            (count as f64 > allowed.missing * all as f64).then_some((count, names))
+        };
+        let gone: &[How] = if allowed.removed { &[How::Skipped] } else { &[How::Absent, How::Skipped] };
+        let error_items: Vec<String> = self.errors.iter().take(MOST_NAMED).map(|item| item.item.clone()).collect();
+        let gap = Gap { errors: self.unknown_errors, error_items, ..Gap::default() };
+        let lost = is_about_failures.then(|| of(&[How::Unanswered])).flatten();
+        match (of(gone), lost) {
+            (Some((missing, items)), _) => {
+                let is_removal = !allowed.removed && self.missing.absent > 0;
+                Some(Gap { missing, items, is_removal, ..gap })
+            }
+            (None, Some((missing, items))) if gap.errors == 0 => Some(Gap { missing, items, is_outage: true, ..gap }),
+            (None, _) => (gap.errors > 0).then_some(gap),
+        }
+    }
+
+    /// Returns whether the arm has no new runs, but another arm of the suite has: the items themselves were tried.
+    pub(super) fn is_arm_only(&self) -> bool {
+        self.runs == 0 && self.is_other_measured
+    }
+}
+
+fn named(item: &MissingItem) -> String {
+    match item.how {
+        How::Absent => item.item.clone(),
+        How::Skipped => format!("{} (skipped)", item.item),
+        How::Unanswered => format!("{} (no result)", item.item),
+    }
+}
