@@ -6,6 +6,30 @@ Each type is a plain dictionary when the program runs. Keys of later versions ma
 from typing import Dict, List, Optional, TypedDict, Union
 
 
+class Arm(TypedDict):
+    """An approach with a model."""
+
+    approach: str
+    model: str
+
+
+class _Since(TypedDict):
+    # In UTC.
+    date: str
+    because: str
+    # Days with counted runs from that date on.
+    nights: int
+
+
+class Since(_Since, total=False):
+    """The first day of a board's runs, and why it begins there."""
+
+    # Arms whose pass rate changed on that date.
+    changed: List[Arm]
+    # Arms without a run from that date on. Their earlier runs count.
+    older: List[Arm]
+
+
 class _ComparedArm(TypedDict):
     approach: str
     model: str
@@ -610,6 +634,8 @@ class Comparison(_Comparison, total=False):
 
     suite_version: Optional[str]
     source: Optional[str]
+    # Since when runs count. Absent if all count and there are too few nights for a change point.
+    since: Optional[Since]
     # What to do. Absent for a single arm.
     decision: Optional[Decision]
     # The two arms that the decision's reasons refer to. Of several arms these are the named arm and the best of the
@@ -637,13 +663,6 @@ class Comparison(_Comparison, total=False):
     excluded_items: List[ExcludedItem]
     # The pass rate row as it would be with the excluded items.
     with_excluded: Optional[ComparisonRow]
-
-
-class Arm(TypedDict):
-    """An approach with a model."""
-
-    approach: str
-    model: str
 
 
 class Apart(TypedDict):
@@ -835,6 +854,9 @@ class Entry(_Entry, total=False):
     # The deciding metric: [`SuiteBoard::primary`].
     primary: Optional[Estimate]
     pass_rate: Optional[Estimate]
+    # The pass rate over all nights, if the board leaves out nights: before a change point, or before the newest
+    # batch.
+    all_nights: Optional[Estimate]
     # The primary figure as it would be with the excluded items, if there are any.
     with_excluded: Optional[Estimate]
     # Rates over k attempts at an item, if items were attempted more than once.
@@ -884,6 +906,8 @@ class SuiteBoard(_SuiteBoard, total=False):
     source: Optional[str]
     # The files that imported runs came from. The board pools them.
     sources: List[str]
+    # Since when runs count. Absent if all count and there are too few nights for a change point.
+    since: Optional[Since]
     # Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
     primary_not_measured: Optional[str]
     # Evidence on the primary metric. Absent if fewer than two arms have a figure.
@@ -1201,6 +1225,8 @@ class ItemCourse(_ItemCourse, total=False):
 
     # The day of the first run of the newest stretch, in UTC. Absent if the runs have no time.
     since: Optional[str]
+    # The first commit of the newest stretch, in a history by commit.
+    since_commit: Optional[str]
     # The chance that a flaky item with these outcomes has so long a newest stretch, or so few changes.
     p: Optional[float]
 

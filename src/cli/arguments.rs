@@ -106,7 +106,7 @@ pub(super) enum Command {
     Noise(Noise),
     /// Fit abilities of arms, strengths from votes on pairs, or time horizons
     Fit(Fit),
-    /// Show trends, change points and flaky items by day
+    /// Show trends, change points, broken and flaky items by day or commit
     History(History),
     /// Fail CI if new runs regress against a baseline
     Gate(Gate),
@@ -550,7 +550,7 @@ pub(super) struct Compare {
     /// Compare each arm with its baseline: a store, bundle, result file, run, last:K, tag KEY=VALUE or git revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
-    /// Take only each arm's newest batch [default: all its runs on the suite's version]
+    /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
     #[arg(long)]
     pub newest_batch: bool,
     /// Explain the table: intervals, methods, planning figures, other tests, unmeasured figures
@@ -678,6 +678,9 @@ pub(super) struct Leaderboard {
     /// With --overall macro: a table of scores instead of suites, with a row for each system and a column for each suite
     #[arg(long, value_name = "FILE", requires = "overall", conflicts_with = "suites")]
     pub matrix: Option<PathBuf>,
+    /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
+    #[arg(long, conflicts_with = "matrix")]
+    pub newest_batch: bool,
     /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
     #[arg(long, alias = "p-best", help_heading = "Evidence")]
     pub resample: bool,
@@ -813,9 +816,12 @@ pub(super) struct History {
     /// Suites, or paths such as ./logs to other tools' results [default: all suites]
     #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
-    /// Number of newest days to show for each arm
+    /// Number of newest days or commits to show for each arm
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub nights: usize,
+    /// Points of the history: days, or commits in the order of the repository here
+    #[arg(long, value_enum, default_value_t = HistoryBy::Day)]
+    pub by: HistoryBy,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -824,6 +830,13 @@ pub(super) struct History {
     pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+/// What a point of a history is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum HistoryBy {
+    Day,
+    Commit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

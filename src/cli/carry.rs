@@ -413,7 +413,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), taken: None, retracted: 0 })?;
         Ok(tables)
     } else {
-        let board = leaderboard(warehouse, filter, SortKey::Primary, &policy, false);
+        let board = leaderboard(warehouse, filter, Grouping::AllBatches, SortKey::Primary, &policy, false);
         let mut tables: Vec<_> = board.suites.iter().map(board::table).collect();
         reason(&mut tables);
         output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;

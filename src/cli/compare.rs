@@ -8,8 +8,8 @@ use crate::render::json::CompareAnswer;
 use crate::render::table::Table;
 use crate::render::{comparability, comparison, tables, words};
 use crate::views::{
-    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted,
-    suite_groups,
+    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, board_groups, compare, compare_with_flips, criterion_flips, held_groups,
+    retracted,
 };
 use crate::warehouse::{Options, Warehouse};
 
@@ -47,7 +47,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
             let groups = held_groups(&warehouse, &filter, baseline, grouping);
             groups.iter().filter(|held| !held.baseline.is_empty()).map(crate::views::Held::table).collect()
         }
-        None => suite_groups(&warehouse, &filter, grouping),
+        None => board_groups(&warehouse, &filter, grouping, &policy),
     };
     let is_asked = what.iter().any(|word| word != selection::LAST) || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };

@@ -1,11 +1,19 @@
-//! `history`: shows a suite day by day.
+//! `history`: shows a suite day by day, or commit by commit.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::Filter;
 use crate::render::json::HistoryAnswer;
 use crate::render::table::Table;
 use crate::render::{nights, tables};
-use crate::views::{History, history, retracted};
+use crate::run::commit_places;
+use crate::views::{CommitOrder, History, HistoryPoints, history, retracted};
+use crate::warehouse::Warehouse;
 
-use super::arguments::{self, Format};
+use super::arguments::{self, Format, HistoryBy};
 use super::failure::Failure;
 use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
@@ -23,7 +31,11 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result
     let mut warehouse = settings.open_of(&filter.suites)?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
-    let histories = history(&warehouse, &filter, &policy);
+    let points = match arguments.by {
+        HistoryBy::Day => HistoryPoints::Days,
+        HistoryBy::Commit => commits(&warehouse, &filter),
+    };
+    let histories = history(&warehouse, &filter, &policy, &points);
     let retracted = retracted(&warehouse, &filter);
     let of_suite = |history: &History| {
         let nights = nights::table(history, arguments.nights);
@@ -40,4 +52,23 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result
     output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
+}
+
+/// Orders the commits of the selected runs as the repository here does; if it lacks one of them, all by the time of their first run.
+fn commits(warehouse: &Warehouse, filter: &Filter) -> HistoryPoints {
+    let mut first = BTreeMap::<&str, Option<DateTime<Utc>>>::new();
+    for run in warehouse.select(filter).map(|row| &row.run) {
+        let Some(git) = &run.git else { continue };
+        let known = first.entry(git.rev.as_str()).or_insert(run.timestamp);
+        *known = [*known, run.timestamp].into_iter().flatten().min();
+    }
+    let places = commit_places(Path::new("."), &first.keys().copied().collect::<BTreeSet<&str>>());
+    let unknown = (first.len() - places.len()) as u64;
+    if unknown == 0 {
+        return HistoryPoints::Commits { order: CommitOrder::Graph, places };
+    }
+    let mut by_time: Vec<(Option<DateTime<Utc>>, &str)> = first.iter().map(|(rev, time)| (*time, *rev)).collect();
+    by_time.sort_unstable();
+    let places = by_time.into_iter().enumerate().map(|(place, (_, rev))| (rev.to_owned(), place)).collect();
+    HistoryPoints::Commits { order: CommitOrder::Time { commits: first.len() as u64, unknown }, places }
 }

@@ -7,7 +7,7 @@ use crate::domain::{Problems, visible};
 use crate::import::read_matrix;
 use crate::render::json::LeaderboardAnswer;
 use crate::render::{comparability, overall, tables};
-use crate::views::{Board, Overall, Pooling, SortKey, leaderboard, overall as over_suites, overall_of_table};
+use crate::views::{Board, Grouping, Overall, Pooling, SortKey, leaderboard, overall as over_suites, overall_of_table};
 
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
@@ -36,13 +36,14 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
-    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, arguments.resample);
+    let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
+    let board = leaderboard(&warehouse, &filter, grouping, sort_key(arguments.sort), &policy, arguments.resample);
     if settings.strict {
         failure::refuse_unlike(&comparability::board_refusals(&board))?;
     }
     policy::warn_primaries(settings, board.suites.iter().map(|board| (board.suite.as_str(), board.primary_not_measured.as_ref())));
     let pooling = |mean| if mean == Mean::Macro { Pooling::Macro } else { Pooling::Micro };
-    let pooled = arguments.overall.map(|mean| over_suites(&warehouse, &filter, &policy, &board, pooling(mean), &weights));
+    let pooled = arguments.overall.map(|mean| over_suites(&warehouse, &filter, &policy, (&board, grouping), pooling(mean), &weights));
     if let Some(overall) = &pooled {
         known_suites(&weights, overall)?;
     }

@@ -9,7 +9,7 @@ use crate::render::cell::{Cell, Datum};
 use crate::render::sheet::Sheet;
 use crate::render::table::Table;
 use crate::render::{board, comparison, format};
-use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
+use crate::views::{Grouping, PairOrder, SortKey, board_groups, compare, leaderboard};
 use crate::warehouse::{Derived, SqlError, SqlTable, SqlValue};
 
 use super::arguments::{Format, Sql};
@@ -23,9 +23,10 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let start = Instant::now();
     let policy = policy::configured(settings)?;
     let (filter, store) = (Filter::default(), &warehouse);
-    let arms = || sheet(leaderboard(store, &filter, SortKey::Primary, &policy, false).suites.iter().map(board::table));
+    let arms =
+        || sheet(leaderboard(store, &filter, Grouping::AllBatches, SortKey::Primary, &policy, false).suites.iter().map(board::table));
     let metrics = || {
-        let groups = suite_groups(store, &filter, Grouping::AllBatches);
+        let groups = board_groups(store, &filter, Grouping::AllBatches, &policy);
         sheet(groups.iter().map(|group| comparison::table(&compare(store, group, &policy, PairOrder::AheadFirst))))
     };
     let derived = [Derived { name: "arms", make: &arms }, Derived { name: "metrics", make: &metrics }];

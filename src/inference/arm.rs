@@ -74,12 +74,53 @@ pub struct SuiteGroup<'a> {
     pub source: Option<String>,
     pub arms: Vec<ArmRuns<'a>>,
     pub newest: Option<DateTime<Utc>>,
+    /// Since when the runs count, if not all do or if it was looked for.
+    pub since: Option<Since>,
+    /// The arms' runs before that, counted or not.
+    pub earlier: Vec<&'a RunRow>,
+}
+
+/// The first day of a board's runs, and why it begins there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Since {
+    /// In UTC.
+    pub date: NaiveDate,
+    pub because: SinceBecause,
+    /// Days with counted runs from that date on.
+    pub nights: u64,
+    /// Arms whose pass rate changed on that date.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Arm>,
+    /// Arms without a run from that date on. Their earlier runs count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<Arm>,
+}
+
+/// Why a board begins on its first day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SinceBecause {
+    /// The newest change point of a pass rate in the suite's history. Rates before and after it differ beyond chance.
+    ChangePoint,
+    /// Each arm's newest batch was asked for.
+    NewestBatch,
+    /// There are nights enough for a change point, and none was found, so that all nights count.
+    NoChange,
 }
 
 impl<'a> SuiteGroup<'a> {
     /// Returns all counted runs, by arm.
     pub(crate) fn counted_runs(&self) -> Vec<&'a RunRow> {
         self.arms.iter().flat_map(|arm| &arm.counted).copied().collect()
+    }
+
+    /// Returns the group with the earlier runs, too.
+    pub(crate) fn with_earlier(&self) -> Self {
+        let mut arms = self.arms.clone();
+        for row in self.earlier.iter().filter(|row| row.run.status.is_counted()) {
+            arms.iter_mut().filter(|arm| arm.arm == Arm::of(&row.run)).for_each(|arm| arm.counted.push(row));
+        }
+        Self { arms, since: None, earlier: Vec::new(), ..self.clone() }
     }
 
     /// Returns the outcomes of all counted runs.

@@ -238,7 +238,8 @@ impl<'a> Held<'a> {
     }
 
     fn group(&self, arms: Vec<ArmRuns<'a>>) -> SuiteGroup<'a> {
-        SuiteGroup { suite: self.suite.clone(), suite_version: self.suite_version.clone(), source: None, arms, newest: self.newest }
+        let (suite, suite_version) = (self.suite.clone(), self.suite_version.clone());
+        SuiteGroup { suite, suite_version, source: None, arms, newest: self.newest, since: None, earlier: Vec::new() }
     }
 }
 

@@ -38,7 +38,7 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let (suite, suite_version) = (suite.clone(), suite_version.clone());
             let arms = arm_runs(&rows, grouping).into_iter().map(ArmRuns::measured).collect();
-            groups.push(SuiteGroup { suite, suite_version, source, arms, newest });
+            groups.push(SuiteGroup { suite, suite_version, source, arms, newest, since: None, earlier: Vec::new() });
         }
     }
     groups.sort_by(|left, right| {
@@ -69,7 +69,8 @@ fn alike<'a>(
 /// Compares the runs of two sources as if each were an arm.
 fn are_alike(warehouse: &Warehouse, (suite, version): (&str, Option<&str>), one: &[&RunRow], other: &[&RunRow]) -> bool {
     let arms = vec![as_arm("one", one), as_arm("other", other)];
-    let group = SuiteGroup { suite: suite.to_owned(), suite_version: version.map(str::to_owned), source: None, arms, newest: None };
+    let (suite, suite_version) = (suite.to_owned(), version.map(str::to_owned));
+    let group = SuiteGroup { suite, suite_version, source: None, arms, newest: None, since: None, earlier: Vec::new() };
     let matrix = group.matrix(warehouse);
     let items = Items::of(&group, &matrix);
     let texts = ArmTexts::of_group(warehouse, &group, &matrix);

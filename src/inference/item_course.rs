@@ -19,6 +19,9 @@ pub struct ItemCourse {
     /// The day of the first run of the newest stretch, in UTC. Absent if the runs have no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<NaiveDate>,
+    /// The first commit of the newest stretch, in a history by commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_commit: Option<String>,
     /// Attempts passed and counted since then; then all before.
     pub passed_since: u64,
     pub attempts_since: u64,
@@ -29,14 +32,22 @@ pub struct ItemCourse {
     pub p: Option<f64>,
 }
 
+/// When outcomes came about: the day, and the commit in a history by commit.
+#[derive(Clone, Debug)]
+pub(crate) struct CoursePoint {
+    pub date: Option<NaiveDate>,
+    pub commit: Option<String>,
+}
+
 impl ItemCourse {
     /// Returns the course of an item from its outcomes in each night, oldest first. `None` without outcomes.
-    pub(crate) fn of(nights: &[(Option<NaiveDate>, NightOutcomes)]) -> Option<Self> {
+    pub(crate) fn of(nights: &[(CoursePoint, NightOutcomes)]) -> Option<Self> {
         let outcomes: Vec<NightOutcomes> = nights.iter().map(|(_, outcomes)| *outcomes).collect();
         let found = course(&outcomes).ok()?;
         Some(Self {
             kind: found.kind,
-            since: nights[found.since].0,
+            since: nights[found.since].0.date,
+            since_commit: nights[found.since].0.commit.clone(),
             passed_since: found.after.0,
             attempts_since: found.after.1,
             passed_before: found.before.0,
@@ -75,7 +86,7 @@ impl Courses {
     pub fn course(&self, columns: &[u32]) -> Option<ItemCourse> {
         let cell = |(date, outcomes): &(Option<NaiveDate>, Outcomes)| {
             let (passed, counted) = outcomes.cell(columns);
-            (*date, (u64::from(passed), u64::from(counted)))
+            (CoursePoint { date: *date, commit: None }, (u64::from(passed), u64::from(counted)))
         };
         ItemCourse::of(&self.0.iter().map(cell).collect::<Vec<_>>())
     }

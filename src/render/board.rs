@@ -7,7 +7,7 @@ use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoar
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Seen, Table};
-use super::{details, format, verdicts, words};
+use super::{details, format, since, verdicts, words};
 
 pub const COST_FRONT: &str = "Pass rate and cost";
 pub const DURATION_FRONT: &str = "Pass rate and duration";
@@ -57,6 +57,7 @@ pub(super) fn arms_table(board: &SuiteBoard) -> Table {
             of.verification(),
         ],
     );
+    fill(&mut table, of.all_nights());
     fill(&mut table, of.pass_rate());
     fill(&mut table, of.scores());
     fill(&mut table, [of.newest(), of.not_counted()]);
@@ -174,6 +175,20 @@ impl<'a> Columns<'a> {
     fn pass_rate(&self) -> Option<Filled> {
         let (column, cells) = self.rates(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
         (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
+    }
+
+    /// The pass rate over all nights, if the board leaves nights out.
+    fn all_nights(&self) -> Option<Filled> {
+        if self.entries.iter().all(|entry| entry.all_nights.is_none()) {
+            return None;
+        }
+        let keys = ["", "_ci95_low", "_ci95_high"].map(|end| format!("all_nights_pass_rate{end}"));
+        let column = Column::number("All nights % [95% CI]").keys(keys).field("all_nights").unit(Unit::Fraction).rank(2);
+        Some(self.each(column.about("pass rate, decides nothing"), |entry| {
+            let Some(estimate) = &entry.all_nights else { return Cell::unknown("unknown") };
+            let [low, high] = Datum::ends(estimate.interval);
+            Cell::shown(words::figure_with_interval(&Metric::pass_rate(), estimate)).data([estimate.value.into(), low, high])
+        }))
     }
 
     fn rates(&self, metric: &Metric, estimate: impl Fn(&'a Entry) -> Option<&'a Estimate>) -> Filled {
@@ -398,6 +413,7 @@ pub fn has_leaders(board: &SuiteBoard) -> bool {
 /// Returns notes on the methods and limits of the board's numbers.
 pub fn notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
+    notes.extend(board.since.as_ref().map(since::sentence));
     if board.items > 0 {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));

@@ -5,7 +5,7 @@ use crate::views::{Comparison, ComparisonRow, JudgedBy, Leader, PairEvidence};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Table, titled};
-use super::{comparability, details, format, summary, verdicts, words};
+use super::{comparability, details, format, since, summary, verdicts, words};
 
 /// Maximum number of arms as columns. With more, arms are rows and metrics are columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -25,6 +25,7 @@ pub fn table(comparison: &Comparison) -> Table {
     table.title = Some(title(comparison, &labels));
     table.lead = summary::decision(comparison, &labels).into_iter().collect();
     let mut first = vec![summary::headline(comparison, &labels)];
+    first.extend(comparison.since.as_ref().map(since::sentence));
     first.extend(judged(comparison));
     first.extend(beyond(comparison, &labels));
     first.extend(verdicts::exclusion_notes(comparison, &labels));

@@ -1,5 +1,7 @@
 //! The course of an item in words: broken since a day, repaired since a day, or flaky.
 
+use chrono::NaiveDate;
+
 use crate::views::{CourseKind, ItemCourse};
 
 use super::format;
@@ -20,10 +22,24 @@ pub(super) fn state(course: &ItemCourse) -> String {
         CourseKind::MaybeRepaired => "passing",
         CourseKind::Flaky => "flaky",
     };
-    match course.since {
-        Some(date) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => format!("{word} since {date}"),
+    match point(course.since, course.since_commit.as_deref()) {
+        Some(point) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => format!("{word} since {point}"),
         _ => word.to_owned(),
     }
+}
+
+/// Names a day, or a commit with the day of its first run.
+pub(super) fn point(date: Option<NaiveDate>, commit: Option<&str>) -> Option<String> {
+    match (date, commit) {
+        (date, None) => date.map(|date| date.to_string()),
+        (None, Some(commit)) => Some(short(commit)),
+        (Some(date), Some(commit)) => Some(format!("{} ({date})", short(commit))),
+    }
+}
+
+/// Returns the beginning of a commit's hash.
+pub(super) fn short(commit: &str) -> String {
+    commit.chars().take(10).collect()
 }
 
 /// Returns the outcomes on both sides: `failed 1 of 1 since, passed 7 of 7 before; may be flaky`.

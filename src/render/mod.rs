@@ -37,6 +37,7 @@ pub mod run_title;
 pub mod runnable;
 pub mod sheet;
 pub mod shown;
+pub mod since;
 mod sparkline;
 pub mod summary;
 pub mod table;

@@ -1,6 +1,8 @@
 //! A suite's history as a table and sentences.
 
-use crate::views::{Arm, ArmHistory, Break, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Series};
+use crate::views::{
+    Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Series,
+};
 
 use super::cell::{Cell, Datum};
 use super::sparkline::{MOST_POINTS, sparkline};
@@ -15,12 +17,17 @@ pub fn labels(history: &History) -> Vec<String> {
     }
 }
 
+/// Names the points of a history: `nights` or `commits`.
+fn points(history: &History) -> &'static str {
+    if history.commits.is_some() { "commits" } else { "nights" }
+}
+
 /// Lays out the arms, one row each: first and newest pass rate, and the trend between them.
 pub fn levels(history: &History) -> Table {
     let labels = labels(history);
-    let mut table = Table::new(format!("Trend by night: {}", history.suite));
+    let mut table = Table::new(format!("Trend by {}: {}", words::one_or_many(1, points(history)), history.suite));
     table.head(Column::words("Arm").keys(["approach", "model"]));
-    table.head(Column::number("Nights").keys(["nights"]));
+    table.head(Column::number(words::capital(points(history))).keys(["nights"]));
     table.head(Column::number("First pass rate % [95% CI]").keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"]).rank(1));
     table.head(Column::number("Newest pass rate % [95% CI]").keys(["newest_pass_rate", "newest_ci95_low", "newest_ci95_high"]));
     table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
@@ -41,7 +48,7 @@ pub fn levels(history: &History) -> Table {
             Cell::count(arm.changes.len() as u64),
         ]);
     }
-    table.notes.extend(scale.map(scale_note));
+    table.notes.extend(scale.map(|ends| scale_note(ends, points(history))));
     table
 }
 
@@ -71,18 +78,21 @@ pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
 }
 
 /// Says which nights the bars show, and which rates the lowest and the highest bar mean.
-pub(super) fn scale_note((low, high): (f64, f64)) -> String {
+pub(super) fn scale_note((low, high): (f64, f64), points: &str) -> String {
     let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
-    let newest = format!("the newest {MOST_POINTS} nights with a pass rate");
+    let newest = format!("the newest {MOST_POINTS} {points} with a pass rate");
     format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1])
 }
 
-/// Says of each suite that its runs have no times. `None` if there is no suite.
+/// Says of each suite that its runs have no times, or no commits. `None` if there is no suite.
 pub fn without_times(histories: &[&History]) -> Option<Table> {
     if histories.is_empty() {
         return None;
     }
-    let sentence = |history: &&History| format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated));
+    let sentence = |history: &&History| match history.without_commit.len() as u64 {
+        0 => format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated)),
+        runs => format!("{}: no history by commit, because {} no commit.", history.suite, words::runs_have(runs)),
+    };
     Some(Table { lead: histories.iter().map(sentence).collect(), ..Table::default() })
 }
 
@@ -90,16 +100,21 @@ pub fn without_times(histories: &[&History]) -> Option<Table> {
 pub fn table(history: &History, most: usize) -> Table {
     let labels = labels(history);
     let mut table = Table::new(format!("History: {}", history.suite));
-    table.of = "nights";
+    table.of = points(history);
     table.head(Column::data(["suite"]));
     table.head(Column::words("Arm").keys(["approach", "model"]));
+    table.head(Column::words("Commit").keys(["commit"]));
     table.head(Column::words("Night").keys(["night"]));
     table.head(Column::number("Pass rate % [95% CI]").keys(["pass_rate", "pass_rate_ci95_low", "pass_rate_ci95_high"]));
     table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
     table.head(Column::number("Runs").keys(["runs"]).rank(3));
     table.head(Column::number("Cost").over("per run").keys(["cost_usd"]).rank(2));
     table.head(Column::number("Duration").over("per run").keys(["duration_seconds"]).rank(2));
-    table.head(Column::words("Since the night before").keys(["since_the_night_before"]).rank(1));
+    table.head(
+        Column::words(if history.commits.is_some() { "Since the commit before" } else { "Since the night before" })
+            .keys(["since_the_night_before"])
+            .rank(1),
+    );
     let mut hidden = 0;
     for (arm, label) in history.arms.iter().zip(&labels) {
         let skipped = arm.nights.len().saturating_sub(most);
@@ -114,17 +129,18 @@ pub fn table(history: &History, most: usize) -> Table {
         table.notes.push(format!(
             "{} earlier {} hidden; --nights shows more.",
             format::integer(hidden),
-            words::one_or_many(hidden, "nights")
+            words::one_or_many(hidden, points(history))
         ));
     }
     table
 }
 
-fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) -> [Cell; 9] {
+fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) -> [Cell; 10] {
     let rate = night.pass_rate.as_ref();
     [
         Cell::figures([history.suite.as_str().into()]),
         named(arm, label),
+        night.commit.as_deref().map_or_else(|| Cell::unknown(""), |commit| Cell::shown(courses::short(commit)).data([commit.into()])),
         Cell::words(night.date.to_string()),
         rated(rate),
         basis(rate),
@@ -138,7 +154,7 @@ fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) 
 /// Describes a night's breaks and change points.
 pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
     let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: not compared across", broken_by(*what))).collect();
-    for change in arm.changes.iter().filter(|change| change.date == night.date) {
+    for change in arm.changes.iter().filter(|change| (change.date, &change.commit) == (night.date, &night.commit)) {
         remarks.push(format!("{} {}", series(change.series), change_words(change)));
     }
     remarks.join("; ")
@@ -177,14 +193,27 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         notes.extend(arm.changes.iter().map(|change| change_sentence(change, label)));
         if arm.changes.is_empty() {
             notes.push(format!(
-                "{label}: {}, no change point. Change points need five nights on each side.",
-                format::count(arm.nights.len() as u64, "night")
+                "{label}: {}, no change point. Change points need five {} on each side.",
+                words::count_of(arm.nights.len() as u64, points(history)),
+                points(history)
             ));
         }
     }
-    notes.extend(history.duels.iter().map(|duel| duel_sentence(duel, labels)));
+    notes.extend(history.duels.iter().map(|duel| duel_sentence(duel, labels, points(history))));
     for (arm, label) in history.arms.iter().zip(labels) {
         notes.extend(arm_notes(arm, label));
+    }
+    notes.extend(history.commits.map(|order| match order {
+        CommitOrder::Graph => "Commits in the order of the repository.".to_owned(),
+        CommitOrder::Time { commits, unknown } => format!(
+            "Commits in the order of their first run, because the repository here does not have {} of {}.",
+            format::integer(unknown),
+            words::count_of(commits, "commits")
+        ),
+    }));
+    if !history.without_commit.is_empty() {
+        let runs = words::count_runs(history.without_commit.len() as u64);
+        notes.push(format!("{runs} without a commit not shown: {}.", words::first_three(&history.without_commit)));
     }
     if history.undated > 0 {
         notes.push(format!("{} of unknown time not shown.", words::count_runs(history.undated)));
@@ -195,20 +224,22 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
 /// Says when a value changed, with the evidence.
 pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
     format!(
-        "{label}: {} changed from {} on {} ({} nights before, {} after, {} after adjustment).",
+        "{label}: {} changed from {} on {} ({} {} before, {} after, {} after adjustment).",
         series(change.series),
         change_words(change),
-        change.date,
+        courses::point(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
         format::integer(change.nights_before),
+        if change.commit.is_some() { "commits" } else { "nights" },
         format::integer(change.nights_after),
         verdicts::p_value(Some(change.p_adjusted)),
     )
 }
 
-fn duel_sentence(duel: &NightlyDuel, labels: &[String]) -> String {
+fn duel_sentence(duel: &NightlyDuel, labels: &[String], points: &str) -> String {
     let (first, second) = (&labels[duel.first], &labels[duel.second]);
     format!(
-        "{first} vs {second} by night: {} better, {} worse, {} equal, e = {}: {}.",
+        "{first} vs {second} by {}: {} better, {} worse, {} equal, e = {}: {}.",
+        words::one_or_many(1, points),
         format::integer(duel.won),
         format::integer(duel.lost),
         format::integer(duel.same),

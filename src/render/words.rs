@@ -293,7 +293,7 @@ pub fn over(metric: &Metric) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 26] = [
+const NOUNS: [(&str, &str); 27] = [
     ("published figure", "published figures"),
     ("question", "questions"),
     ("task", "tasks"),
@@ -320,6 +320,7 @@ const NOUNS: [(&str, &str); 26] = [
     ("draw", "draws"),
     ("table", "tables"),
     ("row", "rows"),
+    ("commit", "commits"),
 ];
 
 /// Returns the noun for a number, given its plural.

@@ -48,7 +48,7 @@ pub use execute::{Executed, Refusal, execute};
 pub use foreseen::{Chosen, Outlook, ask_until_foreseen, outlook, rate_of, task_arms};
 pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
-pub use provenance::{author, git_state};
+pub use provenance::{author, commit_places, git_state};
 pub use record::add_items;
 pub use revision::{NoCommit, commit_named, first_parents};
 pub use tools::ToolVersions;

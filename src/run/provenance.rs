@@ -1,6 +1,6 @@
 //! The repository's state at a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +22,30 @@ pub fn git_state(folder: &Path) -> Option<Git> {
 /// Returns the name of git's user, or `None` without git or a name.
 pub fn author(folder: &Path) -> Option<String> {
     ask(folder, &["config", "user.name"]).filter(|name| !name.is_empty())
+}
+
+/// Returns the place of each commit that the folder's repository has, by the name as given: parents before children. Names that are no
+/// abbreviated revision, and those that the repository does not have, are absent. Two names of one commit have one place.
+pub fn commit_places(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, usize> {
+    let is_revision = |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut commits = BTreeMap::<&str, String>::new();
+    for name in names.iter().filter(is_revision) {
+        if let Some(full) = ask(folder, &["rev-parse", "--quiet", "--verify", &format!("{name}^{{commit}}")]) {
+            commits.insert(name, full);
+        }
+    }
+    let full: BTreeSet<&str> = commits.values().map(String::as_str).collect();
+    let mut asked = vec!["merge-base", "--octopus"];
+    asked.extend(&full);
+    let base = ask(folder, &asked);
+    // Older history than the last common commit says nothing about their order.
+    let until = base.map(|base| format!("{base}^@"));
+    let mut arguments = vec!["rev-list", "--topo-order", "--reverse"];
+    arguments.extend(&full);
+    arguments.extend(until.iter().flat_map(|until| ["--not", until.as_str()]));
+    let Some(listed) = ask(folder, &arguments) else { return BTreeMap::new() };
+    let places: BTreeMap<&str, usize> = listed.lines().enumerate().map(|(place, commit)| (commit, place)).collect();
+    commits.iter().filter_map(|(name, full)| Some(((*name).to_owned(), *places.get(full.as_str())?))).collect()
 }
 
 /// Returns the trimmed output of a git command, or `None` if it failed.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
-use crate::inference::{AuditedBoard, Grouping, MAX_APART, Policy, SuiteAnswer, suite_groups};
+use crate::inference::{AuditedBoard, Grouping, MAX_APART, Policy, SuiteAnswer, board_groups};
 use crate::stats::{
     Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength, Unfitted, item_fit, item_response,
 };
@@ -159,7 +159,7 @@ impl AskedApart {
 
 /// Fits the abilities of each suite's arms.
 pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Abilities, UnfittedBoard>> {
-    suite_groups(warehouse, filter, Grouping::AllBatches)
+    board_groups(warehouse, filter, Grouping::AllBatches, policy)
         .iter()
         .map(|group| {
             let answer = SuiteAnswer::of_primary(warehouse, group, policy);

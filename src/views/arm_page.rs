@@ -7,11 +7,11 @@ use crate::stats::RankRange;
 
 use super::categories::CategoryCell;
 use super::compare::Comparison;
-use super::history::ArmHistory;
 use super::leaderboard::Entry;
 use super::run::RunLine;
 use super::site::{Overview, OverviewSuite};
 use super::suite_state::SuiteState;
+use crate::inference::ArmHistory;
 
 /// Maximum number of categories listed per suite.
 const MOST_WEAK: usize = 5;

@@ -1,7 +1,7 @@
 //! Boards of suites as systems by items, to audit their order.
 
 use crate::domain::Filter;
-use crate::inference::{Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, recorded_facts, suite_groups};
+use crate::inference::{Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, board_groups, recorded_facts};
 use crate::stats::Undefined;
 use crate::warehouse::Warehouse;
 
@@ -29,7 +29,7 @@ pub enum NoAudit {
 
 /// Audits the board of each suite: its arms by the pass rates of their items.
 pub fn audit_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Audit, UnauditedBoard>> {
-    suite_groups(warehouse, filter, Grouping::AllBatches)
+    board_groups(warehouse, filter, Grouping::AllBatches, policy)
         .iter()
         .map(|group| audit_of(&SuiteAnswer::of_primary(warehouse, group, policy)))
         .collect()

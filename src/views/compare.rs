@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Metric, RunStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer, Policy, Role, SuiteAnswer, SuiteGroup,
-    possibly_cached,
+    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer, Policy, Role, Since, SuiteAnswer,
+    SuiteGroup, possibly_cached,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
@@ -92,6 +92,9 @@ pub struct Comparison {
     pub suite_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Since when runs count. Absent if all count and there are too few nights for a change point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
     pub arms: Vec<ComparedArm>,
     /// What to do. Absent for a single arm.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,6 +231,7 @@ impl Comparison {
             suite: answer.group.suite.clone(),
             suite_version: answer.group.suite_version.clone(),
             source: answer.group.source.clone(),
+            since: answer.group.since.clone(),
             perhaps_one_model: perhaps_one_model(&arms.iter().map(|compared| &compared.arm).collect::<Vec<&Arm>>()),
             arms,
             decision: None,

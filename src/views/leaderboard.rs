@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
     Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money, Numbers,
-    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved, possibly_cached,
-    price_interval, reliability, score_columns, spread, standings, suite_groups, tokens,
+    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved, possibly_cached,
+    price_interval, reliability, score_columns, spread, standings, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -51,6 +51,9 @@ pub struct Entry {
     pub primary: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
+    /// The pass rate over all nights, if the board leaves out nights: before a change point, or before the newest batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_nights: Option<Estimate>,
     /// The primary figure as it would be with the excluded items, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_excluded: Option<Estimate>,
@@ -109,6 +112,9 @@ pub struct SuiteBoard {
     /// The files that imported runs came from. The board pools them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
+    /// Since when runs count. Absent if all count and there are too few nights for a change point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
     /// Distinct items with outcomes; 0 if the runs have only counts.
     pub items: u64,
     /// Attempts at each item, in the run with the most attempts.
@@ -149,6 +155,7 @@ impl SuiteBoard {
             suite_version: None,
             source: None,
             sources: Vec::new(),
+            since: None,
             items: 0,
             attempts: 1,
             primary,
@@ -176,11 +183,14 @@ pub struct Board {
     pub sorted_by: SortKey,
 }
 
-/// Builds the boards of the selected runs, with every batch of an arm.
-pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, resample: bool) -> Board {
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+/// Builds the boards of the selected runs: of each arm's newest batch, or of all batches since the newest change point.
+pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, grouping: Grouping, sort: SortKey, policy: &Policy, resample: bool) -> Board {
+    let groups = board_groups(warehouse, filter, grouping, policy);
     let apart = apart_from_newest(&groups);
-    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of_primary(warehouse, group, policy), sort, resample) };
+    let board = |(group, apart)| {
+        let answer = SuiteAnswer::of_primary(warehouse, group, policy);
+        SuiteBoard { apart, ..suite_board(warehouse, &answer, policy, sort, resample) }
+    };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
         retracted: retracted(warehouse, filter),
@@ -195,7 +205,8 @@ pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
 }
 
 /// Builds the board of a suite's answer.
-pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: bool) -> SuiteBoard {
+pub(super) fn suite_board(warehouse: &Warehouse, answer: &SuiteAnswer<'_>, policy: &Policy, sort: SortKey, resample: bool) -> SuiteBoard {
+    let all_nights = all_nights(warehouse, answer, policy);
     let (group, matrix) = (&answer.group, &answer.matrix);
     let numbers = numbers_of(&group.arms);
     let lines = group.arms.par_iter().zip(numbers).enumerate().map(|(place, (arm, numbers))| {
@@ -203,6 +214,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         let mut entry = entry(arm, matrix, rates, numbers);
         entry.primary = primary_of(answer, place);
         entry.pass_rate = answer.metric(crate::domain::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
+        entry.all_nights = all_nights.get(&entry.arm).cloned();
         entry.item_score = answer.metric("item_score").and_then(|metric| metric.cells[place].estimate.clone());
         entry.with_excluded = answer.with_excluded.as_ref().and_then(|metric| metric.cells[place].estimate.clone());
         entry.reliability = reliability(rates, &answer.items);
@@ -220,6 +232,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         suite_version: group.suite_version.clone(),
         source: group.source.clone(),
         sources: sources(group),
+        since: group.since.clone(),
         items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         primary: answer.primary().metric.clone(),
@@ -233,6 +246,17 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         excluded_items: answer.excluded_items.clone(),
         entries,
     }
+}
+
+/// Returns the pass rate of each arm over all its nights, if some are left out.
+fn all_nights(warehouse: &Warehouse, answer: &SuiteAnswer<'_>, policy: &Policy) -> BTreeMap<Arm, Estimate> {
+    if answer.group.earlier.is_empty() {
+        return BTreeMap::new();
+    }
+    let all = answer.group.with_earlier();
+    let answer = SuiteAnswer::of_primary(warehouse, &all, policy);
+    let Some(metric) = answer.metric(crate::domain::PASS_RATE) else { return BTreeMap::new() };
+    all.arms.iter().zip(&metric.cells).filter_map(|(arm, cell)| Some((arm.arm.clone(), cell.estimate.clone()?))).collect()
 }
 
 /// Returns an arm's figure of the deciding metric. For a score of runs it is the mean over runs.
@@ -350,6 +374,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates, RunFigures { 
         failed_runs: rows.iter().filter(|row| row.run.status != RunStatus::Completed).count() as u64,
         primary: None,
         pass_rate: None,
+        all_nights: None,
         with_excluded: None,
         reliability: Vec::new(),
         standing: None,

@@ -25,7 +25,6 @@ mod gate_items;
 mod gate_nights;
 mod gate_plan;
 mod gate_rules;
-mod history;
 mod horizons;
 mod imported;
 mod items;
@@ -79,7 +78,6 @@ pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn
 pub use gate_nights::{AcceptedRegression, OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Allowance, Ask, GateRule};
-pub use history::{ArmHistory, Break, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
@@ -119,14 +117,15 @@ pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.
 pub use crate::inference::{
-    Adjustment, Apart, Arm, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because,
-    Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
-    Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference, Doubled,
-    Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, ItemCourse,
-    JudgeFigure, JudgedBy, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, NightsEvidence,
-    Obstacle, Order, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
-    ScoreColumn, Severity, SharedItems, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why,
-    apart, batch_of, facts_of_scores, grade, held_groups, states_runs, suite_groups, with_absent,
+    Adjustment, Apart, Arm, ArmHistory, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline,
+    Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit,
+    ClusterSpread, CommitOrder, Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design,
+    Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, History,
+    HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure, JudgedBy, LevelChange, MIN_ITEMS, MIN_LABELS, MIN_RUNS,
+    Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, Order, PairEvidence,
+    Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn, Series,
+    Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict,
+    Why, apart, batch_of, board_groups, facts_of_scores, grade, held_groups, history, states_runs, suite_groups, with_absent,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling,

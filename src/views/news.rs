@@ -7,10 +7,8 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, Published, hex};
-use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, suite_groups};
+use crate::inference::{Arm, ArmRuns, Grouping, HistoryPoints, LevelChange, Policy, SuiteAnswer, SuiteGroup, history, suite_groups};
 use crate::warehouse::{LookedThrough, Warehouse};
-
-use super::history::{LevelChange, history};
 
 /// One event of the feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +65,7 @@ fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> 
     if !nightly.is_empty() {
         let suites = Filter { suites: nightly.into_iter().collect(), ..filter.clone() };
         let times = times(warehouse, &suites);
-        for history in history(warehouse, &suites, policy) {
+        for history in history(warehouse, &suites, policy, &HistoryPoints::Days) {
             for arm in history.arms {
                 for change in arm.changes {
                     let place = (history.suite.clone(), arm.arm.clone(), change.date);

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates, Reliability, SuiteAnswer, SuiteGroup, is_marked,
-    label_columns, reliability, suite_groups,
+    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates, Reliability, SuiteAnswer, SuiteGroup,
+    board_groups, is_marked, label_columns, reliability,
 };
 use crate::stats::{
     Aim, Detectable, HalfLife, ItemsByRuns, Noise, Side, Undefined, detectable_t, detectable_welch, half_life, noise, normal_quantile,
@@ -181,7 +181,7 @@ const MOST_CHARS: usize = 1_900;
 
 /// Computes the ledgers of the selected suites.
 pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<NoiseLedger> {
-    suite_groups(warehouse, filter, Grouping::AllBatches)
+    board_groups(warehouse, filter, Grouping::AllBatches, policy)
         .iter()
         .filter_map(|group| {
             let answer = SuiteAnswer::of_primary(warehouse, group, policy);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{Filter, PASS_RATE};
 use crate::inference::{
-    Arm, AuditedBoard, CONFIDENCE, Coverage, Design, Grouping, Money, PairEvidence, Policy, Scale, SuiteAnswer, seed, suite_groups,
+    Arm, AuditedBoard, CONFIDENCE, Coverage, Design, Grouping, Money, PairEvidence, Policy, Scale, SuiteAnswer, board_groups, seed,
 };
 use crate::stats::{
     Interval, Multiplier, RankRange, ScoreMatrix, Seed, SuiteMeans, effective_units, normal_quantile, rank_ranges, rank_sets, t_quantile,
@@ -236,11 +236,11 @@ pub fn overall(
     warehouse: &Warehouse,
     filter: &Filter,
     policy: &Policy,
-    board: &Board,
+    (board, grouping): (&Board, Grouping),
     pooling: Pooling,
     weights: &BTreeMap<String, f64>,
 ) -> Overall {
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let groups = board_groups(warehouse, filter, grouping, policy);
     let rates: Vec<SuiteRates> = counted(&board.suites)
         .filter_map(|own| {
             let is_own = |group: &&crate::inference::SuiteGroup<'_>| {
@@ -271,7 +271,7 @@ pub fn overall_of_table(table: &AuditedBoard, weights: &BTreeMap<String, f64>) -
     Combined::new(&columns.iter().collect::<Vec<_>>(), Pooling::Macro, weights, 1.0 - CONFIDENCE).overall(Pooling::Macro, Measure::Score)
 }
 
-/// Boards of one suite are adjacent, the counted version first (see `suite_groups`). Another version is no suite of its own.
+/// Boards of one suite are adjacent, the counted version first (see `board_groups`). Another version is no suite of its own.
 fn counted(boards: &[SuiteBoard]) -> impl Iterator<Item = &SuiteBoard> {
     boards.chunk_by(|one, other| one.suite == other.suite).map(|versions| &versions[0])
 }

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
-use crate::inference::{Arm, ArmRuns, Audit, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
+use crate::inference::{
+    Arm, ArmRuns, Audit, Grouping, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, board_groups, history,
+};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::abilities::AskedApart;
@@ -17,7 +19,6 @@ use super::chart::{SuiteCharts, suite_charts};
 use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
-use super::history::{History, history};
 use super::horizons::{Horizons, horizons_for_page};
 use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
@@ -208,7 +209,7 @@ fn overview_of(
     version: &str,
     data_digest: &str,
 ) -> Overview {
-    let mut groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let mut groups = board_groups(warehouse, filter, Grouping::AllBatches, policy);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let apart = apart_from_newest(&groups);
     let (suites, rates): (Vec<OverviewSuite>, Vec<SuiteRates>) = groups
@@ -217,7 +218,7 @@ fn overview_of(
         .enumerate()
         .map(|(place, (group, apart))| {
             let answer = SuiteAnswer::of(warehouse, group, policy);
-            let board = SuiteBoard { apart, ..suite_board(&answer, SortKey::Primary, false) };
+            let board = SuiteBoard { apart, ..suite_board(warehouse, &answer, policy, SortKey::Primary, false) };
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(Comparison::of_pair_with_items(&answer, arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
@@ -234,19 +235,21 @@ fn overview_of(
             };
             let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(table).into_iter().collect();
             let baseline = baseline.map(str::to_owned);
-            let rows = group.arms.iter().flat_map(ArmRuns::all);
-            let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &answer.matrix)).collect();
+            // Every run has a page, also if the board leaves its night out.
+            let rows = || group.arms.iter().flat_map(ArmRuns::all).chain(group.earlier.iter().copied());
+            let all = (!group.earlier.is_empty()).then(|| group.with_earlier().matrix(warehouse));
+            let mut runs: Vec<RunLine> = rows().map(|row| run_line(row, all.as_ref().unwrap_or(&answer.matrix))).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
             let charts = suite_charts(&board, &answer, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
             let items = item_matrix(group, &answer.matrix, board.entries.iter().map(|entry| &entry.arm), &board.excluded_items);
             let noise = ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
-            let stated = stated_figures(group.arms.iter().flat_map(ArmRuns::all));
+            let stated = stated_figures(rows());
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
             let audit = audit_of(&answer).ok();
-            let (horizons, abilities) = (horizons_for_page(warehouse, group), AskedApart::of(&answer));
+            let (horizons, abilities) = (horizons_for_page(warehouse, &group.with_earlier()), AskedApart::of(&answer));
             let claims = if is_newest { suite_claims(warehouse, &only, published) } else { None };
             let rates = SuiteRates::of(&answer, &board);
             let suite = OverviewSuite {
@@ -305,7 +308,7 @@ fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {
 
 /// Returns the criteria of a suite, whether or not the leaderboard counts them.
 fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<CriterionKey> {
-    let rows = group.arms.iter().flat_map(ArmRuns::all);
+    let rows = group.arms.iter().flat_map(ArmRuns::all).chain(group.earlier.iter().copied());
     let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
     let mut keys: Vec<CriterionKey> = keys.into_iter().map(|key| CriterionKey { criterion: key.item, evaluator: key.evaluator }).collect();
     keys.sort();
@@ -318,8 +321,9 @@ fn nights_of(warehouse: &Warehouse, only: &Filter, policy: &Policy, groups: &[Su
     for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
         nights.entry(&arm.arm).or_default().extend(arm.counted.iter().filter_map(|row| row.run.timestamp).map(|time| time.date_naive()));
     }
-    let is_followed = nights.values().any(|nights| nights.len() > 1);
-    is_followed.then(|| history(warehouse, only, policy).pop()).flatten()
+    let is_cut = groups.iter().any(|group| group.suite == suite && !group.earlier.is_empty());
+    let is_followed = is_cut || nights.values().any(|nights| nights.len() > 1);
+    is_followed.then(|| history(warehouse, only, policy, &HistoryPoints::Days).pop()).flatten()
 }
 
 /// Returns the pairs of ranks that get a page. The leader against the second comes first.

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::inference::{Arm, Verdict};
 
 use super::compare::Comparison;
-use super::history::{LevelChange, Series};
 use super::site::{Overview, OverviewSuite};
+use crate::inference::{LevelChange, Series};
 
 /// A change point counts as recent for this number of days before the suite's newest day.
 const RECENT_DAYS: u64 = 14;

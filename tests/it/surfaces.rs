@@ -12,7 +12,7 @@ use evalreport::render::table::Table;
 use evalreport::render::{board, csv, markdown, summary, terminal, verdicts, words};
 use evalreport::views::{
     Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard,
-    Verdict, compare, leaderboard, news, overview, suite_groups,
+    Verdict, board_groups, compare, leaderboard, news, overview,
 };
 use evalreport::warehouse::{LookedThrough, Options, Progress, ShownNames, Warehouse};
 use proptest::prelude::*;
@@ -158,7 +158,7 @@ fn open(folder: PathBuf) -> Warehouse {
 }
 
 fn comparisons(warehouse: &Warehouse) -> Vec<Comparison> {
-    let groups = suite_groups(warehouse, &Filter::default(), Grouping::AllBatches);
+    let groups = board_groups(warehouse, &Filter::default(), Grouping::AllBatches, &Policy::default());
     groups.iter().map(|group| compare(warehouse, group, &Policy::default(), PairOrder::AheadFirst)).collect()
 }
 
@@ -236,7 +236,7 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
         Some(redactor.publish(run.clone(), &mut |_, _| true))
     });
     let comparisons = comparisons(warehouse);
-    let board = leaderboard(warehouse, &Filter::default(), SortKey::Primary, &policy, false);
+    let board = leaderboard(warehouse, &Filter::default(), Grouping::AllBatches, SortKey::Primary, &policy, false);
     let site = overview(warehouse, (&Filter::default(), &policy, &SiteOptions::default()), &[], "0", "digest");
     let pages = Pages::of(warehouse, &site, &policy);
     assert_eq!(comparisons.len(), board.suites.len());
@@ -704,7 +704,7 @@ fn every_surface_of_the_shipped_suites_says_the_same() {
 fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
     let warehouse = open(project.path("results"));
     let back = |arm: &Arm| NAMES[names.iter().position(|name| *name == arm.approach).expect("the arm was named by us")].to_owned();
-    let board = leaderboard(&warehouse, &Filter::default(), SortKey::Primary, &Policy::default(), false);
+    let board = leaderboard(&warehouse, &Filter::default(), Grouping::AllBatches, SortKey::Primary, &Policy::default(), false);
     let boards = board.suites.iter().map(|suite| {
         let mut said = BTreeMap::new();
         for entry in &suite.entries {

@@ -105,6 +105,7 @@ fn made_history(nights: u64) -> ArmHistory {
     let date = |number: u64| first.checked_add_days(Days::new(number)).expect("a day");
     let night = |number: u64| Night {
         date: date(number),
+        commit: None,
         runs: 1,
         pass_rate: Some(estimate(if number < nights / 2 { 80 } else { 60 } + number % 7, 100)),
         cost_usd: Some(0.5),
@@ -115,6 +116,7 @@ fn made_history(nights: u64) -> ArmHistory {
     let change = LevelChange {
         series: Series::PassRate,
         date: date(nights / 2),
+        commit: None,
         before: 0.83,
         after: 0.63,
         nights_before: nights / 2,

@@ -2,7 +2,7 @@
 
 use crate::domain::Unit;
 use crate::render::table::Seen;
-use crate::render::{board, details, format, verdicts, words};
+use crate::render::{board, details, format, since, verdicts, words};
 use crate::views::{Estimate, SuiteBoard};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
@@ -45,7 +45,8 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
 
 /// Returns notes on the ranks, the intervals' methods, and figures that were not measured.
 pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
-    let mut notes = verdicts::board_notes(board);
+    let mut notes: Vec<String> = board.since.as_ref().map(since::sentence).into_iter().collect();
+    notes.extend(verdicts::board_notes(board));
     notes.extend(details::entry_notes(board));
     if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
         let cost = "Cost is per run. An arm is dominated if another is at least as good on both figures and better on one";

@@ -71,7 +71,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         sentences: sentences.into_iter().map(Text::from).collect(),
         notes: notes(history, followed.len(), drawn.len())
             .into_iter()
-            .chain(nights::scale(history).map(nights::scale_note))
+            .chain(nights::scale(history).map(|ends| nights::scale_note(ends, "nights")))
             .map(Text::from)
             .collect(),
         panes: panes::nights(suite, place, MOST_PANES, plan, &shell.root, true),
@@ -180,14 +180,9 @@ fn duels(history: &History, labels: &[String], (suite, place): (&OverviewSuite, 
 }
 
 /// Lays out the items that broke or were repaired.
-fn changed(history: &History, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
-    let items: Vec<(&Arm, &String, &ItemChange)> = history
-        .arms
-        .iter()
-        .zip(labels)
-        .flat_map(|(arm, label)| arm.changed_items.iter().map(move |item| (&arm.arm, label, item)))
-        .take(MOST_CHANGED)
-        .collect();
+fn changed<'h>(history: &'h History, labels: &'h [String], place: &SuitePlace, plan: &Plan, root: &str) -> Option<Grid> {
+    let named = |(arm, item): (usize, &'h ItemChange)| Some((&history.arms[arm].arm, labels.get(arm)?, item));
+    let items: Vec<(&Arm, &String, &ItemChange)> = history.changed().into_iter().take(MOST_CHANGED).filter_map(named).collect();
     if items.is_empty() {
         return None;
     }

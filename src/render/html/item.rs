@@ -5,7 +5,7 @@ use askama::Template;
 use crate::domain::{ItemStatus, beginning};
 use crate::render::run_title::run_turn;
 use crate::render::shown::other_scores;
-use crate::render::{format, words};
+use crate::render::{courses, format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
@@ -203,7 +203,12 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         number: index + 1,
         name,
         facts: facts(line, story),
-        signs: line.signs.iter().map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite)))).collect(),
+        signs: line
+            .signs
+            .iter()
+            .map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite))))
+            .chain(changes(line, suite))
+            .collect(),
         asked,
         arms,
         has_notes,
@@ -215,6 +220,14 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         }),
         anchor,
     }
+}
+
+/// Says since when the item is broken or repaired, by arm.
+fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
+    let Some(history) = &suite.history else { return Vec::new() };
+    let found = history.changed().into_iter().filter(|(_, change)| change.item == line.item);
+    let name = |arm: usize| words::arm_name(&history.arms[arm].arm);
+    found.map(|(arm, change)| ("Changed", Text::from(format!("{}: {}.", name(arm), courses::course(&change.course))))).collect()
 }
 
 fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)> {

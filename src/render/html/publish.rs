@@ -342,6 +342,7 @@ mod tests {
     fn changes_are_told_as_regressions_or_improvements() {
         let date = chrono::NaiveDate::from_ymd_opt(2026, 1, 2).expect("a day");
         let change = |series, before, after| LevelChange {
+            commit: None,
             series,
             date,
             before,

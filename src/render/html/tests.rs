@@ -79,6 +79,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
         failed_runs: passed % 3,
         primary: Some(estimate(passed, total, 0.04)),
         pass_rate: Some(estimate(passed, total, 0.04)),
+        all_nights: None,
         with_excluded: None,
         reliability: Vec::new(),
         cost: (!passed.is_multiple_of(5)).then_some(Money {
@@ -258,6 +259,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
         criteria: None,
         sides: sides(hostile),
+        since: None,
         suite: suite.to_owned(),
         suite_version: version.map(str::to_owned),
         source: None,
@@ -399,6 +401,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             suite_version: version.map(str::to_owned),
             source: None,
             sources: Vec::new(),
+            since: None,
             items: 500,
             attempts: 2,
             primary_not_measured: None,
@@ -642,6 +645,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
 fn history(suite: &str, arms: &[Arm]) -> History {
     let night = |number: u32| Night {
         date: day(number).map(|time| time.date_naive()).expect("a day of November"),
+        commit: None,
         runs: 1,
         pass_rate: Some(estimate(250 - u64::from(number), 500, 0.04)),
         cost_usd: Some(1.5),
@@ -653,6 +657,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
     let course = ItemCourse {
         kind: CourseKind::Broken,
         since: day(3).map(|time| time.date_naive()),
+        since_commit: None,
         passed_since: 0,
         attempts_since: 3,
         passed_before: 6,
@@ -672,7 +677,15 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         precision: None,
     };
     let duel = NightlyDuel { first: 0, second: 1, won: 3, lost: 1, same: 1, e_value: 1.5, interval: None, better: None };
-    History { suite: suite.to_owned(), arms: arms.iter().map(of).collect(), duels: vec![duel], undated: 1, alpha: 0.05 }
+    History {
+        suite: suite.to_owned(),
+        arms: arms.iter().map(of).collect(),
+        duels: vec![duel],
+        undated: 1,
+        commits: None,
+        without_commit: Vec::new(),
+        alpha: 0.05,
+    }
 }
 
 /// A board over suites of arms that have pages.

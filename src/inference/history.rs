@@ -8,21 +8,31 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKey, ItemStatus, standing_of_each};
-use crate::inference::{
-    Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, ItemCourse, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts,
-    duration, is_marked, label_columns, pass_rate, started_together, suite_groups, summaries, unit_of, without_excluded,
-};
 use crate::stats::{
     Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value,
     probability_flaky, summary, variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
+use super::arm::{Arm, Grouping, SuiteGroup};
+use super::estimate::{Estimate, counts, pass_rate};
+use super::exclusions::without_excluded;
+use super::figures::{cost, duration, summaries};
+use super::grouping::suite_groups;
+use super::item_course::{CoursePoint, ItemCourse, started_together};
+use super::metrics::unit_of;
+use super::policy::{Design, Policy, SAME};
+use super::sample::{Items, Outcomes, Rates, is_marked, label_columns};
+use super::texts::{ArmTexts, FirstTexts};
+
 /// One arm on one day.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Night {
-    /// The date, in UTC.
+    /// The date, in UTC; of a commit, that of its first run.
     pub date: NaiveDate,
+    /// The commit, in a history by commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     pub runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
@@ -64,6 +74,9 @@ pub struct LevelChange {
     pub series: Series,
     /// The first day of the new level.
     pub date: NaiveDate,
+    /// The first commit of the new level, in a history by commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// Mean over the days before; then over the days after, in the series' unit.
     pub before: f64,
     pub after: f64,
@@ -162,10 +175,65 @@ pub struct History {
     pub duels: Vec<NightlyDuel>,
     /// Runs of unknown time, which belong to no day.
     pub undated: u64,
+    /// How the points of a history by commit are ordered. Absent if the points are days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitOrder>,
+    /// Ids of runs without a commit, which a history by commit does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_commit: Vec<String>,
     pub alpha: f64,
 }
 
+/// How commits are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub enum CommitOrder {
+    /// As in the repository: parents before children.
+    Graph,
+    /// By the time of their first run, because the repository does not have `unknown` of the commits.
+    Time { commits: u64, unknown: u64 },
+}
+
+/// The points of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryPoints {
+    Days,
+    /// By revision as recorded, the commit's place.
+    Commits {
+        order: CommitOrder,
+        places: BTreeMap<String, usize>,
+    },
+}
+
+impl HistoryPoints {
+    /// Returns the place of a run's point. `Err` says what the run lacks.
+    fn place(&self, row: &RunRow) -> Result<(NaiveDate, usize), Lacks> {
+        let date = row.run.timestamp.map(|time| time.date_naive());
+        match self {
+            Self::Days => date.map(|date| (date, 0)).ok_or(Lacks::Time),
+            Self::Commits { places, .. } => {
+                let place = row.run.git.as_ref().and_then(|git| places.get(&git.rev)).ok_or(Lacks::Commit)?;
+                date.map(|_| (NaiveDate::MIN, *place)).ok_or(Lacks::Time)
+            }
+        }
+    }
+}
+
+/// What a run lacks to be a point.
+enum Lacks {
+    Time,
+    Commit,
+}
+
 impl History {
+    /// Lists the first broken and repaired items of all arms, with the arm's index: broken before repaired ones, newest first.
+    pub fn changed(&self) -> Vec<(usize, &ItemChange)> {
+        let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.changed_items.iter().map(move |item| (place, item)));
+        let mut items: Vec<(usize, &ItemChange)> = all.collect();
+        items.sort_by(|(_, one), (_, other)| one.course.kind.cmp(&other.course.kind).then(other.course.since.cmp(&one.course.since)));
+        items
+    }
+
     /// Lists the flaky and the noisiest items of all arms, with the arm's index: flakiest first, equal ones in the order of arms.
     pub fn noisy(&self) -> Vec<(usize, &NoisyItem)> {
         let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.noisy().map(move |item| (place, item)));
@@ -188,78 +256,232 @@ const FLAKY_MARGIN: f64 = 0.05;
 /// Maximum number of listed items.
 const MAX_ITEMS: usize = 10;
 
-/// Builds the histories of the selected suites.
-pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<History> {
+/// Builds the histories of the selected suites, by day or by commit.
+pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy, points: &HistoryPoints) -> Vec<History> {
     let mut by_suite = BTreeMap::<String, Vec<SuiteGroup<'_>>>::new();
     for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
         by_suite.entry(group.suite.clone()).or_default().push(group);
     }
     let suites: Vec<(String, Vec<SuiteGroup<'_>>)> = by_suite.into_iter().collect();
-    suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy)).collect()
+    suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy, points)).collect()
 }
 
-/// The runs of one arm on one day, the index of their suite version, and their outcomes and texts.
+/// The runs of one arm on one day or of one commit, the index of their suite version, and their outcomes and texts.
 struct NightRuns<'a> {
     rows: Vec<&'a RunRow>,
+    point: (NaiveDate, usize),
     version: usize,
     /// Outcomes of the runs that have any.
     outcomes: Option<Outcomes>,
     texts: ArmTexts,
 }
 
-fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
-    let matrices: Vec<OutcomeMatrix> =
-        groups.iter().map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0).collect();
-    let items: Vec<Items> = groups.iter().zip(&matrices).map(|(group, matrix)| Items::of(group, matrix)).collect();
-    let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
-    let mut by_arm = BTreeMap::<Arm, BTreeMap<(NaiveDate, usize), NightRuns<'_>>>::new();
-    let mut undated = 0;
-    for (version, group) in groups.iter().enumerate() {
-        for (arm, row) in group.arms.iter().flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row))) {
-            let Some(time) = row.run.timestamp else {
-                undated += 1;
-                continue;
-            };
-            let nights = by_arm.entry(arm.clone()).or_default();
-            nights
-                .entry((time.date_naive(), version))
-                .or_insert_with(|| NightRuns { rows: Vec::new(), version, outcomes: None, texts: ArmTexts::Unknown })
-                .rows
-                .push(row);
+/// The nights of a suite, arm by arm.
+struct Nights<'a, 'g> {
+    groups: &'g [SuiteGroup<'a>],
+    matrices: Vec<OutcomeMatrix>,
+    items: Vec<Items>,
+    units: Vec<Design>,
+    arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'a>)>)>,
+    undated: u64,
+    without_commit: Vec<String>,
+    by_commit: bool,
+}
+
+impl<'a, 'g> Nights<'a, 'g> {
+    fn of(warehouse: &Warehouse, suite: &str, groups: &'g [SuiteGroup<'a>], policy: &Policy, points: &HistoryPoints) -> Self {
+        let matrices: Vec<OutcomeMatrix> =
+            groups.iter().map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0).collect();
+        let items: Vec<Items> = groups.iter().zip(&matrices).map(|(group, matrix)| Items::of(group, matrix)).collect();
+        let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
+        let mut by_arm = BTreeMap::<Arm, BTreeMap<((NaiveDate, usize), usize), NightRuns<'a>>>::new();
+        let (mut undated, mut without_commit) = (0, Vec::new());
+        for (version, group) in groups.iter().enumerate() {
+            for (arm, row) in group.arms.iter().flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row))) {
+                let point = match points.place(row) {
+                    Ok(point) => point,
+                    Err(Lacks::Time) => {
+                        undated += 1;
+                        continue;
+                    }
+                    Err(Lacks::Commit) => {
+                        without_commit.push(row.run.id.to_string());
+                        continue;
+                    }
+                };
+                let nights = by_arm.entry(arm.clone()).or_default();
+                nights
+                    .entry((point, version))
+                    .or_insert_with(|| NightRuns { rows: Vec::new(), point, version, outcomes: None, texts: ArmTexts::Unknown })
+                    .rows
+                    .push(row);
+            }
+        }
+        let mut arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'a>)>)> = by_arm
+            .into_iter()
+            .map(|(arm, nights)| {
+                let mut nights: Vec<(NaiveDate, NightRuns<'a>)> =
+                    nights.into_values().filter_map(|runs| Some((first_time(&runs)?.date_naive(), runs))).collect();
+                nights.sort_by_key(|(_, runs)| (runs.point, first_time(runs)));
+                for (_, runs) in &mut nights {
+                    let matrix = &matrices[runs.version];
+                    let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
+                    runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version]).filter(|outcomes| outcomes.counted > 0);
+                }
+                (arm, nights)
+            })
+            .collect();
+        for (version, group) in groups.iter().enumerate() {
+            let mut nights: Vec<&mut NightRuns<'_>> = arms
+                .iter_mut()
+                .flat_map(|(_, nights)| nights.iter_mut().map(|(_, runs)| runs))
+                .filter(|runs| runs.version == version)
+                .collect();
+            let runs: Vec<&[&RunRow]> = nights.iter().map(|runs| runs.rows.as_slice()).collect();
+            let texts = ArmTexts::of_runs(warehouse, &runs, group.suite_version.is_some(), &matrices[version]);
+            nights.iter_mut().zip(texts).for_each(|(runs, texts)| runs.texts = texts);
+        }
+        without_commit.sort();
+        let by_commit = *points != HistoryPoints::Days;
+        Self { groups, matrices, items, units, arms, undated, without_commit, by_commit }
+    }
+
+    /// Returns what pages show of each night, arm by arm.
+    fn shown(&self) -> Vec<Vec<Night>> {
+        let mut spent = spent_per_run(&self.arms).into_iter();
+        self.arms.iter().map(|(_, nights)| self.nights(nights, spent.by_ref().take(nights.len()))).collect()
+    }
+
+    fn nights(&self, nights: &[(NaiveDate, NightRuns<'_>)], spent: impl Iterator<Item = Spent>) -> Vec<Night> {
+        let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
+        let mut judges: Option<BTreeSet<String>> = None;
+        let mut asked = FirstTexts::default();
+        for ((date, runs), [cost_usd, duration_seconds]) in nights.iter().zip(spent) {
+            let matrix = &self.matrices[runs.version];
+            let version = &self.groups[runs.version].suite_version;
+            let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
+            let mut breaks = Vec::new();
+            if shown.last().is_some_and(|last| last.suite_version != *version) {
+                breaks.push(Break::Suite);
+                asked = FirstTexts::default();
+            }
+            let mut is_other = false;
+            asked.each_other(&runs.texts, |_| is_other = true);
+            if is_other {
+                breaks.push(Break::Texts);
+                asked = FirstTexts::of(&runs.texts);
+            }
+            if judges.as_ref().is_some_and(|judges| *judges != own_judges) {
+                breaks.push(Break::Judge);
+            }
+            judges = Some(own_judges);
+            shown.push(Night {
+                date: *date,
+                commit: self.commit(runs),
+                runs: runs.rows.len() as u64,
+                pass_rate: pass_rate(
+                    &runs.rows,
+                    &Rates::of(&runs.rows, matrix, &self.items[runs.version]),
+                    &self.items[runs.version],
+                    self.units[runs.version],
+                ),
+                cost_usd,
+                duration_seconds,
+                suite_version: version.clone(),
+                breaks,
+            });
+        }
+        shown
+    }
+
+    /// Returns the commit of the runs, as recorded.
+    fn commit(&self, runs: &NightRuns<'_>) -> Option<String> {
+        runs.rows.iter().find_map(|row| row.run.git.as_ref()).filter(|_| self.by_commit).map(|git| git.rev.clone())
+    }
+
+    /// Finds the items whose outcomes differ, and tells changes from flakiness.
+    fn varying(&self, nights: &[(NaiveDate, NightRuns<'_>)]) -> Varying {
+        let mut outcomes = BTreeMap::<&ItemKey, Vec<(CoursePoint, NightOutcomes)>>::new();
+        for (date, runs) in nights {
+            let (matrix, items) = (&self.matrices[runs.version], &self.items[runs.version]);
+            // All runs of a commit are of one program, whenever they ran.
+            let together = if self.by_commit { vec![(Some(*date), runs.rows.clone())] } else { started_together(&runs.rows) };
+            let commit = self.commit(runs);
+            for (date, rows) in together {
+                let Some(found) = Outcomes::of(&rows, matrix, items) else { continue };
+                items.each_unit(|_, columns| {
+                    let (passed, counted) = found.cell(columns);
+                    if counted > 0 {
+                        let own = outcomes.entry(&matrix.items[columns[0] as usize].key).or_default();
+                        own.push((CoursePoint { date, commit: commit.clone() }, (u64::from(passed), u64::from(counted))));
+                    }
+                });
+            }
+        }
+        let (mut changed, mut flaky) = (Vec::<ItemChange>::new(), Vec::<(NoisyItem, f64)>::new());
+        for (key, nights) in &outcomes {
+            let Some(course) = ItemCourse::of(nights) else { continue };
+            match course.kind {
+                CourseKind::Steady => {}
+                CourseKind::Flaky => flaky.extend(noisy_item(&key.item, &course)),
+                _ => changed.push(ItemChange { item: key.item.clone(), course }),
+            }
+        }
+        let total: f64 = flaky.iter().map(|(_, variance)| variance).sum();
+        let flaky: Vec<NoisyItem> = flaky.into_iter().map(|(item, variance)| NoisyItem { noise: variance / total, ..item }).collect();
+        let top = |mut items: Vec<NoisyItem>, key: fn(&NoisyItem) -> f64| {
+            items.sort_by(|left, right| key(right).total_cmp(&key(left)).then_with(|| left.item.cmp(&right.item)));
+            items.truncate(MAX_ITEMS);
+            items
+        };
+        let changed_count = changed.len() as u64;
+        changed.sort_by(|left, right| {
+            let by_kind = left.course.kind.cmp(&right.course.kind).then(right.course.since.cmp(&left.course.since));
+            by_kind.then_with(|| left.item.cmp(&right.item))
+        });
+        changed.truncate(MAX_ITEMS);
+        Varying {
+            varying: changed_count + flaky.len() as u64,
+            changed_count,
+            changed_items: changed,
+            flaky: top(flaky.clone(), |item| item.flaky),
+            noisiest: top(flaky, |item| item.noise),
         }
     }
-    let mut arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'_>)>)> = by_arm
-        .into_iter()
-        .map(|(arm, nights)| {
-            let mut nights: Vec<(NaiveDate, NightRuns<'_>)> = nights.into_iter().map(|((date, _), runs)| (date, runs)).collect();
-            nights.sort_by_key(|(date, runs)| (*date, first_time(runs)));
-            for (_, runs) in &mut nights {
-                let matrix = &matrices[runs.version];
-                let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
-                runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version]).filter(|outcomes| outcomes.counted > 0);
-            }
-            (arm, nights)
-        })
-        .collect();
-    for (version, group) in groups.iter().enumerate() {
-        let mut nights: Vec<&mut NightRuns<'_>> = arms
-            .iter_mut()
-            .flat_map(|(_, nights)| nights.iter_mut().map(|(_, runs)| runs))
-            .filter(|runs| runs.version == version)
-            .collect();
-        let runs: Vec<&[&RunRow]> = nights.iter().map(|runs| runs.rows.as_slice()).collect();
-        let texts = ArmTexts::of_runs(warehouse, &runs, group.suite_version.is_some(), &matrices[version]);
-        nights.iter_mut().zip(texts).for_each(|(runs, texts)| runs.texts = texts);
+
+    fn history(&self, arm: usize, shown: Vec<Night>, changes: Vec<LevelChange>) -> ArmHistory {
+        let (arm, nights) = &self.arms[arm];
+        let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
+        let Varying { varying, changed_count, changed_items, flaky, noisiest } = self.varying(&nights[since..]);
+        let precision = precision(&outcomes_by_item(&nights[since..], &self.matrices));
+        ArmHistory { arm: arm.clone(), nights: shown, changes, varying, changed_count, changed_items, flaky, noisiest, precision }
     }
-    let mut spent = spent_per_run(&arms).into_iter();
-    let mut histories: Vec<ArmHistory> = arms
-        .iter()
-        .map(|(arm, nights)| {
-            arm_history(arm, (nights.as_slice(), spent.by_ref().take(nights.len()).collect()), groups, &matrices, &items, &units)
-        })
-        .collect();
-    find_changes(&mut histories, policy.alpha);
-    History { suite: suite.to_owned(), duels: duels(&arms, &matrices, policy.alpha), arms: histories, undated, alpha: policy.alpha }
+}
+
+fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy, points: &HistoryPoints) -> History {
+    let found = Nights::of(warehouse, suite, groups, policy, points);
+    let shown = found.shown();
+    let changes = find_changes(&shown, policy.alpha);
+    let arms = shown.into_iter().zip(changes).enumerate().map(|(arm, (shown, changes))| found.history(arm, shown, changes)).collect();
+    let duels = duels(&found.arms, &found.matrices, policy.alpha);
+    let commits = match points {
+        HistoryPoints::Days => None,
+        HistoryPoints::Commits { order, .. } => Some(*order),
+    };
+    let Nights { undated, without_commit, .. } = found;
+    History { suite: suite.to_owned(), duels, arms, undated, commits, without_commit, alpha: policy.alpha }
+}
+
+/// Returns the change points of each arm of a suite, as its history has them.
+pub(super) fn level_changes(
+    warehouse: &Warehouse,
+    suite: &str,
+    groups: &[SuiteGroup<'_>],
+    policy: &Policy,
+) -> Vec<(Arm, Vec<LevelChange>)> {
+    let found = Nights::of(warehouse, suite, groups, policy, &HistoryPoints::Days);
+    let changes = find_changes(&found.shown(), policy.alpha);
+    found.arms.into_iter().map(|(arm, _)| arm).zip(changes).collect()
 }
 
 fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
@@ -278,57 +500,6 @@ fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)]) -> Vec<Spent> 
     let means: Vec<Option<f64>> =
         summaries(sets.iter().map(Vec::as_slice)).into_iter().map(|found| found.map(|found| found.mean)).collect();
     means.chunks(2).map(|means| [means[0], means[1]]).collect()
-}
-
-fn arm_history(
-    arm: &Arm,
-    (nights, spent): (&[(NaiveDate, NightRuns<'_>)], Vec<Spent>),
-    groups: &[SuiteGroup<'_>],
-    matrices: &[OutcomeMatrix],
-    items: &[Items],
-    units: &[Design],
-) -> ArmHistory {
-    let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
-    let mut judges: Option<BTreeSet<String>> = None;
-    let mut asked = FirstTexts::default();
-    for ((date, runs), [cost_usd, duration_seconds]) in nights.iter().zip(spent) {
-        let matrix = &matrices[runs.version];
-        let version = &groups[runs.version].suite_version;
-        let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
-        let mut breaks = Vec::new();
-        if shown.last().is_some_and(|last| last.suite_version != *version) {
-            breaks.push(Break::Suite);
-            asked = FirstTexts::default();
-        }
-        let mut is_other = false;
-        asked.each_other(&runs.texts, |_| is_other = true);
-        if is_other {
-            breaks.push(Break::Texts);
-            asked = FirstTexts::of(&runs.texts);
-        }
-        if judges.as_ref().is_some_and(|judges| *judges != own_judges) {
-            breaks.push(Break::Judge);
-        }
-        judges = Some(own_judges);
-        shown.push(Night {
-            date: *date,
-            runs: runs.rows.len() as u64,
-            pass_rate: pass_rate(
-                &runs.rows,
-                &Rates::of(&runs.rows, matrix, &items[runs.version]),
-                &items[runs.version],
-                units[runs.version],
-            ),
-            cost_usd,
-            duration_seconds,
-            suite_version: version.clone(),
-            breaks,
-        });
-    }
-    let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
-    let Varying { varying, changed_count, changed_items, flaky, noisiest } = varying(&nights[since..], matrices, items);
-    let precision = precision(&outcomes_by_item(&nights[since..], matrices));
-    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), varying, changed_count, changed_items, flaky, noisiest, precision }
 }
 
 /// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
@@ -377,6 +548,7 @@ impl Measured {
         let change = |point: crate::stats::ChangePoint| LevelChange {
             series: self.series,
             date: nights[self.places[point.at]].date,
+            commit: nights[self.places[point.at]].commit.clone(),
             before: point.before,
             after: point.after,
             nights_before: point.nights_before as u64,
@@ -389,14 +561,15 @@ impl Measured {
 }
 
 /// Finds the change points of all series of a suite, which are tested as one family.
-fn find_changes(arms: &mut [ArmHistory], alpha: f64) {
+fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
     let rule = ChangeRule { alpha, ..ChangeRule::default() };
-    let measured: Vec<[Measured; 3]> = arms.iter().map(|arm| Measured::all(&arm.nights)).collect();
+    let measured: Vec<[Measured; 3]> = arms.iter().map(|nights| Measured::all(nights)).collect();
     let tests: usize = measured.iter().flatten().map(|measured| change_tests(&measured.values, &measured.breaks, rule)).sum();
     let rule = ChangeRule { tests: tests.max(1), ..rule };
-    arms.par_iter_mut().zip(&measured).for_each(|(arm, measured)| {
-        arm.changes = measured.iter().flat_map(|measured| measured.changes(&arm.nights, rule)).collect();
-    });
+    let of_arm = |(nights, measured): (&Vec<Night>, &[Measured; 3])| -> Vec<LevelChange> {
+        measured.iter().flat_map(|measured| measured.changes(nights, rule)).collect()
+    };
+    arms.par_iter().zip(&measured).map(of_arm).collect()
 }
 
 /// Returns by item whether it passed, outcome by outcome, in the order of the days.
@@ -428,53 +601,6 @@ struct Varying {
     changed_items: Vec<ItemChange>,
     flaky: Vec<NoisyItem>,
     noisiest: Vec<NoisyItem>,
-}
-
-/// Finds the items whose outcomes differ, and tells changes from flakiness.
-fn varying(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMatrix], items: &[Items]) -> Varying {
-    let mut outcomes = BTreeMap::<&ItemKey, Vec<(Option<NaiveDate>, NightOutcomes)>>::new();
-    for (_, runs) in nights {
-        let (matrix, items) = (&matrices[runs.version], &items[runs.version]);
-        for (date, rows) in started_together(&runs.rows) {
-            let Some(found) = Outcomes::of(&rows, matrix, items) else { continue };
-            items.each_unit(|_, columns| {
-                let (passed, counted) = found.cell(columns);
-                if counted > 0 {
-                    let own = outcomes.entry(&matrix.items[columns[0] as usize].key).or_default();
-                    own.push((date, (u64::from(passed), u64::from(counted))));
-                }
-            });
-        }
-    }
-    let (mut changed, mut flaky) = (Vec::<ItemChange>::new(), Vec::<(NoisyItem, f64)>::new());
-    for (key, nights) in &outcomes {
-        let Some(course) = ItemCourse::of(nights) else { continue };
-        match course.kind {
-            CourseKind::Steady => {}
-            CourseKind::Flaky => flaky.extend(noisy_item(&key.item, &course)),
-            _ => changed.push(ItemChange { item: key.item.clone(), course }),
-        }
-    }
-    let total: f64 = flaky.iter().map(|(_, variance)| variance).sum();
-    let flaky: Vec<NoisyItem> = flaky.into_iter().map(|(item, variance)| NoisyItem { noise: variance / total, ..item }).collect();
-    let top = |mut items: Vec<NoisyItem>, key: fn(&NoisyItem) -> f64| {
-        items.sort_by(|left, right| key(right).total_cmp(&key(left)).then_with(|| left.item.cmp(&right.item)));
-        items.truncate(MAX_ITEMS);
-        items
-    };
-    let changed_count = changed.len() as u64;
-    changed.sort_by(|left, right| {
-        let by_kind = left.course.kind.cmp(&right.course.kind).then(right.course.since.cmp(&left.course.since));
-        by_kind.then_with(|| left.item.cmp(&right.item))
-    });
-    changed.truncate(MAX_ITEMS);
-    Varying {
-        varying: changed_count + flaky.len() as u64,
-        changed_count,
-        changed_items: changed,
-        flaky: top(flaky.clone(), |item| item.flaky),
-        noisiest: top(flaky, |item| item.noise),
-    }
 }
 
 /// Returns a flaky item, and the unbiased variance of one of its outcomes.
@@ -512,12 +638,12 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
     let mut duels = Vec::new();
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let theirs: BTreeMap<(NaiveDate, usize), &NightRuns<'_>> =
-                arms[second].1.iter().map(|(date, runs)| ((*date, runs.version), runs)).collect();
+            let theirs: BTreeMap<((NaiveDate, usize), usize), &NightRuns<'_>> =
+                arms[second].1.iter().map(|(_, runs)| ((runs.point, runs.version), runs)).collect();
             let (mut won, mut lost, mut same) = (0, 0, 0);
-            for (date, runs) in &arms[first].1 {
+            for (_, runs) in &arms[first].1 {
                 let difference =
-                    theirs.get(&(*date, runs.version)).and_then(|other| night_difference(runs, other, &matrices[runs.version]));
+                    theirs.get(&(runs.point, runs.version)).and_then(|other| night_difference(runs, other, &matrices[runs.version]));
                 match difference {
                     Some(difference) if difference > SAME => won += 1,
                     Some(difference) if difference < -SAME => lost += 1,

@@ -1,0 +1,27 @@
+//! Since when a board counts, in words.
+
+use crate::views::{Arm, Since, SinceBecause};
+
+use super::words;
+
+/// Says since when runs count and why: `Counts 7 nights since 2026-11-08, when the pass rate of plan changed.`
+pub fn sentence(since: &Since) -> String {
+    let (nights, date) = (words::count_of(since.nights, "nights"), since.date);
+    match since.because {
+        SinceBecause::NoChange => format!("Counts all {nights} since {date}: no change point of a pass rate."),
+        SinceBecause::NewestBatch => format!("Counts each arm's newest batch, since {date}."),
+        SinceBecause::ChangePoint => {
+            let rates = if since.changed.len() == 1 { "the pass rate" } else { "the pass rates" };
+            let older = match since.older.as_slice() {
+                [] => String::new(),
+                older => format!(" Without a newer run, older ones count of: {}.", names(older)),
+            };
+            format!("Counts {nights} since {date}, when {rates} of {} changed.{older}", names(&since.changed))
+        }
+    }
+}
+
+fn names(arms: &[Arm]) -> String {
+    let names: Vec<String> = arms.iter().map(words::arm_name).collect();
+    words::first_three(&names)
+}
