@@ -41,7 +41,7 @@ pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
-pub use program::{MODEL_VARIABLE, crash, holds_model, with_withheld};
+pub use program::{MODEL_VARIABLE, crash, failed_start, holds_model, with_withheld};
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Outlook, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;

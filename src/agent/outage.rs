@@ -36,7 +36,7 @@ const PHRASES: [&str; 32] = [
     "please set an auth method",
 ];
 /// Lower-case phrases that mean the next prompt will fail too: the service refuses the key, the account or the model, or there is no key.
-const REFUSALS: [&str; 46] = [
+const REFUSALS: [&str; 54] = [
     "invalid api key",
     "invalid_api_key",
     "incorrect api key",
@@ -65,6 +65,14 @@ const REFUSALS: [&str; 46] = [
     "status code: 401",
     "error: 401",
     "http 401",
+    "403 forbidden",
+    "403 client error",
+    "error code: 403",
+    "status code 403",
+    "status code: 403",
+    "api error: 403",
+    "error: 403",
+    "http 403",
     "no auth credentials found",
     "could not resolve authentication method",
     "api_key environment variable not set",
@@ -160,6 +168,8 @@ mod tests {
             "anthropic.NotFoundError: Error code: 404 - {'type': 'error', 'error': {'type': 'not_found_error', 'message': 'model: claude-9'}}",
             "API error 404: {\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: claude-9\"}}",
             "Error: HTTP 401 Unauthorized",
+            "requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://api.example.org/v1/chat",
+            "openai.PermissionDeniedError: Error code: 403 - {'error': {'message': 'no access'}}",
             "Error: 401 invalid x-api-key",
             "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.org/v1/chat",
             "Error: model \"foo\" not found, try pulling it first",

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::environment::{Environment, Versions};
 use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, shorten};
-use crate::domain::visible;
+use crate::domain::{is_failed_start, visible};
 use crate::process::{self, Command, Confinement, End, Finished, Limits, StartError, Stop};
 
 /// Environment variable that tells programs the model.
@@ -104,13 +104,17 @@ impl Program {
         let mut env = self.variables.clone();
         env.extend([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable(MODEL_VARIABLE, self.model.clone())]);
         let command = Command { env, input: input.into_bytes(), ..self.command(argv, prompt.folder, wall) };
-        process::run(&command, stop).map_err(|error| {
+        let finished = process::run(&command, stop).map_err(|error| {
             let outlook = match error {
                 StartError::NotFound { .. } | StartError::NotExecutable { .. } => Outlook::Hopeless,
                 StartError::Io { .. } => Outlook::Open,
             };
             Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()).with_outlook(outlook)
-        })
+        })?;
+        match failed_start(&finished) {
+            Some(reason) => Err(Failure::new(FailureKind::Infra, &reason, measure(&finished)).with_outlook(Outlook::Unstarted)),
+            None => Ok(finished),
+        }
     }
 }
 
@@ -161,6 +165,13 @@ pub fn interrupted(end: End, wall: Duration) -> Option<(FailureKind, String)> {
         End::Stopped => Some((FailureKind::Stopped, "stopped by the user".to_owned())),
         End::Exited(_) | End::Signalled(_) => None,
     }
+}
+
+/// Describes the end of a program that did not start its work, or returns `None` if it did.
+pub fn failed_start(finished: &Finished) -> Option<String> {
+    let End::Exited(status) = finished.end else { return None };
+    let has_output = !finished.stdout.text().trim().is_empty();
+    is_failed_start(status, has_output, finished.wall.as_secs_f64()).then(|| crash(finished))
 }
 
 /// Describes how a program ended, with its last lines of output.

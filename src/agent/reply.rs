@@ -132,6 +132,8 @@ pub enum FailureKind {
 pub enum Outlook {
     /// Nothing: the next prompt may well be answered.
     Open,
+    /// The program did not start: see `domain::is_failed_start`. If it never starts, the next prompts end alike.
+    Unstarted,
     /// The same failure, unless the agent has answered before: then only this prompt may be at fault.
     Doubtful,
     /// The same failure.

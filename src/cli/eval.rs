@@ -29,11 +29,11 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
     versions::settle(settings, &mut arms);
     let batch = until::plan(settings, &arms, carrying, false, now)?;
+    preflight::check(&arms, &place.environment, &place.root)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
-    preflight::check(&arms, &place.environment)?;
     let store = settings.store();
     let _lock = carry::lock(&store, false)?;
     batch.save(&store)?;

@@ -1,18 +1,20 @@
-//! Checks before a plan starts: missing programs, and suites without a judge.
+//! Checks before a plan starts: missing programs of agents and tests, and suites without a judge.
+
+use std::path::Path;
 
 use crate::agent::Environment;
 use crate::domain::visible;
-use crate::run::{Arm, CodeWork, Work};
+use crate::run::{Arm, CodeWork, Missing, Prerequisites, Work};
 
 use super::failure::Failure;
 use super::output;
 use super::runnable;
 use super::settings::Settings;
 
-/// Fails if the program of an arm is missing: the other arms would cost money for an impossible comparison.
+/// Fails if the program of an arm is missing, or a tool that the tests need: arms would cost money for an impossible comparison. Names all.
 ///
 /// Programs inside a sandbox cannot be checked from here.
-pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failure> {
+pub(super) fn check(arms: &[Arm], environment: &Environment, root: &Path) -> Result<(), Failure> {
     let mut details: Vec<String> = Vec::new();
     let mut hint = None;
     for arm in arms {
@@ -20,6 +22,17 @@ pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failu
             let Some(problem) = runnable::missing(&program, environment) else { continue };
             let detail = format!("{} needs it for `{}`: {}", visible(&arm.planned.approach), visible(&arm.planned.suite), problem.message);
             hint = hint.or(problem.hint);
+            if !details.contains(&detail) {
+                details.push(detail);
+            }
+        }
+    }
+    let prerequisites = Prerequisites::new(environment, root);
+    for arm in arms {
+        let Work::Code(work) = &arm.work else { continue };
+        for Missing { what, remedy } in prerequisites.missing(&work.suite, &work.wrap_of_tests(&environment.root)) {
+            let detail = format!("the tests of `{}` need it: {what} ({remedy})", visible(&work.suite.name));
+            hint.get_or_insert_with(|| "add what is missing; `evalreport list` checks again".to_owned());
             if !details.contains(&detail) {
                 details.push(detail);
             }

@@ -40,11 +40,11 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         let batch = until::plan(settings, &arms, carrying, arguments.gate.is_some(), now)?;
         (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
     };
+    preflight::check(&arms, &place.environment, &place.root)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
-    preflight::check(&arms, &place.environment)?;
     preflight::warn_of_missing_judges(settings, &arms);
     let store = settings.store();
     let _lock = carry::lock(&store, arguments.exclusive)?;

@@ -7,7 +7,7 @@ use crate::agent::{Agent, Environment, Prices, SetupError, holds_model, program_
 use crate::config::{self, Task};
 use crate::domain::{Problem, visible};
 use crate::run::verification::VerificationSettings;
-use crate::run::{Approach, Evaluation, Means};
+use crate::run::{Approach, Evaluation, Means, Missing, Prerequisites};
 use crate::suite::{self, Found, Suite, load_questions, suite_version};
 use crate::verify::Overrides;
 use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind, SuiteLine};
@@ -31,7 +31,10 @@ pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable,
     let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: clock::now() };
     let mut runnable = Runnable::default();
     match suite::discover(&root) {
-        Ok(found) => runnable.suites = found.into_iter().map(|found| suite(&maker, found, lines)).collect(),
+        Ok(found) => {
+            let prerequisites = Prerequisites::new(&environment, &root);
+            runnable.suites = found.into_iter().map(|found| suite(&maker, &prerequisites, found, lines)).collect();
+        }
         Err(problem) => runnable.problems.push(within(&root, problem)),
     }
     runnable.problems.extend(settings_of_all(&maker).into_iter().map(|problem| within(&root, problem)));
@@ -44,7 +47,7 @@ pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable,
     Ok(runnable)
 }
 
-fn suite(maker: &Maker<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
+fn suite(maker: &Maker<'_>, prerequisites: &Prerequisites<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
     let root = maker.root;
     let Found { name, path, suite } = found;
     let runs = lines.iter().find(|line| line.suite == name).map_or(0, |line| line.runs);
@@ -53,7 +56,9 @@ fn suite(maker: &Maker<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite 
         RunnableSuite { suite: name, file, kind: None, description: None, language: None, questions: None, runs, problems: Vec::new() };
     match suite {
         Ok(suite) => {
-            let (questions, problems) = contents(maker, &suite);
+            let (questions, mut problems) = contents(maker, &suite);
+            let missing = prerequisites.missing(&suite, &suite.wrap).into_iter();
+            problems.extend(missing.map(|Missing { what, remedy }| ProblemLine::new(format!("its tests need it: {what}"), Some(remedy))));
             entry.kind = Some(match (&suite.questions, &suite.requirements) {
                 (Some(_), _) => SuiteKind::Questions,
                 (None, Some(_)) => SuiteKind::Code,

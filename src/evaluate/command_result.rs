@@ -290,6 +290,43 @@ pub fn tools_of(declared: &str) -> impl Iterator<Item = &str> {
     words(declared).filter(|word| TOOLS.contains(word))
 }
 
+/// Returns the tools without which a line certainly cannot do what it says: those that one of its commands begins with. A line with an
+/// alternative or a condition needs none for certain.
+pub fn first_tools(declared: &str) -> Vec<&str> {
+    const CONDITIONS: [&str; 8] = ["||", "command -v ", "which ", "type ", "hash ", "if ", "case ", "while "];
+    const STARTERS: [&str; 7] = ["!", "exec", "nice", "nohup", "setsid", "time", "timeout"];
+    if CONDITIONS.iter().any(|condition| declared.contains(condition)) {
+        return Vec::new();
+    }
+    // Text in quotes is an argument.
+    let mut quote = None;
+    let is_outside = |character: char| {
+        match quote {
+            None if matches!(character, '"' | '\'' | '`') => quote = Some(character),
+            Some(open) if open == character => quote = None,
+            None => return true,
+            Some(_) => {}
+        }
+        false
+    };
+    let ends: Vec<(usize, char)> = declared
+        .char_indices()
+        .scan(is_outside, |is_outside, (place, character)| Some((place, character, is_outside(character))))
+        .filter(|(_, character, is_outside)| *is_outside && ";&|(){}\n".contains(*character))
+        .map(|(place, character, _)| (place, character))
+        .collect();
+    let mut starts = vec![0];
+    starts.extend(ends.iter().map(|(place, character)| place + character.len_utf8()));
+    let mut stops: Vec<usize> = ends.iter().map(|(place, _)| *place).collect();
+    stops.push(declared.len());
+    let is_before = |word: &&str| {
+        let is_number = word.starts_with(|first: char| first.is_ascii_digit());
+        STARTERS.contains(word) || is_number || word.starts_with('-') || word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
+    };
+    let first = |(start, stop): (&usize, &usize)| declared[*start..*stop].split_whitespace().find(|word| !is_before(word));
+    starts.iter().zip(&stops).filter_map(first).filter(|word| TOOLS.contains(word)).collect()
+}
+
 fn words(declared: &str) -> impl Iterator<Item = &str> {
     declared.split(|character: char| character.is_whitespace() || ";&|()#!`\"'".contains(character)).filter(|word| !word.is_empty())
 }

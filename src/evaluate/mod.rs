@@ -25,7 +25,7 @@ mod transcript;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
 pub use code_quality::{CodeQualitySettings, code_quality};
-pub use command_result::{CommandResult, Ground, Purpose, Runner, tools_of};
+pub use command_result::{CommandResult, Ground, Purpose, Runner, first_tools, tools_of};
 pub use complexity::{ComplexitySettings, complexity};
 pub use efficiency::{EfficiencySettings, efficiency};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};

@@ -389,7 +389,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
     let error = wire.error.filter(|text| !text.is_empty());
     let status = wire.status.unwrap_or(if error.is_some() { RunStatus::Failed } else { RunStatus::Completed });
     let cost_source = wire.cost_source.unwrap_or(if wire.cost_usd.is_some() { CostSource::Reported } else { CostSource::Unknown });
-    Ok(Run {
+    let run = Run {
         id,
         suite: wire.suite.unwrap_or_default(),
         approach: wire.approach.unwrap_or_default(),
@@ -433,7 +433,8 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         provenance: wire.provenance,
         items_digest: wire.items_digest,
         carried: wire.carried,
-    })
+    };
+    Ok(if run.never_started() { Run { status: RunStatus::Infra, ..run } } else { run })
 }
 
 /// Parses RFC 3339 times and plain dates (taken as midnight UTC).

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage,
-    holds_model, is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
+    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, Prices, Prompt, crash, failed_start, find_cost,
+    find_count, find_usage, holds_model, is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -186,6 +186,10 @@ fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Durat
     let (measured, report) = measure(&finished);
     let withheld: Vec<String> = order.environment.withheld(granted).cloned().collect();
     let fail = |kind, reason: &str, measured| Err(Failure::new(kind, &with_withheld(reason.to_owned(), &withheld), measured));
+    // A program that left files or a report has worked.
+    if let Some(reason) = failed_start(&finished).filter(|_| report.is_none()) {
+        return fail(FailureKind::Infra, &reason, measured).map_err(|failure: Failure| failure.with_outlook(Outlook::Unstarted));
+    }
     match finished.end {
         End::Exited(0) => match report.as_ref().and_then(complaint) {
             None => Ok(measured),

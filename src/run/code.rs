@@ -1,5 +1,6 @@
 //! One run of code: an approach fills a workspace, and the suite's tests check the result.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,8 +84,14 @@ pub fn run(
         Ok(measured) => measured,
         Err(Failure { kind: FailureKind::Stopped, .. }) => return Ok(Ended::Stopped),
         Err(Failure { kind, reason, measured, outlook }) => {
-            refusal = (outlook != Outlook::Open).then(|| reason.clone());
+            // What left files has worked, however it ended.
+            let has_worked = outlook == Outlook::Unstarted && {
+                let listed = code::files(workspace.folder());
+                !made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref()).is_empty()
+            };
+            refusal = (outlook != Outlook::Open && !has_worked).then(|| reason.clone());
             let status = match kind {
+                FailureKind::Infra if has_worked => RunStatus::Failed,
                 FailureKind::Error => RunStatus::Failed,
                 FailureKind::Limit => RunStatus::Limit,
                 FailureKind::Infra | FailureKind::Stopped => RunStatus::Infra,
@@ -122,7 +129,7 @@ pub fn run(
         let waiting = |port: u16| step(&format!("waiting for port {port}"));
         let Some(_turn) = server::turn(work.suite.server.as_ref(), &place, context.stop, waiting) else { return Ok(Ended::Stopped) };
         let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
-        let deadline = Instant::now() + patience;
+        let deadline = Cell::new(Instant::now() + patience);
         let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, place, context, step: &step };
         match examination.examine() {
             Ok(examined) => {
@@ -138,7 +145,7 @@ pub fn run(
                 }
                 let shell = examined.shell.clone();
                 take_verdict(&mut record, examined, timeout, &mut journal)?;
-                let examination = Examination { deadline: Instant::now() + EVALUATION, ..examination };
+                let examination = Examination { deadline: Cell::new(Instant::now() + EVALUATION), ..examination };
                 if evaluate(&examination, &shell, &made, &measured, &mut journal, run)?.is_none() {
                     return Ok(Ended::Stopped);
                 }
@@ -276,7 +283,7 @@ fn evaluate(
     let folder = workspace.folder();
     let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
     let reports = workspace.temporary();
-    let bench = examination.bench(shell, folder, &reports, None, examination.deadline);
+    let bench = examination.bench(shell, folder, &reports, None, examination.deadline.get());
     let runner = |line: &str, purpose: Purpose| match purpose {
         Purpose::Tests => bench.tested("evaluator", line, true),
         Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),

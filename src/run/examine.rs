@@ -3,6 +3,7 @@
 //! Failures caused by the approach's work are noted, and the tests show their effect. If the machine itself is at fault, nothing is tested:
 //! no approach should look bad because a package index was down.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -15,6 +16,7 @@ use crate::process::{self, End, Finished};
 use crate::suite::Phase;
 
 use super::isolation::{More, Whom};
+use super::prerequisites::installs_pytest;
 use super::server::{self, Ended, NoServer, Place, Server, Start};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
@@ -22,6 +24,8 @@ use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_com
 use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, python};
 
+/// Time limit of making a virtual environment, which takes seconds, or minutes on a busy machine.
+const ENVIRONMENT_TIME: Duration = Duration::from_mins(10);
 /// Time limit of the approach's own tests, because they may hang.
 const OWN_TESTS_TIME: Duration = Duration::from_mins(10);
 const MOST_SAID: usize = 400;
@@ -33,7 +37,8 @@ pub struct Examination<'a> {
     pub workspace: &'a Workspace,
     /// The folder copy in which the suite's tests start.
     pub copy: &'a SuiteCopy,
-    pub deadline: Instant,
+    /// Moved by the time that our own work takes.
+    pub deadline: Cell<Instant>,
     /// The network of its server and tests.
     pub place: Place,
     pub context: &'a Context<'a>,
@@ -118,7 +123,7 @@ impl Examination<'_> {
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
-                let bench = self.bench(&testing, self.copy.root(), &reports, port, self.deadline);
+                let bench = self.bench(&testing, self.copy.root(), &reports, port, self.deadline.get());
                 let bench = Bench { controls: (family == Family::Shared).then_some(self.copy.controls()), ..bench };
                 families.push((family, self.test(&bench, family, commands)?));
             }
@@ -138,7 +143,7 @@ impl Examination<'_> {
             suite.tests.own.clone()
         };
         if !lines.is_empty() {
-            let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
+            let deadline = self.deadline.get().min(Instant::now() + OWN_TESTS_TIME);
             // The approach's code may only write to its own folders.
             let reports = self.workspace.temporary();
             let bench = self.bench(&own, self.workspace.folder(), &reports, port, deadline);
@@ -154,7 +159,7 @@ impl Examination<'_> {
     }
 
     fn left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
+        self.deadline.get().saturating_duration_since(Instant::now())
     }
 
     fn shell(&self) -> Shell {
@@ -198,12 +203,18 @@ impl Examination<'_> {
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
         (self.step)("virtual environment");
         let folder = self.workspace.venv();
-        match python::create(shell, &folder, &self.workspace.runner(), self.left(), self.context.stop) {
+        // It is our work, so it takes nothing of the run's time.
+        let begin = Instant::now();
+        let created = python::create(shell, &folder, &self.workspace.runner(), ENVIRONMENT_TIME, self.context.stop);
+        self.deadline.set(self.deadline.get() + begin.elapsed());
+        match created {
             Ok(finished) => match finished.end {
                 End::Exited(0) => {}
                 End::Stopped => return Err(Halt::Stopped),
-                // The tests have no time left either, and will report it.
-                End::TimedOut => return Ok(()),
+                End::TimedOut => {
+                    let minutes = ENVIRONMENT_TIME.as_secs() / 60;
+                    return Err(Halt::Impossible(format!("the virtual environment was not ready within {minutes} minutes")));
+                }
                 End::Exited(_) | End::Signalled(_) => {
                     return Err(Halt::Impossible(format!("no virtual environment: {}", last_line(&finished))));
                 }
@@ -218,8 +229,7 @@ impl Examination<'_> {
     /// if the suite is not in Python, or its own setup names the pytest to install.
     fn runner(&self) -> Result<Option<OsString>, Halt> {
         let suite = &self.work.suite;
-        let names_pytest = |line: &String| line.split([' ', '"', '\'']).any(|word| word == "pytest" || word.starts_with("pytest="));
-        if suite.language.as_deref() != Some("python") || suite.setup.iter().any(names_pytest) || !self.workspace.venv().is_dir() {
+        if suite.language.as_deref() != Some("python") || installs_pytest(&suite.setup) || !self.workspace.venv().is_dir() {
             return Ok(None);
         }
         let runner = self.workspace.runner();

@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::domain::{Evaluator, ItemStatus, Run};
-use crate::results::{Batch, PlannedRun, StoreError, parted};
+use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, parted};
 
 use super::grounds::Suites;
-use super::{Arm, Context, Ended, Event, Work, code, questions};
+use super::questions::{Asking, Interrupted};
+use super::{Arm, CodeWork, Context, Ended, Event, Work, code, questions};
 
 /// The result of an execution.
 #[derive(Debug, Default)]
@@ -36,27 +37,29 @@ pub struct Refusal {
 pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
     let (_, open) = parted(runs, context.store)?;
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
+    let groups = together(&open, arms);
     let done = Mutex::new((Executed::default(), None));
     let next = AtomicUsize::new(0);
     let suites = Suites::default();
     let work = || {
-        while let Some(run) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
             if context.stop.is_stopped() || is_over(&done) {
                 break;
             }
-            let outcome = one(batch, run, &arms[run.arm], &suites, context);
+            let outcome = match (group.as_slice(), &arms[group[0].arm].work) {
+                ([run], Work::Code(work)) => of_code(batch, run, &arms[run.arm].planned, work, &suites, context),
+                _ => of_questions(batch, group, arms, context),
+            };
             let Ok(mut done) = done.lock() else { break };
             match outcome {
-                Ok(Ended::Whole(_)) => done.0.finished += 1,
-                Ok(Ended::Stopped) => done.0.stopped = true,
-                // Concurrent runs continue to their end: they have already cost money.
-                Ok(Ended::Refused(reason)) => {
-                    done.0.refusal.get_or_insert(Refusal { arm: run.arm, reason });
-                }
-                // Another process resumed the same plan and runs or has finished this run.
-                Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
-                    (context.events)(&Event::Taken { run });
-                    done.0.taken += 1;
+                Ok(executed) => {
+                    done.0.finished += executed.finished;
+                    done.0.taken += executed.taken;
+                    done.0.stopped |= executed.stopped;
+                    // Concurrent runs continue to their end: they have already cost money.
+                    if done.0.refusal.is_none() {
+                        done.0.refusal = executed.refusal;
+                    }
                 }
                 Err(error) => {
                     // Without a store, no result can be kept. Only the first error is reported.
@@ -67,7 +70,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
         }
     };
     // Runs of questions parallelise their questions instead.
-    let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, open.len().max(1)) } else { 1 };
+    let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, groups.len().max(1)) } else { 1 };
     std::thread::scope(|scope| {
         for _ in 1..workers {
             // Fewer workers than wanted are enough.
@@ -89,16 +92,95 @@ fn is_over(done: &Mutex<(Executed, Option<StoreError>)>) -> bool {
     done.lock().map_or(true, |done| done.1.is_some() || done.0.refusal.is_some())
 }
 
-fn one(batch: &Batch, run: &PlannedRun, arm: &Arm, suites: &Suites, context: &Context<'_>) -> Result<Ended, StoreError> {
-    (context.events)(&Event::Started { arm: &arm.planned, run });
-    let ended = match &arm.work {
-        Work::Questions(work) => questions::run(batch, run, &arm.planned, work, context)?,
-        Work::Code(work) => code::run(batch, run, &arm.planned, work, suites, context)?,
+/// Groups the runs that are carried out together: those of all arms that are asked the same questions in the same round. Any other run is alone.
+fn together<'r>(open: &[&'r PlannedRun], arms: &[Arm]) -> Vec<Vec<&'r PlannedRun>> {
+    let mut groups: Vec<Vec<&PlannedRun>> = Vec::new();
+    let suite = |run: &PlannedRun| match &arms[run.arm] {
+        Arm { planned, work: Work::Questions(_) } => Some((&planned.suite, &planned.suite_version, run.index)),
+        Arm { work: Work::Code(_), .. } => None,
     };
-    if let Ended::Whole(record) = &ended {
-        (context.events)(&Event::Finished { run, record, criteria: criteria(record, context) });
+    for run in open.iter().copied() {
+        let alike = groups.iter_mut().find(|group| suite(run).is_some() && suite(group[0]) == suite(run));
+        match alike {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
     }
-    Ok(ended)
+    // In the order of the arms: whose turn is first is decided question by question.
+    groups.iter_mut().for_each(|group| group.sort_by_key(|run| run.arm));
+    groups
+}
+
+/// Says whether the run belongs to another process, which resumed the same plan and runs or has finished it.
+fn is_taken(error: &StoreError) -> bool {
+    matches!(error, StoreError::InFlight { .. } | StoreError::Exists { .. })
+}
+
+/// Asks the runs their questions, in turns.
+fn of_questions(batch: &Batch, runs: &[&PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
+    let mut executed = Executed::default();
+    let mut all = Vec::new();
+    for run in runs.iter().copied() {
+        let Arm { planned, work: Work::Questions(work) } = &arms[run.arm] else { continue };
+        (context.events)(&Event::Started { arm: planned, run });
+        match Asking::begin(batch, run, planned, work, context) {
+            Ok(asking) => all.push((run, asking)),
+            Err(error) if is_taken(&error) => {
+                (context.events)(&Event::Taken { run });
+                executed.taken += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let places: Vec<usize> = match runs.first().map(|run| &arms[run.arm].work) {
+        Some(Work::Questions(work)) => (0..work.spec.questions.len()).collect(),
+        Some(Work::Code(_)) | None => Vec::new(),
+    };
+    let mut asking: Vec<&mut Asking<'_>> = all.iter_mut().map(|(_, asking)| asking).collect();
+    match questions::ask_in_turns(&mut asking, &places, context)? {
+        None => {}
+        Some(Interrupted::Stopped) => {
+            executed.stopped = true;
+            return Ok(executed);
+        }
+        Some(Interrupted::Refused(place, reason)) => {
+            executed.refusal = Some(Refusal { arm: all[place].0.arm, reason });
+            return Ok(executed);
+        }
+    }
+    for (run, asking) in all {
+        if let Ended::Whole(record) = asking.finish(None)? {
+            executed.finished += 1;
+            (context.events)(&Event::Finished { run, record: &record, criteria: criteria(&record, context) });
+        }
+    }
+    Ok(executed)
+}
+
+fn of_code(
+    batch: &Batch,
+    run: &PlannedRun,
+    arm: &PlannedArm,
+    work: &CodeWork,
+    suites: &Suites,
+    context: &Context<'_>,
+) -> Result<Executed, StoreError> {
+    (context.events)(&Event::Started { arm, run });
+    let mut executed = Executed::default();
+    match code::run(batch, run, arm, work, suites, context) {
+        Ok(Ended::Whole(record)) => {
+            executed.finished = 1;
+            (context.events)(&Event::Finished { run, record: &record, criteria: criteria(&record, context) });
+        }
+        Ok(Ended::Stopped) => executed.stopped = true,
+        Ok(Ended::Refused(reason)) => executed.refusal = Some(Refusal { arm: run.arm, reason }),
+        Err(error) if is_taken(&error) => {
+            (context.events)(&Event::Taken { run });
+            executed.taken = 1;
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(executed)
 }
 
 /// Counts the criteria that are met, among those decided. Returns `None` if the run has shared tests or does not count.

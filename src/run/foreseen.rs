@@ -7,7 +7,7 @@ use crate::results::{Batch, PlannedRun, StoreError};
 use crate::stats::{Foreseen, Foresight, Inquiry, PairRecord, Units};
 
 use super::execute::{Executed, Refusal};
-use super::questions::{Asking, Portion};
+use super::questions::{Asking, Interrupted, Portion, ask_in_turns};
 use super::{Arm, Context, Ended, Event, QuestionWork, Work, item_seed};
 
 /// What the arms of a batch of chosen questions or tasks have shown.
@@ -106,22 +106,29 @@ pub fn ask_until_foreseen(
             taken[unit] += 1;
         }
         let places: Vec<usize> = chosen.iter().map(|(_, place)| *place).collect();
+        let is_asked = |arm: usize| block.arms.contains(&arm);
+        let (open, mut asking): (Vec<usize>, Vec<&mut Asking<'_>>) = sides
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(arm, side)| match side {
+                Side::Open(asking) if is_asked(arm) => Some((arm, &mut **asking)),
+                Side::Open(_) | Side::Done(_) => None,
+            })
+            .unzip();
+        match ask_in_turns(&mut asking, &places, context)? {
+            None => {}
+            Some(Interrupted::Refused(place, reason)) => {
+                executed.refusal = Some(Refusal { arm: open[place], reason });
+                return Ok((executed, None));
+            }
+            Some(Interrupted::Stopped) => {
+                executed.stopped = true;
+                return Ok((executed, None));
+            }
+        }
         let mut passed = vec![BTreeMap::new(); arms.len()];
         for arm in block.arms {
             asked[arm] += places.len() as u64;
-            if let Side::Open(asking) = &mut sides[arm] {
-                match asking.ask(&places)? {
-                    None => {}
-                    Some(Ended::Refused(reason)) => {
-                        executed.refusal = Some(Refusal { arm, reason });
-                        return Ok((executed, None));
-                    }
-                    Some(_) => {
-                        executed.stopped = true;
-                        return Ok((executed, None));
-                    }
-                }
-            }
             passed[arm] = sides[arm].passed()?;
         }
         for (unit, place) in chosen {

@@ -1,20 +1,21 @@
-//! One run of questions: each is asked once and written to the journal when decided.
+//! Runs of questions: each question is asked once and written to the journal when decided.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::agent::{Failure, Measured, Outlook, Prompt, Served};
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
+use crate::domain::{FAILED_STARTS, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::stats;
 use crate::suite::{Question, normalized, question_prompt, shuffled};
 
 use super::record;
+use super::turns::{Turn, Turns};
 use super::{Context, Ended, Event, QuestionWork, item_seed};
 
 /// Evaluator name of the outcomes.
@@ -24,9 +25,9 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Number of characters kept from the end of a reply, which holds the answer.
 const REPLY_CHARACTERS: usize = 600;
 
-/// The result for one question.
+/// The result for one question of one of the runs that are asked in turns.
 struct Decided {
-    place: usize,
+    turn: Turn,
     /// `None` if the run was stopped meanwhile.
     outcome: Option<Answered>,
 }
@@ -36,6 +37,8 @@ struct Answered {
     details: ItemDetails,
     transcript: Vec<Value>,
     served: Served,
+    /// Whether the agent's program did not start.
+    is_unstarted: bool,
 }
 
 /// The result of asking one question.
@@ -50,8 +53,16 @@ enum Asked {
 struct Reachable {
     /// Whether it has ever answered.
     has_answered: AtomicBool,
+    /// Number of its starts that failed, in a row.
+    failed_starts: AtomicU32,
     /// Why it is not asked any more.
     refusal: OnceLock<String>,
+}
+
+impl Reachable {
+    fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
 }
 
 /// A run of questions in progress.
@@ -70,14 +81,37 @@ pub struct Asking<'a> {
 /// Why a run holds only some of its suite's questions, in words.
 pub struct Portion(pub String);
 
-/// Asks the questions that the journal does not hold yet.
-pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &QuestionWork, context: &Context<'_>) -> Result<Ended, StoreError> {
-    let mut asking = Asking::begin(batch, run, arm, work, context)?;
-    let all: Vec<usize> = (0..work.spec.questions.len()).collect();
-    match asking.ask(&all)? {
-        Some(ended) => Ok(ended),
-        None => asking.finish(None),
+/// Why some questions stayed undecided.
+pub enum Interrupted {
+    Stopped,
+    /// The agent of the run at this place cannot be used, for this reason.
+    Refused(usize, String),
+}
+
+/// Asks the questions at these places that are not decided yet, one after the other, each of all runs in turns: see [`Turns`]. So what the
+/// machine or a service does meanwhile concerns all arms alike.
+pub fn ask_in_turns(asking: &mut [&mut Asking<'_>], places: &[usize], context: &Context<'_>) -> Result<Option<Interrupted>, StoreError> {
+    let mut open: Vec<BTreeSet<usize>> = Vec::with_capacity(asking.len());
+    for asking in asking.iter() {
+        let known: BTreeSet<String> = asking.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
+        open.push(places.iter().copied().filter(|place| !known.contains(&asking.work.spec.questions[*place].id)).collect());
     }
+    let first = asking.first().map_or(0, |asking| asking.run.index.saturating_sub(1) as usize);
+    // The task's number is the default if the command gives none, and otherwise the maximum.
+    let wanted = asking.iter().map(|asking| asking.work.concurrency.unwrap_or(1)).max();
+    let jobs = context.jobs.or(wanted).unwrap_or(1);
+    let most = asking.iter().map(|asking| asking.work.concurrency.map_or(jobs, |most| most.min(jobs)).max(1)).collect();
+    let turns = Turns::new(places, &open, first, most);
+    let whole = ask_all(asking, &turns, jobs.clamp(1, turns.len().max(1)), context)?;
+    let refused = |(place, asking): (usize, &&mut Asking<'_>)| Some((place, asking.reachable.refusal.get()?.clone()));
+    if whole {
+        return Ok(None);
+    }
+    for asking in asking.iter() {
+        asking.journal.sync()?;
+    }
+    let refused = asking.iter().enumerate().find_map(refused);
+    Ok(Some(refused.map_or(Interrupted::Stopped, |(place, reason)| Interrupted::Refused(place, reason))))
 }
 
 impl<'a> Asking<'a> {
@@ -100,22 +134,6 @@ impl<'a> Asking<'a> {
         let known = decided.into_iter().map(|(outcome, _)| outcome.item).collect();
         asking.journal.keep_transcript_of(&known)?;
         Ok(asking)
-    }
-
-    /// Asks those of the questions at these places that are not decided yet. Returns how the run ended if some stay undecided.
-    pub fn ask(&mut self, places: &[usize]) -> Result<Option<Ended>, StoreError> {
-        let questions = &self.work.spec.questions;
-        let known: BTreeSet<String> = self.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
-        let open: Vec<usize> = places.iter().copied().filter(|place| !known.contains(&questions[*place].id)).collect();
-        let shuffle = self.batch.shuffle.then_some(self.run.seed);
-        let asked = ask_all(&mut self.journal, &open, self.run, self.work, shuffle, &self.reachable, self.context)?;
-        let Some(Served { version, provider, region }) = asked else {
-            self.journal.sync()?;
-            return Ok(Some(self.reachable.refusal.get().map_or(Ended::Stopped, |reason| Ended::Refused(reason.clone()))));
-        };
-        let first = std::mem::take(&mut self.served);
-        self.served = Served { version: first.version.or(version), provider: first.provider.or(provider), region: first.region.or(region) };
-        Ok(None)
     }
 
     /// Returns the outcomes so far.
@@ -153,51 +171,53 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// Returns what produced the answers, according to the first answers, or `None` if some questions stayed undecided.
-fn ask_all(
-    journal: &mut Journal,
-    open: &[usize],
-    run: &PlannedRun,
-    work: &QuestionWork,
+/// What the workers know of one run.
+struct Lane<'a> {
+    run: &'a PlannedRun,
+    work: &'a QuestionWork,
     shuffle: Option<u64>,
-    reachable: &Reachable,
-    context: &Context<'_>,
-) -> Result<Option<Served>, StoreError> {
-    // The task's number is the default if the command gives none, and otherwise the maximum.
-    let jobs = match (context.jobs, work.concurrency) {
-        (None, wanted) => wanted.unwrap_or(1),
-        (Some(jobs), most) => jobs.min(most.unwrap_or(jobs)),
-    };
-    let jobs = jobs.clamp(1, open.len().max(1));
-    let next = AtomicUsize::new(0);
+    reachable: &'a Reachable,
+}
+
+/// Returns whether every question of the turns was decided.
+fn ask_all(asking: &mut [&mut Asking<'_>], turns: &Turns, jobs: usize, context: &Context<'_>) -> Result<bool, StoreError> {
+    let (mut lanes, mut writers) = (Vec::new(), Vec::new());
+    for asking in asking.iter_mut() {
+        let Asking { batch, run, work, journal, reachable, served, .. } = &mut **asking;
+        lanes.push(Lane { run, work, shuffle: batch.shuffle.then_some(run.seed), reachable });
+        writers.push(Writer { journal, served, run, work, reachable, held: Vec::new(), is_started: reachable.has_answered() });
+    }
+    let lanes = lanes.as_slice();
     let failed = AtomicBool::new(false);
+    let is_over =
+        || context.stop.is_stopped() || failed.load(Ordering::Relaxed) || lanes.iter().any(|lane| lane.reachable.refusal.get().is_some());
     let (sender, receiver) = mpsc::channel::<Decided>();
     std::thread::scope(|scope| {
         for job in 0..jobs {
             let sender = sender.clone();
-            let (next, failed) = (&next, &failed);
             let started = std::thread::Builder::new().spawn_scoped(scope, move || {
-                while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) || reachable.refusal.get().is_some() {
-                        break;
-                    }
-                    let outcome = match ask(&work.spec.questions[*place], run, work, shuffle, reachable, context) {
+                while let Some(turn) = turns.take(&is_over) {
+                    let lane = &lanes[turn.run];
+                    let asked = ask(&lane.work.spec.questions[turn.place], lane, context);
+                    turns.end(turn);
+                    let outcome = match asked {
                         Asked::Decided(decided) => Some(*decided),
                         Asked::Stopped => None,
                         Asked::Refused(reason) => {
                             // Only the first refusal is reported.
-                            let _ = reachable.refusal.set(reason);
+                            let _ = lane.reachable.refusal.set(reason);
                             break;
                         }
                     };
-                    if sender.send(Decided { place: *place, outcome }).is_err() {
+                    if sender.send(Decided { turn, outcome }).is_err() {
                         break;
                     }
                 }
             });
             match started {
                 Err(source) if job == 0 => {
-                    return Err(StoreError::Io { action: "cannot start a thread for", path: context.store.run_dir(&run.id), source });
+                    let path = lanes.first().map(|lane| context.store.run_dir(&lane.run.id)).unwrap_or_default();
+                    return Err(StoreError::Io { action: "cannot start a thread for", path, source });
                 }
                 // Fewer workers than wanted are enough.
                 Err(_) => break,
@@ -205,77 +225,128 @@ fn ask_all(
             }
         }
         drop(sender);
-        let written = write_all(journal, &receiver, run, work, context);
+        let written = write_all(&mut writers, &receiver, context);
         if written.is_err() {
             // The store cannot be written, so current questions are stopped and no more are asked.
             failed.store(true, Ordering::Relaxed);
             context.stop.stop();
         }
-        written.map(|(count, served)| (count == open.len()).then_some(served))
+        let mut count = written?;
+        // Without a refusal, a program that failed to start once or twice was asked everything.
+        if count + writers.iter().map(|writer| writer.held.len()).sum::<usize>() == turns.len() {
+            for writer in &mut writers {
+                count += writer.release(ItemStatus::Infra, context)?;
+                writer.journal.sync()?;
+            }
+        }
+        Ok(count == turns.len())
     })
 }
 
-/// Writes results to the journal. Returns how many were decided, and what produced the answers.
-fn write_all(
-    journal: &mut Journal,
-    receiver: &mpsc::Receiver<Decided>,
-    run: &PlannedRun,
-    work: &QuestionWork,
-    context: &Context<'_>,
-) -> Result<(usize, Served), StoreError> {
+/// What the writing thread holds of one run.
+struct Writer<'a> {
+    journal: &'a mut Journal,
+    served: &'a mut Served,
+    run: &'a PlannedRun,
+    work: &'a QuestionWork,
+    reachable: &'a Reachable,
+    /// Failed starts before the first answer. Only an answer, or the end of the questions, tells what they were.
+    held: Vec<(usize, Answered)>,
+    is_started: bool,
+}
+
+impl Writer<'_> {
+    /// Takes a result. Returns the number of outcomes that it wrote.
+    fn take(&mut self, place: usize, answered: Answered, context: &Context<'_>) -> Result<usize, StoreError> {
+        if !self.is_started && answered.is_unstarted {
+            self.held.push((place, answered));
+            return Ok(0);
+        }
+        let mut count = 0;
+        if !self.is_started && self.reachable.has_answered() && !answered.is_unstarted {
+            // A program that answers can be started: it ended so by itself.
+            self.is_started = true;
+            count = self.release(ItemStatus::Error, context)?;
+        }
+        self.write(place, answered, context)?;
+        Ok(count + 1)
+    }
+
+    /// Writes the failed starts with this status, and returns their number.
+    fn release(&mut self, status: ItemStatus, context: &Context<'_>) -> Result<usize, StoreError> {
+        let held = std::mem::take(&mut self.held);
+        let count = held.len();
+        for (place, mut answered) in held {
+            answered.outcome.status = status;
+            self.write(place, answered, context)?;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, place: usize, answered: Answered, context: &Context<'_>) -> Result<(), StoreError> {
+        let Answered { outcome, details, transcript, served: Served { version, provider, region }, .. } = answered;
+        let first = std::mem::take(self.served);
+        *self.served =
+            Served { version: first.version.or(version), provider: first.provider.or(provider), region: first.region.or(region) };
+        self.journal.append_transcript(Some(&outcome.item), &transcript)?;
+        self.journal.append(&outcome, &details)?;
+        let item = &self.work.spec.questions[place].id;
+        let reason = details.reason.as_deref();
+        (context.events)(&Event::Item { run: self.run, item, status: outcome.status, reason, cost_usd: outcome.cost_usd });
+        Ok(())
+    }
+}
+
+/// Writes results to the journals. Returns how many were decided.
+fn write_all(writers: &mut [Writer<'_>], receiver: &mpsc::Receiver<Decided>, context: &Context<'_>) -> Result<usize, StoreError> {
     let (mut count, mut unsynced) = (0, None::<Instant>);
-    let mut first = Served::default();
     loop {
         let wait = unsynced.map_or(SYNC_EVERY, |since: Instant| SYNC_EVERY.saturating_sub(since.elapsed()));
         match receiver.recv_timeout(wait) {
-            Ok(Decided { place, outcome: Some(Answered { outcome, details, transcript, served }) }) => {
-                first = Served {
-                    version: first.version.or(served.version),
-                    provider: first.provider.or(served.provider),
-                    region: first.region.or(served.region),
-                };
-                journal.append_transcript(Some(&outcome.item), &transcript)?;
-                journal.append(&outcome, &details)?;
+            Ok(Decided { turn, outcome: Some(answered) }) => {
+                count += writers[turn.run].take(turn.place, answered, context)?;
                 unsynced.get_or_insert_with(Instant::now);
-                count += 1;
-                let item = &work.spec.questions[place].id;
-                let reason = details.reason.as_deref();
-                (context.events)(&Event::Item { run, item, status: outcome.status, reason, cost_usd: outcome.cost_usd });
             }
             Ok(Decided { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok((count, first)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(count),
         }
         if unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
-            journal.sync()?;
+            for writer in writers.iter() {
+                writer.journal.sync()?;
+            }
             unsynced = None;
         }
     }
 }
 
-fn ask(
-    question: &Question,
-    run: &PlannedRun,
-    work: &QuestionWork,
-    shuffle: Option<u64>,
-    reachable: &Reachable,
-    context: &Context<'_>,
-) -> Asked {
+fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
+    let Lane { run, work, shuffle, reachable } = *lane;
     let shown = shuffled(question, shuffle);
     let text = question_prompt(&shown);
     let seed = item_seed(run.seed, &question.id);
     let prompt = Prompt { text: &text, system: None, item: Some(&question.id), seed, limits: work.budget.clone(), folder: None };
-    let (status, mut details, measured) = match work.agent.ask(&prompt, context.stop) {
+    let asked = work.agent.ask(&prompt, context.stop);
+    let is_unstarted = matches!(&asked, Err(Failure { outlook: Outlook::Unstarted, .. }));
+    let failed_starts = if is_unstarted {
+        reachable.failed_starts.fetch_add(1, Ordering::Relaxed) + 1
+    } else {
+        reachable.failed_starts.store(0, Ordering::Relaxed);
+        0
+    };
+    let (status, mut details, measured) = match asked {
         Ok(reply) => {
             reachable.has_answered.store(true, Ordering::Relaxed);
             let (status, details) = judged(question, &reply.text);
             (status, details, reply.measured)
         }
         Err(Failure { outlook: Outlook::Hopeless, reason, .. }) => return Asked::Refused(reason),
-        Err(Failure { outlook: Outlook::Doubtful, reason, .. }) if !reachable.has_answered.load(Ordering::Relaxed) => {
-            return Asked::Refused(reason);
+        Err(Failure { outlook: Outlook::Doubtful, reason, .. }) if !reachable.has_answered() => return Asked::Refused(reason),
+        Err(Failure { reason, .. }) if failed_starts >= FAILED_STARTS && !reachable.has_answered() => {
+            return Asked::Refused(format!("{failed_starts} starts in a row failed: {reason}"));
         }
         Err(Failure { kind, reason, measured, .. }) => {
             let Some(status) = kind.item_status() else { return Asked::Stopped };
+            let status = if is_unstarted && reachable.has_answered() { ItemStatus::Error } else { status };
             (status, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
         }
     };
@@ -303,7 +374,7 @@ fn ask(
         input_tokens: usage.input_total(),
         output_tokens: usage.output,
     };
-    Asked::Decided(Box::new(Answered { outcome, details, transcript, served }))
+    Asked::Decided(Box::new(Answered { outcome, details, transcript, served, is_unstarted }))
 }
 
 /// Checks a reply against the answer format and the question.

@@ -82,7 +82,7 @@ impl Shell {
 }
 
 /// Says whether a line uses commands that other shells do not have: `source` and `[[`.
-fn needs_bash(line: &str) -> bool {
+pub fn needs_bash(line: &str) -> bool {
     let starts = line.split([';', '&', '|', '(', '{', '\n']).map(str::trim_start);
     let command = |start: &str| {
         let mut words = start.split_whitespace().skip_while(|word| matches!(*word, "if" | "then" | "do" | "else" | "elif" | "while" | "!"));
