@@ -328,7 +328,13 @@ pub(super) struct Carrying {
     /// Tag for every run; repeatable
     #[arg(long, value_name = "KEY=VALUE", help_heading = "What to run")]
     pub tag: Vec<String>,
-    /// Parallel jobs: questions within a run, or code runs [default: the task's own, else 1]
+    /// Ask only the first N questions of each suite, as a suite of its own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What to run")]
+    pub limit: Option<u64>,
+    /// Ask only these questions, as a suite of its own; `*` matches any text; repeatable
+    #[arg(long, value_name = "PATTERN", help_heading = "What to run")]
+    pub items: Vec<String>,
+    /// Parallel jobs: questions of all arms together, or code runs [default: the task's own, else 1]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
     pub jobs: Option<u32>,
     /// Go on until the verdict on the arms is known, or until each pass rate is known within ±WIDTH, for example ci:5pp
@@ -337,6 +343,9 @@ pub(super) struct Carrying {
     /// With --until: repeat whole runs, this many per arm and task at most [default: 50, one run of chosen questions, or 5 of each of several tasks]
     #[arg(long, value_name = "N", requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
     pub max_runs: Option<u32>,
+    /// Start nothing more if agents would cost more dollars than this in all; --resume goes on with a larger purse
+    #[arg(long, value_name = "USD", value_parser = dollars, help_heading = "How to run")]
+    pub max_cost: Option<f64>,
     /// Exit with 1 if an arm's pass rate is below this percentage
     #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
     pub fail_under: Option<f64>,
@@ -360,8 +369,14 @@ pub(super) struct Run {
     #[command(flatten)]
     pub carrying: Carrying,
     /// Resume an interrupted batch [default: the newest unfinished batch]
-    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until", "no_output"], help_heading = "How to run")]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output"], help_heading = "How to run")]
     pub resume: Option<String>,
+    /// Ask again what ended in an outage or never started, in a run that takes the place of the first, which stays on record [default: the newest batch]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["resume", "what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output", "no_isolation"], help_heading = "How to run")]
+    pub retry: Option<String>,
+    /// Test the kept output of these runs again, without starting the approach
+    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["resume", "retry", "what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output"], help_heading = "How to run")]
+    pub retest: Vec<String>,
     /// Do not store generated files
     #[arg(long, help_heading = "How to run")]
     pub no_output: bool,
@@ -692,6 +707,12 @@ pub(super) struct Leaderboard {
     pub of_files: OfFiles,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+/// Reads an amount of money, such as `2.50` or `$2.50`.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.trim().trim_start_matches('$').parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount > 0.0);
+    amount.ok_or_else(|| "write an amount in dollars, such as 2.50".to_owned())
 }
 
 /// Parses `suite=2`.

@@ -11,13 +11,13 @@ use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::files;
-use crate::results::{Batch, PlannedArm, PlannedContent};
+use crate::results::{Batch, PlannedArm, PlannedContent, Subset};
 use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work, digest_of_addition, names_model};
 use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_contents};
 
 use super::failure::Failure;
-use super::missing;
+use super::{missing, subset};
 
 /// Model of a run whose approach has no model to choose.
 const NO_MODEL: &str = "none";
@@ -85,15 +85,22 @@ impl Maker<'_> {
 
     /// Makes the arms of a recorded plan again. Fails if their content or setup has changed since.
     pub fn resumed(&self, batch: &Batch) -> Result<Vec<Arm>, Failure> {
-        batch.arms.iter().map(|planned| self.again(planned)).collect()
+        let of_plan = |planned: &PlannedArm| {
+            let suite = batch.subset.whole(&planned.suite);
+            let Arm { mut work, .. } = self.again(&PlannedArm { suite: suite.to_owned(), ..planned.clone() })?;
+            if batch.subset != Subset::default() {
+                subset::narrow_work(&mut work, suite, &batch.subset)?;
+            }
+            Ok(Arm { planned: planned.clone(), work })
+        };
+        batch.arms.iter().map(of_plan).collect()
     }
 
     fn again(&self, planned: &PlannedArm) -> Result<Arm, Failure> {
-        let known_model = |model: &str| ![NO_MODEL, OWN_MODEL].contains(&model);
         let wanted = Wanted {
             approaches: vec![planned.approach.clone()],
             agents: planned.agent.iter().cloned().collect(),
-            models: Some(planned.model.clone()).filter(|model| known_model(model)).into_iter().collect(),
+            models: named_model(&planned.model),
         };
         let arms = match &planned.task {
             Some(task) if self.config.tasks.iter().any(|one| one.id == *task) => self.target(task, &wanted)?,
@@ -547,6 +554,11 @@ fn own_model(approach: &Approach) -> Option<String> {
         Means::Ralph { .. } => Some(OWN_MODEL.to_owned()),
         Means::Command { .. } => None,
     }
+}
+
+/// Returns the model of a planned arm, if a command can name it.
+pub(super) fn named_model(model: &str) -> Vec<String> {
+    Some(model.to_owned()).filter(|model| ![NO_MODEL, OWN_MODEL].contains(&model.as_str())).into_iter().collect()
 }
 
 pub(super) fn needs_model(approach: &Approach) -> bool {

@@ -21,7 +21,8 @@ use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
 use crate::run::{
-    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state, outlook,
+    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Purse, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state,
+    outlook,
 };
 use crate::stats::Units;
 use crate::suite;
@@ -55,6 +56,8 @@ pub(super) struct Carried {
     /// Every committed run of the plan.
     pub records: Vec<Run>,
     pub stopped: bool,
+    /// What was spent if the purse is empty, with the highest cost of an attempt.
+    pub spent: Option<(f64, f64)>,
     /// The refusal of an agent that cannot be used, which ended the batch.
     pub refusal: Option<Refusal>,
     /// Number of runs that another process holds.
@@ -231,6 +234,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let before = committed(&batch, &store)?;
     let watch = Watch::new(arms, batch.runs.len(), &before, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
     let events = |event: &crate::run::Event<'_>| watch.event(event);
+    let purse = carrying.max_cost.map(|most| Ok::<_, StoreError>(Purse::new(most, costs(&store, &batch, arms, &before)?))).transpose()?;
     let context = Context {
         store: &store,
         environment: &place.environment,
@@ -242,6 +246,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
         tools: ToolVersions::ask(arms, &place.environment, &place.root),
+        purse: purse.as_ref(),
         jobs: carrying.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
         keep_output: !batch.without_output,
         stop: &stop,
@@ -255,8 +260,18 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
     let questions = arms.iter().map(Arm::questions).collect();
-    let mut carried =
-        Carried { records: Vec::new(), stopped: false, refusal: None, taken: 0, reason: None, chosen: None, resume, batch, questions };
+    let mut carried = Carried {
+        records: Vec::new(),
+        stopped: false,
+        spent: None,
+        refusal: None,
+        taken: 0,
+        reason: None,
+        chosen: None,
+        resume,
+        batch,
+        questions,
+    };
     let failed = |error: StoreError| {
         watch.end();
         Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
@@ -274,8 +289,9 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         watch.end();
         over.store(true, Ordering::SeqCst);
         let records = committed(&carried.batch, &store)?;
-        let Executed { taken, stopped, refusal, .. } = executed;
-        return Ok(Carried { records, stopped, refusal, taken, chosen, ..carried });
+        let Executed { taken, stopped, refusal, is_spent, .. } = executed;
+        let spent = purse.as_ref().filter(|_| is_spent).map(Purse::spent);
+        return Ok(Carried { records, stopped, spent, refusal, taken, chosen, ..carried });
     }
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
@@ -287,9 +303,10 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         let executed = executed.map_err(failed)?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
+        carried.spent = purse.as_ref().filter(|_| executed.is_spent).map(Purse::spent);
         carried.refusal = carried.refusal.or(executed.refusal);
         // A rule cannot be checked while another process is in the middle of the round.
-        if carried.stopped || carried.refusal.is_some() || (until.is_some() && executed.taken > 0) {
+        if carried.stopped || carried.spent.is_some() || carried.refusal.is_some() || (until.is_some() && executed.taken > 0) {
             break;
         }
         if let (Some(until), Some(last)) = (&until, runs.last()) {
@@ -301,10 +318,24 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     }
     watch.end();
     over.store(true, Ordering::SeqCst);
-    if let Some(until) = until.filter(|_| carried.reason.is_none() && !carried.stopped && carried.refusal.is_none() && carried.taken == 0) {
+    if let Some(until) = until.filter(|_| {
+        carried.reason.is_none() && !carried.stopped && carried.spent.is_none() && carried.refusal.is_none() && carried.taken == 0
+    }) {
         carried.reason = Some(until.open(&carried.batch, &carried.records));
     }
     Ok(carried)
+}
+
+/// Returns what the attempts of a batch have cost so far: questions, or runs of code.
+fn costs(store: &Store, batch: &Batch, arms: &[Arm], records: &[Run]) -> Result<Vec<f64>, StoreError> {
+    let mut costs = Vec::new();
+    for run in &batch.runs {
+        match &arms[run.arm].work {
+            Work::Questions(_) => costs.extend(store.items_so_far(&run.id)?.into_iter().filter_map(|(outcome, _)| outcome.cost_usd)),
+            Work::Code(_) => costs.extend(records.iter().filter(|record| record.id == run.id).filter_map(|record| record.cost_usd)),
+        }
+    }
+    Ok(costs)
 }
 
 /// Runs several tasks block by block. Returns what was foreseen, or `None` if it was stopped, refused, or another process is at it.
@@ -317,7 +348,7 @@ fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context
         };
         let executed = execute(batch, &runs, arms, context)?;
         all = Executed { finished: all.finished + executed.finished, ..executed };
-        if all.stopped || all.refusal.is_some() || all.taken > 0 {
+        if all.stopped || all.is_spent || all.refusal.is_some() || all.taken > 0 {
             return Ok((all, None));
         }
     }
@@ -374,6 +405,18 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         output::say(settings, &format!("stopped. Finished work is kept. Resume: {resume}"));
         return Ok(without_tables(exit_code::INTERRUPTED));
     }
+    if let Some((spent, highest)) = carried.spent {
+        let most = carrying.max_cost.unwrap_or_default();
+        output::tell(&format!(
+            "stopped at {} spent: another attempt may cost {}, and --max-cost is {}. Finished work is kept. Go on with a larger purse: {resume} --max-cost USD",
+            format::money(spent),
+            format::money(highest),
+            format::money(most)
+        ));
+        let is_shown = carried.chosen.is_none() && carried.batch.question_groups.is_none() && !carried.records.is_empty();
+        let tables = if is_shown { printed(settings, carried)? } else { Vec::new() };
+        return Ok(Concluded { code: exit_code::INCONCLUSIVE, tables });
+    }
     if carried.records.is_empty() {
         output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
         return Ok(without_tables(exit_code::DONE));
@@ -384,11 +427,7 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
         return Ok(Concluded { code, tables });
     }
-    let mut warehouse = settings.open()?;
-    // Select by id: names may be aliased, and the plan consists of exactly these runs.
-    let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
-    let tables = print(settings, &warehouse, &filter, carried)?;
-    settings.keep(&mut warehouse)?;
+    let tables = printed(settings, carried)?;
     if carried.taken > 0 {
         let left = output::count(carried.taken, "run");
         output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
@@ -396,6 +435,16 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
     let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
     Ok(Concluded { code, tables })
+}
+
+/// Prints the results of the committed runs and returns the tables.
+fn printed(settings: &Settings, carried: &Carried) -> Result<Vec<Table>, Failure> {
+    let mut warehouse = settings.open()?;
+    // Select by id: names may be aliased, and the plan consists of exactly these runs.
+    let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
+    let tables = print(settings, &warehouse, &filter, carried)?;
+    settings.keep(&mut warehouse)?;
+    Ok(tables)
 }
 
 fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried) -> Result<Vec<Table>, Failure> {

@@ -7,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, clock, exit_code, preflight, until, versions};
+use super::{build, clock, exit_code, preflight, subset, until, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -27,9 +27,10 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     // The path is absolute, so that the batch can be resumed from any folder.
     let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    subset::narrow(&mut arms, &until::subset(carrying))?;
     versions::settle(settings, &mut arms);
     let batch = until::plan(settings, &arms, carrying, false, now)?;
-    preflight::check(&arms, &place.environment, &place.root)?;
+    preflight::check(&arms, false, &place.environment, &place.root)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);

@@ -1,6 +1,7 @@
 //! The command line: arguments, one file per command, printing, progress and exit codes.
 
 mod accept;
+mod again;
 mod arguments;
 mod arms;
 mod assignments;
@@ -58,6 +59,7 @@ mod shortfall;
 mod show;
 mod shown;
 mod sql;
+mod subset;
 mod summary;
 mod targets;
 mod threads;

@@ -14,10 +14,12 @@ use super::settings::Settings;
 /// Fails if the program of an arm is missing, or a tool that the tests need: arms would cost money for an impossible comparison. Names all.
 ///
 /// Programs inside a sandbox cannot be checked from here.
-pub(super) fn check(arms: &[Arm], environment: &Environment, root: &Path) -> Result<(), Failure> {
+///
+/// If only kept output is tested, no agent is started.
+pub(super) fn check(arms: &[Arm], is_of_tests: bool, environment: &Environment, root: &Path) -> Result<(), Failure> {
     let mut details: Vec<String> = Vec::new();
     let mut hint = None;
-    for arm in arms {
+    for arm in arms.iter().filter(|_| !is_of_tests) {
         for program in programs(arm, environment) {
             let Some(problem) = runnable::missing(&program, environment) else { continue };
             let detail = format!("{} needs it for `{}`: {}", visible(&arm.planned.approach), visible(&arm.planned.suite), problem.message);

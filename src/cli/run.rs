@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::gate::Gated;
 use super::settings::Settings;
 use super::summary::{self, Said};
-use super::{build, clock, exit_code, gate, preflight, targets, until, versions};
+use super::{again, build, clock, exit_code, gate, preflight, subset, targets, until, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -24,6 +24,10 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         let batch = carry::unfinished(settings, which)?;
         let arms = maker.resumed(&batch)?;
         (batch, arms)
+    } else if let Some(which) = &arguments.retry {
+        again::retry(settings, &maker, which)?
+    } else if !arguments.retest.is_empty() {
+        again::retest(settings, &maker, &arguments.retest)?
     } else {
         let wanted = Wanted { approaches: arguments.approach.clone(), agents: arguments.agent.clone(), models: carrying.model.clone() };
         let targets = if arguments.what.is_empty() {
@@ -36,11 +40,12 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
                 .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
         }
         let mut arms = targets::arms(&maker, &targets, &wanted)?;
+        subset::narrow(&mut arms, &until::subset(carrying))?;
         versions::settle(settings, &mut arms);
         let batch = until::plan(settings, &arms, carrying, arguments.gate.is_some(), now)?;
         (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
     };
-    preflight::check(&arms, &place.environment, &place.root)?;
+    preflight::check(&arms, again::is_of_tests(&batch, &arms), &place.environment, &place.root)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
@@ -52,6 +57,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         batch.save(&store)?;
     }
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
+    again::conclude(settings, &carried.batch, &carried.records)?;
     let summarise = |said: &[Said<'_>]| arguments.summary.as_deref().map_or(Ok(()), |path| summary::append(path, &carried.batch, said));
     let Concluded { code, tables } = match carry::conclude(settings, &carried, carrying) {
         Ok(concluded) => concluded,
@@ -61,6 +67,11 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         }
     };
     if code == exit_code::INTERRUPTED {
+        return Ok(code);
+    }
+    if carried.spent.is_some() {
+        // A gate over a part of the runs could pass for want of the others.
+        summarise(&[Said::Tables(&tables)])?;
         return Ok(code);
     }
     if let Some(site) = &arguments.site {

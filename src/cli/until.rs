@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{Filter, Run, parse_amount, visible};
 use crate::inference::{Compared, Duels, PILOT, Policy, fewest_pairs, planned_runs};
 use crate::render::format;
-use crate::results::Batch;
+use crate::results::{Batch, Subset};
 use crate::run::{Arm, batch_id, interleaved, rate_of};
 use crate::views::{Grouping, PairOrder, compare, suite_groups};
 
@@ -55,7 +55,13 @@ pub(super) fn plan(settings: &Settings, arms: &[Arm], carrying: &Carrying, has_g
         carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
     let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
     let tags = tags(carrying)?;
-    Ok(Batch { until: carrying.until.clone(), question_groups, tags, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
+    let subset = subset(carrying);
+    Ok(Batch { until: carrying.until.clone(), question_groups, tags, subset, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
+}
+
+/// Returns the part of each suite that is asked for.
+pub(super) fn subset(carrying: &Carrying) -> Subset {
+    Subset { limit: carrying.limit, items: carrying.items.clone() }
 }
 
 /// Returns the groups of chosen questions, if questions are chosen, and the runs per arm and suite. Says before anything is paid why questions are

@@ -78,6 +78,57 @@ pub struct PlannedRun {
     pub seed: u64,
 }
 
+/// A run that takes the place of another, which stays on record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// The run of this plan.
+    pub run: RunId,
+    /// The earlier run.
+    pub of: RunId,
+    pub how: How,
+}
+
+/// What is done again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The items without an outcome. The others are taken over.
+    Items,
+    /// Everything.
+    Whole,
+    /// The tests, of the output that the earlier run left.
+    Tests,
+}
+
+/// Which items of each suite a plan is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subset {
+    /// Number of items, the first of those wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// Patterns of the items that are wanted. Empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+}
+
+impl Subset {
+    /// Describes the part in words, or returns `None` if it is the whole suite.
+    pub fn name(&self) -> Option<String> {
+        let items = (!self.items.is_empty()).then(|| format!("only {}", self.items.join(", ")));
+        let parts: Vec<String> = items.into_iter().chain(self.limit.map(|limit| format!("first {limit}"))).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Returns the name of the suite that a part is of.
+    pub fn whole<'s>(&self, suite: &'s str) -> &'s str {
+        self.name().and_then(|name| suite.strip_suffix(&format!(" ({name})"))).unwrap_or(suite)
+    }
+
+    fn is_whole(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A recorded plan, written before its first run and never changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
@@ -107,6 +158,12 @@ pub struct Batch {
     /// not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_groups: Option<String>,
+    /// The items that are asked of each suite. The suites of the arms are named after it.
+    #[serde(default, skip_serializing_if = "Subset::is_whole")]
+    pub subset: Subset,
+    /// The runs that take the place of earlier ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<Again>,
     /// Tags of every run, including runs that are done when the plan is resumed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -131,6 +188,11 @@ impl Batch {
             Some(run) => Err(Problem::in_file(&name, format!("plans the run `{}`, which is of no arm of it", visible(run.id.as_str())))),
             None => Ok(batch),
         }
+    }
+
+    /// Returns the earlier run whose place a run takes, if it does.
+    pub fn again(&self, run: &RunId) -> Option<&Again> {
+        self.again.iter().find(|again| again.run == *run)
     }
 
     /// Returns the runs without a header, in order.

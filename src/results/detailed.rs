@@ -26,6 +26,11 @@ impl Store {
         Ok(items)
     }
 
+    /// Reads the outcomes that a run has so far, whether it is committed or not.
+    pub fn items_so_far(&self, id: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        Ok(self.all_items(id)?.unwrap_or_default())
+    }
+
     /// Reads the outcomes of every revision in a run's folder.
     pub(super) fn all_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         let path = self.run_dir(id).join("items.jsonl");

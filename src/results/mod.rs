@@ -55,7 +55,7 @@ mod unfinished;
 mod whole_file;
 
 pub use acceptance::{append_acceptances, load_acceptances};
-pub use batch::{Batch, PlannedArm, PlannedContent, PlannedRun, parted};
+pub use batch::{Again, Batch, How, PlannedArm, PlannedContent, PlannedRun, Subset, parted};
 pub use begun::Begun;
 pub use bundle::{
     BundleWriter, Extent, IN_SITE, Rewriter, Unpacked, adopt, begins_bundle, in_site, is_bundle, look_into, page_element, unpack,

@@ -11,7 +11,7 @@ use crate::domain::{Run, RunStatus, date_of};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::files;
-use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
+use crate::results::{Batch, How, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::suite::{self, Phase};
 
 use super::addition::Addition;
@@ -20,6 +20,7 @@ use super::evaluation;
 use super::examine::{Examination, Examined, Halt};
 use super::grounds::{Suites, Watched};
 use super::isolation::{More, Whom};
+use super::kept::KeptOutput;
 use super::record;
 use super::server::{self, Place};
 use super::shell::Shell;
@@ -47,9 +48,12 @@ pub fn run(
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let timeout = work.suite.timeout.unwrap_or(suite::DEFAULT_TIMEOUT);
+    let again = batch.again(&run.id).filter(|again| again.how == How::Tests);
+    let kept = again.map(|again| KeptOutput::of(&again.of, context)).transpose()?;
     let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
-        let workspace = Workspace::create(&context.scratch, own.start.as_deref()).map_err(|error| format!("no workspace: {error}"))?;
+        let start = kept.as_ref().map(|kept| kept.folder.as_path()).or(own.start.as_deref());
+        let workspace = Workspace::create(&context.scratch, start).map_err(|error| format!("no workspace: {error}"))?;
         Ok((copy, own, workspace))
     });
     let (copy, own, workspace) = match prepared {
@@ -62,13 +66,15 @@ pub fn run(
     let watched = Watched::begin(&run.id, work, &copy, context);
     let work = &own;
 
-    step("approach");
+    step(if kept.is_some() { "kept output" } else { "approach" });
     let wall = work.approach.timeout.map_or(timeout, |own| own.min(timeout));
-    let laid = work.approach.laid.as_deref().map(|from| Addition::lay(from, &workspace)).transpose();
+    let added = work.approach.laid.as_deref().filter(|_| kept.is_none());
+    let laid = added.map(|from| Addition::lay(from, &workspace)).transpose();
     let laid = laid.map_err(|error| format!("the files of the approach could not be laid into its workspace: {error}"));
-    let made = match &laid {
-        Ok(_) => make(run, work, &workspace, wall, context),
-        Err(reason) => Err(Failure::new(FailureKind::Infra, reason, Measured::default())),
+    let made = match (&laid, &kept) {
+        (_, Some(kept)) => kept.made(),
+        (Ok(_), None) => make(run, work, &workspace, wall, context),
+        (Err(reason), None) => Err(Failure::new(FailureKind::Infra, reason, Measured::default())),
     };
     if let Ok(Some(addition)) = &laid {
         addition.take_out();

@@ -2,13 +2,18 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::domain::{Evaluator, ItemStatus, Run};
 use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, parted};
 
 use super::grounds::Suites;
-use super::questions::{Asking, Interrupted};
+use super::purse::Admission;
+use super::questions::{Asking, Interrupted, UNPRICED};
 use super::{Arm, CodeWork, Context, Ended, Event, Work, code, questions};
+
+/// How often a run that waits for the purse looks again.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The result of an execution.
 #[derive(Debug, Default)]
@@ -19,6 +24,8 @@ pub struct Executed {
     pub taken: usize,
     /// Whether it was stopped before all runs were done.
     pub stopped: bool,
+    /// Whether it ended because the purse was empty.
+    pub is_spent: bool,
     /// The first unusable agent. No run was started after it.
     pub refusal: Option<Refusal>,
 }
@@ -56,6 +63,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
                     done.0.finished += executed.finished;
                     done.0.taken += executed.taken;
                     done.0.stopped |= executed.stopped;
+                    done.0.is_spent |= executed.is_spent;
                     // Concurrent runs continue to their end: they have already cost money.
                     if done.0.refusal.is_none() {
                         done.0.refusal = executed.refusal;
@@ -81,7 +89,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
         work();
     });
     let (mut executed, failure) = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    executed.stopped |= context.stop.is_stopped() && executed.finished + executed.taken < open.len();
+    executed.stopped |= !executed.is_spent && context.stop.is_stopped() && executed.finished + executed.taken < open.len();
     match failure {
         Some(error) => Err(error),
         None => Ok(executed),
@@ -89,7 +97,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
 }
 
 fn is_over(done: &Mutex<(Executed, Option<StoreError>)>) -> bool {
-    done.lock().map_or(true, |done| done.1.is_some() || done.0.refusal.is_some())
+    done.lock().map_or(true, |done| done.1.is_some() || done.0.refusal.is_some() || done.0.is_spent)
 }
 
 /// Groups the runs that are carried out together: those of all arms that are asked the same questions in the same round. Any other run is alone.
@@ -143,6 +151,10 @@ fn of_questions(batch: &Batch, runs: &[&PlannedRun], arms: &[Arm], context: &Con
             executed.stopped = true;
             return Ok(executed);
         }
+        Some(Interrupted::Spent) => {
+            executed.is_spent = true;
+            return Ok(executed);
+        }
         Some(Interrupted::Refused(place, reason)) => {
             executed.refusal = Some(Refusal { arm: all[place].0.arm, reason });
             return Ok(executed);
@@ -165,9 +177,28 @@ fn of_code(
     suites: &Suites,
     context: &Context<'_>,
 ) -> Result<Executed, StoreError> {
-    (context.events)(&Event::Started { arm, run });
     let mut executed = Executed::default();
-    match code::run(batch, run, arm, work, suites, context) {
+    while let Some(purse) = context.purse {
+        match purse.admit() {
+            Admission::Yes => break,
+            Admission::No => return Ok(Executed { is_spent: true, ..executed }),
+            Admission::Wait if context.stop.is_stopped() => return Ok(Executed { stopped: true, ..executed }),
+            Admission::Wait => std::thread::sleep(LOOK),
+        }
+    }
+    (context.events)(&Event::Started { arm, run });
+    let ended = code::run(batch, run, arm, work, suites, context);
+    if let Some(purse) = context.purse {
+        match &ended {
+            Ok(Ended::Whole(record)) if record.cost_usd.is_some() || record.status.is_counted() => {
+                if purse.settle(record.cost_usd) {
+                    (context.events)(&Event::Warning { run, what: UNPRICED });
+                }
+            }
+            Ok(_) | Err(_) => purse.give_back(),
+        }
+    }
+    match ended {
         Ok(Ended::Whole(record)) => {
             executed.finished = 1;
             (context.events)(&Event::Finished { run, record: &record, criteria: criteria(&record, context) });

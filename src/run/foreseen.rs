@@ -121,6 +121,10 @@ pub fn ask_until_foreseen(
                 executed.refusal = Some(Refusal { arm: open[place], reason });
                 return Ok((executed, None));
             }
+            Some(Interrupted::Spent) => {
+                executed.is_spent = true;
+                return Ok((executed, None));
+            }
             Some(Interrupted::Stopped) => {
                 executed.stopped = true;
                 return Ok((executed, None));

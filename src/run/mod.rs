@@ -17,10 +17,12 @@ mod foreseen;
 mod grounds;
 mod isolation;
 pub mod judge;
+mod kept;
 mod machine;
 mod plan;
 mod prerequisites;
 mod provenance;
+mod purse;
 mod python;
 mod questions;
 mod record;
@@ -52,6 +54,7 @@ pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use prerequisites::{Missing, Prerequisites};
 pub use provenance::{author, commit_places, git_state};
+pub use purse::Purse;
 pub use record::add_items;
 pub use revision::{NoCommit, commit_named, first_parents};
 pub use tools::ToolVersions;
@@ -75,6 +78,8 @@ pub struct Context<'a> {
     pub tools: ToolVersions,
     /// Number of parallel jobs: questions within a run, or runs of code. `None` means the task's setting, or else 1.
     pub jobs: Option<usize>,
+    /// What agents may cost. `None` for no limit.
+    pub purse: Option<&'a Purse>,
     /// Whether to store the produced files with the run's record.
     pub keep_output: bool,
     pub stop: &'a Stop,

@@ -74,7 +74,7 @@ impl Purse {
                 spent.usd += usd;
                 spent.highest = spent.highest.max(usd);
             }
-            usd.is_none() && !std::mem::replace(&mut spent.is_partial, spent.is_partial || usd.is_none())
+            usd.is_none() && !std::mem::replace(&mut spent.is_partial, true)
         })
     }
 

@@ -10,14 +10,17 @@ use serde_json::Value;
 use crate::agent::{Failure, Measured, Outlook, Prompt, Served};
 use crate::domain::{FAILED_STARTS, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
-use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
+use crate::results::{Again, Batch, How, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::stats;
 use crate::suite::{Question, normalized, question_prompt, shuffled};
 
+use super::purse::Purse;
 use super::record;
 use super::turns::{Turn, Turns};
 use super::{Context, Ended, Event, QuestionWork, item_seed};
 
+/// Said once if `--max-cost` cannot do what it promises.
+pub const UNPRICED: &str = "the agent told no cost, so --max-cost does not count it; `prices` in the configuration compute one from tokens";
 /// Evaluator name of the outcomes.
 const EVALUATOR: &str = "answers";
 /// Maximum time until a decided outcome is safe from a power cut.
@@ -81,9 +84,28 @@ pub struct Asking<'a> {
 /// Why a run holds only some of its suite's questions, in words.
 pub struct Portion(pub String);
 
+/// Copies the answers of the run whose place a run takes, with their messages, unless they are there. What ended in an outage is left out: it is
+/// asked again, and stays on record in the first run.
+fn take_over(journal: &mut Journal, batch: &Batch, run: &PlannedRun, context: &Context<'_>) -> Result<(), StoreError> {
+    let Some(Again { of, .. }) = batch.again(&run.id).filter(|again| again.how == How::Items) else { return Ok(()) };
+    let there: BTreeSet<String> = journal.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
+    let messages = context.store.transcript(of)?;
+    let is_taken =
+        |outcome: &ItemOutcome| outcome.evaluator == EVALUATOR && outcome.status != ItemStatus::Infra && !there.contains(&outcome.item);
+    for (outcome, details) in context.store.items_so_far(of)?.into_iter().filter(|(outcome, _)| is_taken(outcome)) {
+        let own: Vec<Value> =
+            messages.iter().filter(|line| line.item.as_ref() == Some(&outcome.item)).map(|line| line.entry.clone()).collect();
+        journal.append_transcript(Some(&outcome.item), &own)?;
+        journal.append(&ItemOutcome { run: run.id.clone(), ..outcome }, &details)?;
+    }
+    journal.sync()
+}
+
 /// Why some questions stayed undecided.
 pub enum Interrupted {
     Stopped,
+    /// The purse is empty.
+    Spent,
     /// The agent of the run at this place cannot be used, for this reason.
     Refused(usize, String),
 }
@@ -111,7 +133,9 @@ pub fn ask_in_turns(asking: &mut [&mut Asking<'_>], places: &[usize], context: &
         asking.journal.sync()?;
     }
     let refused = asking.iter().enumerate().find_map(refused);
-    Ok(Some(refused.map_or(Interrupted::Stopped, |(place, reason)| Interrupted::Refused(place, reason))))
+    let is_spent = context.purse.is_some_and(Purse::is_empty) && !context.stop.is_stopped();
+    let without = if is_spent { Interrupted::Spent } else { Interrupted::Stopped };
+    Ok(Some(refused.map_or(without, |(place, reason)| Interrupted::Refused(place, reason))))
 }
 
 impl<'a> Asking<'a> {
@@ -123,7 +147,8 @@ impl<'a> Asking<'a> {
         work: &'a QuestionWork,
         context: &'a Context<'a>,
     ) -> Result<Self, StoreError> {
-        let journal = context.store.journal(&run.id)?;
+        let mut journal = context.store.journal(&run.id)?;
+        take_over(&mut journal, batch, run, context)?;
         let decided = journal.decided()?;
         let has_answered = decided.iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail));
         if !decided.is_empty() {
@@ -196,9 +221,10 @@ fn ask_all(asking: &mut [&mut Asking<'_>], turns: &Turns, jobs: usize, context: 
         for job in 0..jobs {
             let sender = sender.clone();
             let started = std::thread::Builder::new().spawn_scoped(scope, move || {
-                while let Some(turn) = turns.take(&is_over) {
+                while let Some(turn) = turns.take(&is_over, context.purse) {
                     let lane = &lanes[turn.run];
                     let asked = ask(&lane.work.spec.questions[turn.place], lane, context);
+                    settle(&asked, lane.run, context);
                     turns.end(turn);
                     let outcome = match asked {
                         Asked::Decided(decided) => Some(*decided),
@@ -241,6 +267,20 @@ fn ask_all(asking: &mut [&mut Asking<'_>], turns: &Turns, jobs: usize, context: 
         }
         Ok(count == turns.len())
     })
+}
+
+/// Takes the cost of an attempt from the purse.
+fn settle(asked: &Asked, run: &PlannedRun, context: &Context<'_>) {
+    let Some(purse) = context.purse else { return };
+    match asked {
+        // An outage costs nothing, unless it says so.
+        Asked::Decided(answered) if answered.outcome.cost_usd.is_some() || answered.outcome.status.is_counted() => {
+            if purse.settle(answered.outcome.cost_usd) {
+                (context.events)(&Event::Warning { run, what: UNPRICED });
+            }
+        }
+        Asked::Decided(_) | Asked::Stopped | Asked::Refused(_) => purse.give_back(),
+    }
 }
 
 /// What the writing thread holds of one run.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::domain::{
     CostSource, Direction, ItemDetails, ItemOutcome, Repeated, Resources, Run, ScoreRecord, Unit, Usage, date_of, is_same_model, visible,
 };
-use crate::results::{Batch, PlannedArm, PlannedRun};
+use crate::results::{Again, Batch, How, PlannedArm, PlannedRun};
 
 use crate::agent::Served;
 
@@ -22,6 +22,10 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     // The command's tags override the suite's.
     record.tags = arm.tags.clone();
     record.tags.extend(batch.tags.clone());
+    if let Some(Again { of, how, .. }) = batch.again(&run.id) {
+        let tag = if *how == How::Tests { "retest_of" } else { "retry_of" };
+        record.tags.insert(tag.to_owned(), of.to_string());
+    }
     record.suite_version.clone_from(&arm.suite_version);
     record.host.clone_from(&context.host);
     record.tool_version = Some(context.tool_version.to_owned());

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::purse::{Admission, Purse};
+
 /// How often a waiting worker looks whether everything is over.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -49,8 +51,8 @@ impl Turns {
         self.turns.len()
     }
 
-    /// Returns the next turn once its run has room, or `None` if there is none or everything is over.
-    pub fn take(&self, is_over: &impl Fn() -> bool) -> Option<Turn> {
+    /// Returns the next turn once its run has room and the purse admits it, or `None` if there is none, everything is over, or the purse is empty.
+    pub fn take(&self, is_over: &impl Fn() -> bool, purse: Option<&Purse>) -> Option<Turn> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if is_over() {
@@ -58,9 +60,15 @@ impl Turns {
             }
             let turn = *self.turns.get(state.next)?;
             if state.busy[turn.run] < self.most[turn.run] {
-                state.next += 1;
-                state.busy[turn.run] += 1;
-                return Some(turn);
+                match purse.map_or(Admission::Yes, Purse::admit) {
+                    Admission::Yes => {
+                        state.next += 1;
+                        state.busy[turn.run] += 1;
+                        return Some(turn);
+                    }
+                    Admission::No => return None,
+                    Admission::Wait => {}
+                }
             }
             state = self.freed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -97,15 +105,15 @@ mod tests {
     fn take_waits_for_a_run_without_room_and_ends_when_all_is_over() {
         let turns = Turns::new(&[0, 1], &[BTreeSet::from([0, 1]), BTreeSet::from([0, 1])], 0, vec![1, 2]);
         let never = || false;
-        let first = turns.take(&never).expect("a turn");
-        let second = turns.take(&never).expect("another run has room");
+        let first = turns.take(&never, None).expect("a turn");
+        let second = turns.take(&never, None).expect("another run has room");
         assert_eq!((first.run, second.run), (0, 1));
-        assert_eq!(turns.take(&never).map(|turn| turn.run), Some(1), "run 1 begins with question 1");
+        assert_eq!(turns.take(&never, None).map(|turn| turn.run), Some(1), "run 1 begins with question 1");
         let looks = std::cell::Cell::new(0);
         let soon = || looks.replace(looks.get() + 1) > 2;
-        assert_eq!(turns.take(&soon), None, "run 0 has no room");
+        assert_eq!(turns.take(&soon, None), None, "run 0 has no room");
         turns.end(first);
-        assert_eq!(turns.take(&never), Some(Turn { run: 0, place: 1 }));
-        assert_eq!(turns.take(&never), None);
+        assert_eq!(turns.take(&never, None), Some(Turn { run: 0, place: 1 }));
+        assert_eq!(turns.take(&never, None), None);
     }
 }

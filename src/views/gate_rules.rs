@@ -53,7 +53,7 @@ impl GateRule {
 }
 
 /// Returns whether a pattern matches an item: its name, one of its parametrised cases, or, with `*`, any fitting name.
-pub(super) fn names(pattern: &str, item: &str) -> bool {
+pub fn names(pattern: &str, item: &str) -> bool {
     fits(pattern, item) || item.split_once('[').is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
 }
 

@@ -77,7 +77,7 @@ pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
 pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn};
 pub use gate_nights::{AcceptedRegression, OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
-pub use gate_rules::{Allowance, Ask, GateRule};
+pub use gate_rules::{Allowance, Ask, GateRule, names as names_item};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,

@@ -1,0 +1,46 @@
+//! The output that an earlier run left, to be tested again without its approach.
+
+use std::path::PathBuf;
+
+use crate::agent::{Cost, Failure, FailureKind, Measured, Served};
+use crate::domain::{Run, RunId, RunStatus};
+use crate::results::StoreError;
+
+use super::Context;
+
+/// What an earlier run left.
+pub struct KeptOutput {
+    pub folder: PathBuf,
+    record: Run,
+    measured: Measured,
+}
+
+impl KeptOutput {
+    pub fn of(id: &RunId, context: &Context<'_>) -> Result<Self, StoreError> {
+        let record = context.store.load(id)?;
+        let told = record.resources.clone().unwrap_or_default();
+        let measured = Measured {
+            usage: record.usage.unwrap_or_default(),
+            cost: Cost { usd: record.cost_usd, source: record.cost_source },
+            calls: record.total_calls,
+            steps: record.turns,
+            duration: std::time::Duration::try_from_secs_f64(record.duration_seconds.unwrap_or_default()).unwrap_or_default(),
+            transcript: context.store.transcript(id)?.into_iter().map(|line| line.entry).collect(),
+            model: record.reported_model.clone(),
+            served: Served { version: told.agent_version, provider: told.provider, region: told.region },
+            repeated: told.repeated,
+            ..Measured::default()
+        };
+        Ok(Self { folder: context.store.run_dir(id).join("output"), record, measured })
+    }
+
+    /// Returns how the approach ended, with what it measured then.
+    pub fn made(&self) -> Result<Measured, Failure> {
+        let kind = match self.record.status {
+            RunStatus::Failed => FailureKind::Error,
+            RunStatus::Limit => FailureKind::Limit,
+            RunStatus::Completed | RunStatus::Infra | RunStatus::Cancelled | RunStatus::Partial => return Ok(self.measured.clone()),
+        };
+        Err(Failure::new(kind, self.record.error.as_deref().unwrap_or_default(), self.measured.clone()))
+    }
+}

@@ -1,0 +1,1 @@
+make-that-is-not-here || exit 127
