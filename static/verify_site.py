@@ -97,11 +97,6 @@ def t_mean(values, confidence=CONFIDENCE):
         return mean, None, None
     error, degrees = sd / math.sqrt(len(values)), len(values) - 1
     return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
-def median_ends(values, confidence=CONFIDENCE):
-    """The interval of a median between the j-th smallest and the j-th largest value; nothing for too few values."""
-    n, misses = len(values), itertools.accumulate(2 * math.comb(len(values), j) / 2 ** len(values) for j in range(len(values) // 2))
-    found = [j for j, miss in enumerate(misses) if 1 - miss >= confidence]
-    return (sorted(values)[found[-1]], sorted(values)[n - 1 - found[-1]]) if found else None
 def clustered(values, clusters, confidence=CONFIDENCE):
     mean, sums = math.fsum(values) / len(values), defaultdict(float)
     for value, cluster in zip(values, clusters):
@@ -321,7 +316,11 @@ class Site:
             if not is_rate and any(cell.get("estimate") for cell in row["cells"]):
                 self.left_out["means of items' scores"] += 1
                 continue
+            apart = self.apart(arms, evidence["pairs"], changed) if is_rate else set()
             for runs, cell in zip(arms, row["cells"]):
+                if apart:
+                    self.shared_rate(at, cell.get("estimate"), runs, apart)
+                    continue
                 self.estimate(at, cell.get("estimate"), runs)
                 self.figure(at, cell.get("figure"), self.rates(runs) if is_rate else self.values(metric["name"], runs), metric)
             for pair in evidence["pairs"]:
@@ -352,6 +351,18 @@ class Site:
         texts = [f"{half_up(value, places):{'+' if value else ''}} pp".replace("-", "\u2212") for places in ("1", "0.1", "0.01", "0.001")]
         found = [text for text in texts if f'<td data-v="">{text}' in self.text(path[5:-5] + ".html")]
         self.prints(path, f'<td data-v="">{(found or texts)[0]}', f"the difference {texts[0]} of {label}")
+    def apart(self, arms, pairs, changed):
+        """The items that only one of two arms has outcomes of, or in another text, if the rates beside their difference are over the others."""
+        cells = [self.cells(runs) for runs in arms]
+        if len(arms) != 2 or not all(cells) or not all("pairs" in pair["sizes"] and "difference" in pair for pair in pairs):
+            return set()
+        return set(cells[0]) ^ set(cells[1]) | set(changed.get((0, 1), ()))
+    def shared_rate(self, place, stated, runs, apart):
+        means = [own[0] for [own], _ in units(self.cells(runs, apart) or {}).values()]
+        if None in apart or not means or not stated or stated.get("judge"):
+            self.left_out["rates over the items of both arms that cannot be told"] += 1
+        else:
+            self.check("rate", place, stated["value"], statistics.fmean(means))
     values = lambda self, metric, runs: [value for value in (self.value(metric, run) for run in runs) if value is not None]
     def figure(self, place, stated, values, metric):
         if not stated or not values or len(values) != stated["n"]:
@@ -360,7 +371,10 @@ class Site:
         mean, interval, _ = t_mean(values)
         self.check("mean", place, stated["mean"], mean)
         self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
-        interval = median_ends(values) if metric["unit"] == "seconds" else interval
+        if metric["kind"] == "amount" and min(values) > 0:
+            # What is compared is the geometric mean.
+            _, ends, _ = t_mean([math.log(value) for value in values])
+            interval = ends and tuple(math.exp(end) for end in ends)
         low, high = {"rate": (0.0, 1.0), "amount": (0.0, math.inf), "count": (0.0, math.inf)}.get(metric["kind"], (-math.inf, math.inf))
         self.check_ends("interval of a mean", place, stated.get("interval"), interval, low, high)
     def pair(self, place, metric, pair, one, other, confidence, without):

@@ -146,9 +146,9 @@ fn outcome(number: u64) -> Outcome {
     };
     let apart = higher.filter(|_| rule::disjoint(interval(0), interval(1)));
     let (shipped, action) = match decision {
-        Decision::Ship { arm, because } => (Some(arm), because_name(because)),
+        Decision::Ship { arm, because, .. } => (Some(arm), because_name(because)),
         Decision::ChooseByPrice { .. } => (None, "choose by price"),
-        Decision::KeepEither => (None, "keep what is in use"),
+        Decision::KeepEither { .. } => (None, "keep what is in use"),
         Decision::Measure { .. } => (None, "measure more"),
         Decision::CannotSettle { .. } => (None, "cannot be settled"),
     };

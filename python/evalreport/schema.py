@@ -55,8 +55,24 @@ class ComparedArm(_ComparedArm, total=False):
     verification: Dict[str, int]
 
 
+class _OpenCost(TypedDict):
+    # The arm that costs more.
+    arm: int
+    # Its cost over the other arm's.
+    ratio: float
+
+
+class OpenCost(_OpenCost, total=False):
+    """A cost that is higher by more than its margin in these data, without a verdict: whoever reads the decision
+    has to know it."""
+
+    # The adjusted p-value. Absent if the data are too thin for a test.
+    p: Optional[float]
+
+
 class Needed(TypedDict):
-    """The estimated amount of data for a decision, if the true difference equals the measured one."""
+    """The amount of data with which the deciding test finds a difference as large as the measured one with 80%
+    power."""
 
     n: int
     # `items`, `clusters`, `runs` (of each arm), or `labels`: items for people to label, of those that the arms
@@ -73,6 +89,7 @@ class Decision(_Decision, total=False):
 
     arm: int
     because: str
+    open_cost: Optional[OpenCost]
     better: int
     more: Needed
     usd: Optional[float]
@@ -119,8 +136,7 @@ class _Figure(TypedDict):
 class Figure(_Figure, total=False):
     """A number per run over an arm's runs."""
 
-    # Student's t over the runs, cut to possible values. For the median of durations in a comparison, by order
-    # statistics.
+    # Student's t over the runs, cut to possible values. In a comparison, of the geometric mean of amounts.
     interval: Optional[Interval]
 
 
@@ -176,7 +192,8 @@ class Estimate(_Estimate, total=False):
 class Cell(TypedDict, total=False):
     """One arm's value of one metric."""
 
-    # In the metric's unit: the run's value, or the mean over runs; for durations the median.
+    # In the metric's unit: a mean. Amounts above zero have geometric means: of items if `estimate` is there, else
+    # of runs.
     value: Optional[float]
     # Passed; then total over the runs, for rates.
     passed: Optional[int]
@@ -218,6 +235,15 @@ class Difference(_Difference, total=False):
     interval: Optional[Interval]
 
 
+class Levels(TypedDict):
+    """The two values that a difference compares, over the items or runs that both arms have: the difference is the
+    first less the second, or the first over the second. Rates and scores are means. Amounts are geometric
+    means, over items if these decide, else over runs."""
+
+    first: float
+    second: float
+
+
 class _Sizes(TypedDict):
     # Units of each arm, counted in `of`.
     first: int
@@ -233,6 +259,8 @@ class Sizes(_Sizes, total=False):
     pairs: Optional[int]
     # Clusters among the pairs.
     clusters: Optional[int]
+    # Runs of the arm with fewer, if both arms have several and items are paired.
+    runs: Optional[int]
 
 
 class Variation(TypedDict):
@@ -340,6 +368,7 @@ class PairEvidence(_PairEvidence, total=False):
     """The evidence about two arms on one metric."""
 
     difference: Optional[Difference]
+    levels: Optional[Levels]
     test: Optional[str]
     # The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
     p: Optional[float]

@@ -101,8 +101,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     }
     // Odds are those of the new runs that there are.
     let groups = if arguments.instead.plan { groups } else { with_absent(groups, &warehouse, &filter, &baseline) };
-    let asked =
-        Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken, allowed };
+    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken, allowed };
     let gated = if let Some(reason) = accepting {
         Gated { code: asked.accept(&rules, reason)?, comment: None }
     } else if arguments.instead.plan {

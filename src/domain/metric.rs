@@ -227,6 +227,18 @@ impl Metric {
             kind: MetricKind::Rate,
         }
     }
+
+    /// Returns whether a metric measures the machine or the service as well as the arm: how long something took, how long it waited, how
+    /// much was done in a second.
+    ///
+    /// Other load, a provider's queue, a cold cache or a slow network moves all items of a run together. So the items of one run are one
+    /// observation of such a metric, and its evidence is over runs, as that of tests that share one artefact is. Money, tokens and turns
+    /// are the arm's own: their evidence may be over items.
+    pub fn shares_state(&self) -> bool {
+        // A project may give the time of a run another unit. Speeds have none of their own: their names tell.
+        let is_speed = || ["_per_second", "_per_minute", "throughput", "latency"].iter().any(|part| self.name.contains(part));
+        self.unit == Unit::Seconds || metric_key(&self.name) == "duration_seconds" || is_speed()
+    }
 }
 
 /// A project's settings for a metric. Each value overrides the metric's own.
@@ -258,6 +270,30 @@ mod tests {
             assert_eq!(parse_amount(text), None, "{text}");
         }
     }
+
+    #[test]
+    fn shares_state_of_times_and_speeds_and_of_nothing_that_is_the_arms_own() {
+        let metric = |name: &str, unit| Metric { name: name.to_owned(), unit, ..Metric::pass_rate() };
+        for (name, unit) in [
+            ("duration_seconds", Unit::Seconds),
+            ("duration_seconds", Unit::Number),
+            ("time_to_first_token", Unit::Seconds),
+            ("tokens_per_second", Unit::Number),
+            ("throughput", Unit::Number),
+        ] {
+            assert!(metric(name, unit).shares_state(), "{name}");
+        }
+        for (name, unit) in [
+            ("cost_usd", Unit::Usd),
+            ("total_tokens", Unit::Tokens),
+            (PASS_RATE, Unit::Fraction),
+            ("bleu", Unit::Number),
+            ("turns", Unit::Count),
+        ] {
+            assert!(!metric(name, unit).shares_state(), "{name}");
+        }
+    }
+
     #[test]
     fn a_margin_fits_its_metric() {
         let (rate, share) = ((Unit::Fraction, MetricKind::Rate), (Unit::Fraction, MetricKind::Score));

@@ -20,7 +20,7 @@ use super::exclusions::{ExcludedItem, without_excluded};
 use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
 use super::figures::{Figure, Numbers, cost, duration, figures, tokens};
 use super::finding::Finding;
-use super::item_scores::SuiteScores;
+use super::item_scores::{ItemScores, SuiteScores};
 use super::labelled::JudgedBy;
 use super::metrics::{self, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
@@ -177,7 +177,8 @@ impl<'a> SuiteAnswer<'a> {
     fn unit_prices(&self, one: usize, other: usize) -> (UnitPrice, UnitPrice) {
         let sum = |name: &str| {
             let cells = &self.metric(name)?.cells;
-            Some(cells[one].value? + cells[other].value?)
+            let mean = |arm: usize| cells[arm].figure.as_ref().map(|figure| figure.summary.mean);
+            Some(mean(one)? + mean(other)?)
         };
         let run = UnitPrice { usd: sum("cost_usd"), seconds: sum("duration_seconds") };
         let items = self.items.unit_count() as f64;
@@ -225,6 +226,58 @@ impl<'a> SuiteAnswer<'a> {
         let mut arms: Vec<usize> = (0..primary.cells.len()).collect();
         arms.sort_by(|one, other| key(one).total_cmp(&key(other)));
         arms
+    }
+
+    /// Returns a metric's cells of two of the arms. They show what the difference of the two compares: the same items, the same statistic.
+    pub fn cells_between(&self, answer: &MetricAnswer, one: usize, other: usize) -> [Cell; 2] {
+        let own = [one, other].map(|arm| answer.cells[arm].clone());
+        let Some(pair) = answer.evidence.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() }) else {
+            return own;
+        };
+        let Some(levels) = pair.levels else { return own };
+        let cells = self.on_shared_items(answer, &pair).unwrap_or(own);
+        let [first, second] = cells;
+        [first.at(levels.first), second.at(levels.second)]
+    }
+
+    /// Returns the cells of a pair's rates or item scores over the items of both, if an arm has others too.
+    fn on_shared_items(&self, answer: &MetricAnswer, pair: &PairEvidence) -> Option<[Cell; 2]> {
+        let shared = pair.sizes.pairs?;
+        if shared >= pair.sizes.first.max(pair.sizes.second) {
+            return None;
+        }
+        let (one, other) = (pair.first, pair.second);
+        let mut left_out = self.pairing().changed(one, other);
+        left_out.resize(self.matrix.items.len(), false);
+        let arms = [one, other].map(|arm| &self.group.arms[arm]);
+        match answer.metric.name.as_str() {
+            PASS_RATE => {
+                let (Rates::Outcomes(first), Rates::Outcomes(second)) = (&self.rates[one], &self.rates[other]) else { return None };
+                for (item, is_out) in left_out.iter_mut().enumerate() {
+                    *is_out |= first.mean(item).is_none() || second.mean(item).is_none();
+                }
+                let places = [one, other];
+                Some(std::array::from_fn(|at| {
+                    let (arm, place) = (arms[at], places[at]);
+                    let rates = Rates::without(&left_out, &arm.counted, &self.matrix, &self.items);
+                    let figure = Figure::of_rates(&rates.run_rates());
+                    Cell { figure, ..Cell::of_rate(arm, &rates, &self.items, self.unit) }.of_shared(&answer.cells[place])
+                }))
+            }
+            ITEM_SCORE => {
+                let all = arms.map(|arm| ItemScores::of(&left_out, &arm.counted, &self.matrix, &self.items));
+                for (item, is_out) in left_out.iter_mut().enumerate() {
+                    *is_out |= all.iter().any(|scores| scores.means[item].is_none());
+                }
+                let is_share = answer.metric.unit == Unit::Fraction;
+                let places = [one, other];
+                Some(std::array::from_fn(|at| {
+                    let scores = ItemScores::of(&left_out, &arms[at].counted, &self.matrix, &self.items);
+                    Cell::of_estimate(scores.estimate(&self.items, self.unit, is_share)).of_shared(&answer.cells[places[at]])
+                }))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the metric that decides.
@@ -421,7 +474,7 @@ impl Asked<'_> {
     fn of_number(&self, number: &NumberColumn<'_>, figures: Vec<Option<Figure>>) -> Open {
         let (arms, policy, metric) = (&self.group.arms, self.policy, &number.metric);
         let cell = |(arm, figure)| Cell::of_number(metric, arm, &number.value, figure);
-        let cells = arms.iter().zip(figures).map(cell).collect();
+        let mut cells: Vec<Cell> = arms.iter().zip(figures).map(cell).collect();
         if number.is_mixed {
             let unsettled = metrics::of_nothing(metric, arms.len(), Design::Runs, Incomparable::OtherUnit);
             return Open { cells, role: Role::Descriptive, unsettled };
@@ -430,13 +483,24 @@ impl Asked<'_> {
         let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
         let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
         let design = policy.design(&self.group.suite);
+        // What shares the machine's state is compared over runs, if these were measured.
+        let is_of_runs = |arm: usize| metric.shares_state() && cells[arm].value.is_some();
         let over_items = |first: usize, second: usize| {
             let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
-                spending::over_items(one, other, design, self.items, policy)
+                spending::over_items(metric, one, other, design, self.items, policy)
             };
-            self.spent_on_items(spending.as_deref()?, first, second, ask)
+            let spending = spending.as_deref().filter(|_| !(is_of_runs(first) && is_of_runs(second)))?;
+            self.spent_on_items(spending, first, second, ask)
         };
         let unsettled = metrics::of_numbers(metric, arms, &number.value, &number.evaluators, &self.apart, &over_items, policy);
+        // One statistic a row: if the items decide, an arm's value is that of its typical item.
+        let found = || unsettled.findings.iter().filter(|(_, _, finding)| finding.difference.is_some());
+        let are_items = found().next().is_some() && found().all(|(_, _, finding)| finding.sizes.pairs.is_some());
+        if let Some(spending) = spending.filter(|_| are_items) {
+            for (cell, spent) in cells.iter_mut().zip(&spending) {
+                *cell = Cell::of_items(spent.typical(self.items, self.unit), cell.figure.take());
+            }
+        }
         Open { cells, role, unsettled }
     }
 
@@ -587,10 +651,16 @@ mod tests {
                     assert!(near(figure.summary.mean, slices.mean), "{what}: {} {}", figure.summary.mean, slices.mean);
                     assert_eq!(figure.summary.sd.is_some(), slices.sd.is_some(), "{what}");
                     assert!(near(figure.summary.sd.unwrap_or(0.0), slices.sd.unwrap_or(0.0)), "{what}: {figure:?} {slices:?}");
-                    // The interval of a duration is that of its median.
-                    if metric.unit != Unit::Seconds {
+                    // The value and the interval of amounts above zero are those of the geometric mean.
+                    let is_amount = metric.kind == MetricKind::Amount && slices.min > 0.0;
+                    {
                         let ends = |interval: Interval| [interval.low, interval.high];
-                        let whole = mean_interval(&values, CONFIDENCE).ok().map(ends);
+                        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+                        let whole = if is_amount {
+                            mean_interval(&logs, CONFIDENCE).ok().map(|ends| [ends.low.exp(), ends.high.exp()])
+                        } else {
+                            mean_interval(&values, CONFIDENCE).ok().map(ends)
+                        };
                         assert_eq!(figure.interval.is_some(), whole.is_some(), "{what}");
                         let (cut, whole) = (figure.interval.map(ends).unwrap_or_default(), whole.unwrap_or_default());
                         // Ends beyond the possible values are cut.

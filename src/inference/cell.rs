@@ -3,22 +3,22 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Metric, Unit};
-use crate::stats::Interval;
+use crate::domain::{Metric, MetricKind};
+use crate::stats::{Interval, mean_interval, summary};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
 use super::estimate::{Estimate, Method, counts, pass_rate};
-use super::figures::{Figure, Numbers, Range, spread};
+use super::figures::{Figure, Numbers, Range};
 use super::numbers::is_measured;
-use super::policy::Design;
+use super::policy::{CONFIDENCE, Design, SAME};
 use super::price::{per_solved, price_interval};
 use super::sample::{Items, Rates};
 
 /// One arm's value of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
-    /// In the metric's unit: the run's value, or the mean over runs; for durations the median.
+    /// In the metric's unit: a mean. Amounts above zero have geometric means: of items if `estimate` is there, else of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Passed; then total over the runs, for rates.
@@ -65,13 +65,51 @@ impl Cell {
         value: &dyn Fn(&RunRow) -> Option<f64>,
         mut figure: Option<Figure>,
     ) -> Self {
-        let median = if metric.unit == Unit::Seconds { spread(&measured(metric, arm), value) } else { None };
-        if let Some((figure, median)) = figure.as_mut().zip(median.as_ref()) {
-            // Durations are skewed: one slow run does not make a slow arm.
-            figure.interval = median.interval;
+        let mut shown = figure.as_ref().map(|figure| figure.summary.mean);
+        // Amounts are skewed: one slow run does not make a slow arm. What is shown is what the test compares.
+        if metric.kind == MetricKind::Amount
+            && let Some(figure) = figure.as_mut().filter(|figure| figure.summary.min > 0.0)
+        {
+            let logs: Vec<f64> = measured(metric, arm).iter().filter_map(|row| value(row)).map(f64::ln).collect();
+            let ends = mean_interval(&logs, CONFIDENCE).ok();
+            figure.interval = ends.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
+            // Of equal amounts, exactly that amount.
+            let is_one = figure.summary.max <= figure.summary.min;
+            shown = shown.filter(|_| is_one).or_else(|| summary(&logs).ok().map(|logs| logs.mean.exp()));
         }
-        let shown = |figure: &Figure| median.as_ref().map_or(figure.summary.mean, |spread| spread.median);
-        Self { value: figure.as_ref().map(shown), passed: None, total: None, figure, estimate: None }
+        Self { value: shown, passed: None, total: None, figure, estimate: None }
+    }
+
+    /// Creates a cell of an arm's typical item, with the figure over its runs.
+    pub(super) fn of_items(estimate: Option<Estimate>, figure: Option<Figure>) -> Self {
+        Self { figure, ..Self::of_estimate(estimate) }
+    }
+
+    /// Returns the cell of shared items with the missing outcomes of all the arm's items.
+    #[must_use]
+    pub(super) fn of_shared(mut self, whole: &Self) -> Self {
+        if let Some((own, whole)) = self.estimate.as_mut().zip(whole.estimate.as_ref()) {
+            own.missing = whole.missing;
+        }
+        self
+    }
+
+    /// Returns the cell of one arm of a pair, whose value is what their difference compares. Figures of other items are dropped.
+    #[must_use]
+    pub(super) fn at(&self, level: f64) -> Self {
+        if self.value.is_some_and(|value| (value - level).abs() <= SAME * level.abs().max(1.0)) {
+            return self.clone();
+        }
+        let estimate = self.estimate.as_ref().map(|estimate| Estimate {
+            value: level,
+            interval: None,
+            guaranteed: None,
+            standard_error: None,
+            method: Method::None,
+            ..estimate.clone()
+        });
+        let figure = self.figure.as_ref().map(|figure| Figure { interval: None, ..figure.clone() });
+        Self { value: Some(level), passed: None, total: None, figure, estimate }
     }
 
     /// Returns the pass rates of an arm's runs.

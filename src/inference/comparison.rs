@@ -54,6 +54,14 @@ pub struct Difference {
     pub interval: Option<Interval>,
 }
 
+/// The two values that a difference compares, over the items or runs that both arms have: the difference is the first less the second, or
+/// the first over the second. Rates and scores are means. Amounts are geometric means, over items if these decide, else over runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Levels {
+    pub first: f64,
+    pub second: f64,
+}
+
 /// Sample sizes of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sizes {
@@ -68,6 +76,9 @@ pub struct Sizes {
     /// Clusters among the pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
+    /// Runs of the arm with fewer, if both arms have several and items are paired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
 }
 
 /// Units on which each arm did better.
@@ -78,7 +89,7 @@ pub struct Record {
     pub same: u64,
 }
 
-/// The estimated amount of data for a decision, if the true difference equals the measured one.
+/// The amount of data with which the deciding test finds a difference as large as the measured one with 80% power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Needed {
     pub n: u64,
@@ -97,6 +108,8 @@ pub struct PairEvidence {
     pub design: Design,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Levels>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Test>,
     /// The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
@@ -157,6 +170,14 @@ pub struct Variation {
     pub runs_vary: bool,
 }
 
+impl Levels {
+    /// Converts means of logarithms to geometric means.
+    #[must_use]
+    pub(super) fn of_logs(self) -> Self {
+        Self { first: self.first.exp(), second: self.second.exp() }
+    }
+}
+
 impl Difference {
     /// Converts a difference of logarithms to a ratio.
     #[must_use]
@@ -210,6 +231,7 @@ impl PairEvidence {
             second: self.first,
             verdict: self.verdict.reversed(),
             difference: self.difference.map(Difference::reversed),
+            levels: self.levels.map(|levels| Levels { first: levels.second, second: levels.first }),
             sizes: Sizes { first: self.sizes.second, second: self.sizes.first, ..self.sizes },
             record: self.record.map(|record| Record { won: record.lost, lost: record.won, same: record.same }),
             bounds: self.bounds.map(mirrored),
@@ -249,5 +271,15 @@ impl PairEvidence {
     /// Returns the number of units that both arms have; unpaired, the number of the arm with fewer.
     pub fn units(&self) -> u64 {
         self.sizes.pairs.unwrap_or(self.sizes.first.min(self.sizes.second))
+    }
+}
+
+impl Sizes {
+    /// Returns how many units of a plan's kind there are: clusters, runs, or items.
+    pub(super) fn has(&self, of: &str) -> u64 {
+        match of {
+            "runs" if self.pairs.is_some() => self.runs.unwrap_or(1),
+            _ => self.clusters.or(self.pairs).unwrap_or(self.first.min(self.second)),
+        }
     }
 }

@@ -29,15 +29,37 @@ const MOST_UNITS: u64 = 10_000;
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Decision {
     /// Use this arm.
-    Ship { arm: usize, because: Because },
+    Ship {
+        arm: usize,
+        because: Because,
+        /// What it may cost more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        open_cost: Option<OpenCost>,
+    },
     /// The better arm costs more; the reader must say whether it is worth it.
     ChooseByPrice { better: usize },
     /// Neither arm is better, cheaper or faster: keep the one in use.
-    KeepEither,
+    KeepEither {
+        /// What one of them may cost more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        open_cost: Option<OpenCost>,
+    },
     /// This much more data would probably decide.
     Measure { more: Needed, usd: Option<f64>, seconds: Option<f64> },
     /// No realistic amount of data from this suite decides.
     CannotSettle { why: Why },
+}
+
+/// A cost that is higher by more than its margin in these data, without a verdict: whoever reads the decision has to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OpenCost {
+    /// The arm that costs more.
+    pub arm: usize,
+    /// Its cost over the other arm's.
+    pub ratio: f64,
+    /// The adjusted p-value. Absent if the data are too thin for a test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
 }
 
 /// Why an arm is shipped.
@@ -108,27 +130,29 @@ impl Decision {
         let better = quality.verdict.better();
         let cheaper = known.cost.and_then(decided);
         let faster = known.time.and_then(decided);
+        let open_cost = known.cost.and_then(OpenCost::of);
+        let ship = |arm: usize, because| Self::Ship { arm, because, open_cost: open_cost.filter(|cost| cost.arm == arm) };
         if let Some(place) = better {
             let arm = quality.at(place);
             return match cheaper {
-                Some(other) if other == arm => Self::Ship { arm, because: Because::BetterAndCheaper },
+                Some(other) if other == arm => ship(arm, Because::BetterAndCheaper),
                 Some(_) => Self::ChooseByPrice { better: arm },
-                None => Self::Ship { arm, because: Because::Better },
+                None => ship(arm, Because::Better),
             };
         }
         let no_worse = |arm: usize| known.margin.is_some_and(|margin| is_no_worse(known.metric, &quality.seen_from(arm), margin));
         if let Some(arm) = cheaper.filter(|arm| no_worse(*arm)) {
-            return Self::Ship { arm, because: Because::SameAndCheaper };
+            return ship(arm, Because::SameAndCheaper);
         }
         if let Some(arm) = cheaper.filter(|arm| known.is_worth_its_risk(*arm)) {
-            return Self::Ship { arm, because: Because::SavesMoreThanItRisks };
+            return ship(arm, Because::SavesMoreThanItRisks);
         }
         let is_equal = matches!(quality.verdict, Verdict::Equivalent) || (no_worse(quality.first) && no_worse(quality.second));
         if let Some(arm) = faster.filter(|arm| cheaper.is_none() && no_worse(*arm)) {
-            return Self::Ship { arm, because: Because::SameAndFaster };
+            return ship(arm, Because::SameAndFaster);
         }
         if is_equal {
-            return Self::KeepEither;
+            return Self::KeepEither { open_cost };
         }
         if quality.verdict == Verdict::Tie && thin(quality).is_none() && quality.needed.is_none() {
             return Self::CannotSettle { why: Why::Equal };
@@ -142,11 +166,23 @@ impl Decision {
     #[must_use]
     pub(crate) fn among(self, one: usize, other: usize) -> Self {
         let place = |arm: usize| usize::from(arm == other && arm != one);
+        let moved = |cost: Option<OpenCost>| cost.map(|cost| OpenCost { arm: place(cost.arm), ..cost });
         match self {
-            Self::Ship { arm, because } => Self::Ship { arm: place(arm), because },
+            Self::Ship { arm, because, open_cost } => Self::Ship { arm: place(arm), because, open_cost: moved(open_cost) },
             Self::ChooseByPrice { better } => Self::ChooseByPrice { better: place(better) },
-            same @ (Self::KeepEither | Self::Measure { .. } | Self::CannotSettle { .. }) => same,
+            Self::KeepEither { open_cost } => Self::KeepEither { open_cost: moved(open_cost) },
+            same @ (Self::Measure { .. } | Self::CannotSettle { .. }) => same,
         }
+    }
+}
+
+impl OpenCost {
+    /// Returns the open difference of two arms' costs, if it is larger than the margin.
+    fn of(cost: &PairEvidence) -> Option<Self> {
+        let found = cost.difference.filter(|found| found.scale == Scale::Ratio && cost.verdict.is_open())?;
+        let (arm, ratio) = if found.value > 1.0 { (cost.first, found.value) } else { (cost.second, 1.0 / found.value) };
+        let margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
+        (ratio > 1.0 + margin).then_some(Self { arm, ratio, p: cost.p_adjusted })
     }
 }
 
@@ -169,9 +205,9 @@ fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
     price.seen_from(arm).difference.filter(|found| found.scale == Scale::Ratio).map(|found| 1.0 - found.value)
 }
 
-/// Returns the arm that is cheaper or faster beyond chance and by more than the margin.
+/// Returns the arm that is cheaper or faster by more than the margin: beyond chance, or in every run.
 fn decided(price: &PairEvidence) -> Option<usize> {
-    let arm = price.winner()?;
+    let arm = price.better()?;
     let margin = price.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
     let saved = saving(price, arm)?;
     (1.0 - saved <= 1.0 / (1.0 + margin)).then_some(arm)
@@ -217,22 +253,30 @@ fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
     if let Some(more) = labels(quality) {
         return Decision::Measure { more, usd: None, seconds: None };
     }
-    let has = quality.sizes.clusters.unwrap_or_else(|| quality.units());
     let least = match thin(quality) {
         Some(Obstacle::FewRuns) => Some(Needed { n: MIN_RUNS as u64, of: "runs" }),
         Some(Obstacle::FewItems) => Some(Needed { n: MIN_ITEMS as u64, of: "items" }),
         Some(Obstacle::FewClusters) => Some(Needed { n: MIN_ITEMS as u64, of: "clusters" }),
-        Some(Obstacle::OutOfReach | Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees | Obstacle::Unlabelled)
+        Some(
+            Obstacle::OutOfReach
+            | Obstacle::MissingOutcomes
+            | Obstacle::Censored
+            | Obstacle::TotalDisagrees
+            | Obstacle::IntervalIncludesZero
+            | Obstacle::Unlabelled,
+        )
         | None => None,
     };
     let needed = match (least, quality.needed) {
         (Some(least), Some(needed)) if needed.of == least.of => Some(Needed { n: needed.n.max(least.n), ..least }),
         (least, needed) => least.or(needed),
     };
-    let Some(needed) = needed.filter(|needed| needed.n > has && needed.n <= (MOST_TIMES * has.max(1)).min(MOST_UNITS)) else {
+    let has = |of: &str| quality.sizes.has(of);
+    let is_possible = |needed: &Needed| needed.n > has(needed.of) && needed.n <= (MOST_TIMES * has(needed.of).max(1)).min(MOST_UNITS);
+    let Some(needed) = needed.filter(is_possible) else {
         return Decision::CannotSettle { why: Why::TooFewUnits };
     };
-    let more = Needed { n: needed.n - has, ..needed };
+    let more = Needed { n: needed.n - has(needed.of), ..needed };
     let price = match needed.of {
         "runs" => known.run,
         "items" => known.item,

@@ -39,6 +39,8 @@ pub enum Method {
     WilsonEffective,
     /// A ratio of totals, with an interval by the delta method or the bootstrap.
     RatioOfTotals,
+    /// A geometric mean of amounts above zero: the mean of logarithms, with their interval.
+    GeometricMean,
     /// The source's own standard error.
     StatedError,
     /// A published figure, without counts or error.

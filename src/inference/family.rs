@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::domain::{Direction, Metric, MetricKind};
 use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm, max_t};
 
-use super::comparison::{Beyond, Difference, Needed, PairEvidence, Scale};
+use super::comparison::{Beyond, Difference, PairEvidence, Scale};
 use super::detail::Detail;
 use super::finding::Finding;
 use super::policy::Policy;
@@ -198,6 +198,8 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
     let margin = policy.margin(&open.metric);
     let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
     let is_planned = open.findings.len() <= MAX_PLANNED;
+    // Only the primary metric is decided on.
+    let is_searched = is_planned && adjustment != Adjustment::BenjaminiHochberg;
     let metric = open.metric;
     let pairs: Vec<PairEvidence> = open
         .findings
@@ -212,17 +214,16 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
             });
             let verdict = verdict(&metric, &finding, p_adjusted, margin, family, policy);
             let is_open = verdict.winner().is_none();
-            let needed = finding.needed.filter(|_| verdict.is_open()).and_then(|needed| {
-                let has =
-                    finding.sizes.clusters.unwrap_or_else(|| finding.sizes.pairs.unwrap_or(finding.sizes.first.min(finding.sizes.second)));
-                Some(Needed { n: stats::n_at(needed.n, policy.aim(), aim).ok()?, ..needed }).filter(|needed| needed.n > has)
-            });
+            let plan = finding.plan.filter(|_| verdict.is_open());
+            let needed = plan.and_then(|plan| if is_searched { plan.needed(aim) } else { plan.needed_fast(aim) });
+            let needed = needed.filter(|needed| needed.n > finding.sizes.has(needed.of));
             PairEvidence {
                 first,
                 second,
                 verdict,
                 design: finding.design,
                 difference: finding.difference,
+                levels: finding.levels.filter(|_| finding.difference.is_some()),
                 test: finding.test,
                 p: finding.p(),
                 p_adjusted,
@@ -277,6 +278,10 @@ fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: 
     let is_reachable = finding.floor().is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
     match verdict {
         Verdict::NotEnoughEvidence { reason: None } if !is_reachable => Verdict::NotEnoughEvidence { reason: Some(Obstacle::OutOfReach) },
+        // A winner needs both.
+        Verdict::NotEnoughEvidence { reason: None } if p_adjusted.is_some_and(|p| p < policy.alpha) => {
+            Verdict::NotEnoughEvidence { reason: Some(Obstacle::IntervalIncludesZero) }
+        }
         verdict => verdict,
     }
 }

@@ -21,7 +21,7 @@ pub struct Coverage {
 pub struct Figure {
     #[serde(flatten)]
     pub summary: Summary,
-    /// Student's t over the runs, cut to possible values. For the median of durations in a comparison, by order statistics.
+    /// Student's t over the runs, cut to possible values. In a comparison, of the geometric mean of amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     pub coverage: Coverage,
@@ -92,6 +92,16 @@ impl Numbers {
 
     pub fn none() -> Self {
         Self { values: Vec::new(), runs: 0, range: Range::Any }
+    }
+}
+
+impl Figure {
+    /// Summarises the rates of runs that all have one. `None` for no runs.
+    pub(super) fn of_rates(rates: &[f64]) -> Option<Self> {
+        let summary = summary(rates).ok()?;
+        let interval = interval_of_mean(&summary, CONFIDENCE).ok().map(|interval| Range::Share.cut(interval, &summary));
+        let runs = rates.len() as u64;
+        Some(Self { summary, interval, coverage: Coverage { known: runs, runs } })
     }
 }
 

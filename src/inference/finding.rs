@@ -2,10 +2,10 @@
 
 use crate::stats::{self, Aim, Detectable, Interval, Side};
 
-use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
+use super::comparison::{Difference, Levels, Needed, Record, Scale, Sizes, Test, Variation};
 use super::detail::{Detail, Parts};
 use super::labelled::JudgeFigure;
-use super::policy::Design;
+use super::policy::{Design, MIN_ITEMS, MIN_PAIRED_T, MIN_RUNS};
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
 /// The result of one pair of arms on one metric.
@@ -14,6 +14,7 @@ pub(super) struct Finding {
     pub design: Design,
     pub support: Support,
     pub difference: Option<Difference>,
+    pub levels: Option<Levels>,
     pub test: Option<Test>,
     pub sizes: Sizes,
     pub variation: Option<Variation>,
@@ -22,7 +23,7 @@ pub(super) struct Finding {
     pub record: Option<Record>,
     pub bounds: Option<Interval>,
     pub precision: Option<Precision>,
-    pub needed: Option<Needed>,
+    pub plan: Option<Plan>,
     pub detail: Detail,
     /// The sources of variance of the items' differences, if they can be separated.
     pub parts: Option<Parts>,
@@ -38,6 +39,7 @@ impl Finding {
             design,
             support,
             difference: None,
+            levels: None,
             test: None,
             sizes,
             variation: None,
@@ -45,7 +47,7 @@ impl Finding {
             record: None,
             bounds: None,
             precision: None,
-            needed: None,
+            plan: None,
             detail: Detail::default(),
             parts: None,
             sums: Vec::new(),
@@ -75,6 +77,14 @@ impl Finding {
         if let Support::Tested { doubt, .. } = &mut self.support {
             *doubt = Some(obstacle);
         }
+    }
+
+    /// Takes the verdict from the finding: it only describes what was seen, for this reason.
+    pub fn describe(&mut self, obstacle: Obstacle) {
+        self.support = Support::Thin { obstacle, p: None };
+        (self.test, self.plan, self.parts, self.beyond, self.sums) = (None, None, None, None, Vec::new());
+        self.detail = Detail::default();
+        self.difference = self.difference.map(|difference| Difference { interval: None, ..difference });
     }
 
     /// Marks the finding as censored: runs or outcomes hit a limit, so the time they would have taken is unknown and the mean over the
@@ -142,6 +152,84 @@ impl Finding {
         self.precision.as_ref()?.detectable(self.difference?.scale, aim)
     }
 }
+
+/// What the deciding test would see with other numbers of units: the rates, differences and spreads as they are in the data.
+#[derive(Clone, Copy)]
+pub(super) enum Plan {
+    /// Items with one outcome per arm: the share on which the arms differ, and the difference of their rates.
+    Discordant { share: f64, delta: f64 },
+    /// Differences of items or of clusters, with their standard deviation.
+    Mean { sd: f64, delta: f64, of: &'static str },
+    /// Items tried in several runs: what `items` items and `runs` runs per arm add to the squared standard error of the difference.
+    ItemsAndRuns { var_items: f64, var_runs: f64, degrees: f64, items: u64, runs: u64, delta: f64 },
+    /// Runs of each arm, with their standard deviations.
+    Runs { sds: [f64; 2], delta: f64 },
+    /// Two rates over items that are not paired.
+    Shares { rates: [f64; 2] },
+}
+
+/// A plan for more units is no plan.
+const MOST_PLANNED: u64 = 1 << 20;
+
+impl Plan {
+    /// Returns the units with which the deciding test has the power that is aimed at, by that test's own power and not by normal quantiles:
+    /// few items that differ, few clusters and few runs need more than these say. `None` if no number within reason is enough.
+    pub fn needed(&self, aim: Aim) -> Option<Needed> {
+        let (found, least, of) = match *self {
+            Self::Discordant { share, delta } => (stats::pairs_needed(share, delta.abs(), aim, MOST_PLANNED), MIN_ITEMS, "items"),
+            // Below ten items signs are flipped, which has less power than the t test.
+            Self::Mean { sd, delta, of: "items" } => (stats::units_needed(sd, delta, aim, MOST_PLANNED), MIN_PAIRED_T, "items"),
+            Self::Mean { sd, delta, of } => (stats::units_needed(sd, delta, aim, MOST_PLANNED), MIN_ITEMS, of),
+            Self::ItemsAndRuns { var_items, var_runs, degrees, items, runs, delta } => {
+                let power = |variance: f64, degrees: f64| stats::power_t(delta.abs() / variance.sqrt(), degrees, aim.alpha);
+                let over_items = |n: u64| {
+                    let degrees = if var_runs > 0.0 { degrees } else { (n as f64 - 1.0).max(1.0) };
+                    power(var_items * items as f64 / n as f64 + var_runs, degrees)
+                };
+                match stats::units_for(MIN_ITEMS as u64, MOST_PLANNED, aim, over_items) {
+                    // Items do not average out what moves all of a run: more runs do.
+                    Ok(None) => {
+                        let over_runs = |n: u64| {
+                            let times = n as f64 / runs as f64;
+                            power(var_items + var_runs / times, degrees * times)
+                        };
+                        (stats::units_for(runs, MOST_PLANNED, aim, over_runs), MIN_RUNS, "runs")
+                    }
+                    found => (found, MIN_ITEMS, "items"),
+                }
+            }
+            Self::Runs { sds, delta } => (stats::runs_needed(sds, delta.abs(), aim, MOST_PLANNED), MIN_RUNS, "runs"),
+            Self::Shares { rates: [one, other] } => (stats::items_needed(one, other, aim, MOST_PLANNED), MIN_ITEMS, "items"),
+        };
+        found.ok().flatten().map(|n| Needed { n: n.max(least as u64), of })
+    }
+
+    /// Returns the same by formulas, for boards of so many pairs that the power of each would take seconds.
+    pub fn needed_fast(&self, aim: Aim) -> Option<Needed> {
+        let at_least = |n: u64, least: usize, of| Some(Needed { n: n.max(least as u64), of });
+        // Exact tests are that much worse than normal ones, which ignore that counts are whole (Fleiss 1981).
+        let whole_counts = |n: u64, times: f64, delta: f64| Some(n.saturating_add(stats::whole(times / delta.abs()).ok()?));
+        match *self {
+            Self::Discordant { share, delta } => {
+                at_least(whole_counts(stats::n_mcnemar(share, delta.abs(), aim).ok()?, 1.0, delta)?, MIN_ITEMS, "items")
+            }
+            Self::Shares { rates: [one, other] } => {
+                at_least(whole_counts(stats::n_two_proportions(one, other, aim).ok()?, 2.0, one - other)?, MIN_ITEMS, "items")
+            }
+            Self::Mean { sd, delta, of } => at_least(stats::n_paired(sd, delta, aim).ok()?.saturating_add(T_FOR_Z), MIN_PAIRED_T, of),
+            Self::ItemsAndRuns { var_items, var_runs, items, delta, .. } => {
+                // The largest squared standard error that finds the difference.
+                let most = delta * delta / stats::n_paired(1.0, 1.0, aim).ok()? as f64;
+                let n = stats::whole(var_items * items as f64 / (most - var_runs)).ok().filter(|_| most > var_runs)?;
+                at_least(n.saturating_add(T_FOR_Z), MIN_PAIRED_T, "items")
+            }
+            Self::Runs { sds: [one, other], delta } => at_least(stats::n_welch(one, other, delta, aim).ok()?, MIN_RUNS, "runs"),
+        }
+    }
+}
+
+/// Units that quantiles of t ask for beyond those of the normal distribution, at the usual levels.
+const T_FOR_Z: u64 = 2;
 
 /// Returns the smallest two-sided p-value of flipping this number of signs.
 fn smallest_flip(units: u64) -> f64 {

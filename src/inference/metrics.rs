@@ -108,7 +108,8 @@ pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, p
         if let Some(nothing) = shared.nothing() {
             return nothing;
         }
-        match policy.design(suite).unwrap_or_else(|| shared.natural_design()) {
+        let design = policy.design(suite).unwrap_or_else(|| shared.natural_design());
+        match if metric.shares_state() { Design::Runs } else { design } {
             design @ (Design::Items | Design::Clusters) => shared.weigh(design, policy),
             Design::Runs | Design::Counts => {
                 let mut finding = super::unpaired::run_means(&one.run_means, &other.run_means, scale, policy);

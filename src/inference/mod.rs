@@ -68,9 +68,9 @@ pub use claims::{
     AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, HeldRuns, Severity, audit_claims, held_runs, states_runs,
 };
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};
-pub use comparison::{Beyond, Difference, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation};
+pub use comparison::{Beyond, Difference, Levels, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation};
 pub use condition::{ConditionEffect, ConditionSetting};
-pub use decision::{Because, Decision, Why};
+pub use decision::{Because, Decision, OpenCost, Why};
 pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use estimate::{ClusterSpread, Estimate, Method};
 pub use exclusions::ExcludedItem;

@@ -5,10 +5,10 @@ use crate::stats::log_ratio_welch;
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
-use super::comparison::{Difference, Scale, Sizes, Test};
+use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{Bill, Detail};
 use super::finding::Finding;
-use super::policy::{Design, Policy};
+use super::policy::{Design, MIN_RUNS, Policy};
 use super::unpaired::run_means;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
@@ -51,12 +51,14 @@ pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, p
     if !is_ratio {
         let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
         let mut finding = run_means(&one.values, &other.values, scale, policy);
+        fix(&mut finding, one, other);
         censor(&mut finding, one, other);
         return finding;
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     let mut finding = run_means(&logs(&one.values), &logs(&other.values), Scale::Ratio, policy);
     finding.difference = finding.difference.map(Difference::of_logs);
+    finding.levels = finding.levels.map(Levels::of_logs);
     if let Ok(ratio) = log_ratio_welch(&one.values, &other.values, policy.confidence()) {
         finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
         if let Support::Tested { p, .. } = &mut finding.support {
@@ -66,8 +68,24 @@ pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, p
     }
     finding.detail.bill = Bill::of(&one.values, &other.values, policy.confidence());
     against_the_bill(&mut finding, &one.values, &other.values);
+    fix(&mut finding, one, other);
     censor(&mut finding, one, other);
     finding
+}
+
+/// Amounts that differ by no more than this share of themselves are equal: they were added up in another order.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+/// Makes the finding a fixed result if no run of either arm varied: more runs change nothing, and no test can say more than the amounts do.
+/// As many runs are needed as for outcomes that never vary.
+fn fix(finding: &mut Finding, one: &RunSample, other: &RunSample) {
+    let is_constant = |sample: &RunSample| {
+        let values = &sample.values;
+        values.len() >= MIN_RUNS && values.iter().all(|value| (value - values[0]).abs() <= ROUNDING * values[0].abs())
+    };
+    if is_constant(one) && is_constant(other) {
+        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
+    }
 }
 
 /// Raises a doubt if the typical run and the sum over all runs point in different directions, because the row would name one arm and show
@@ -84,6 +102,6 @@ pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]
 fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     if one.censored + other.censored > 0 {
         finding.censor();
-        (finding.needed, finding.detail) = (None, Detail::default());
+        (finding.plan, finding.detail) = (None, Detail::default());
     }
 }

@@ -8,10 +8,12 @@ use super::decision::{self, Decision, Known, UnitPrice};
 use super::family::{Unsettled, settle_primary, settle_secondary};
 use super::finding::Finding;
 use super::metrics::{named, pass_rate_metric};
+use super::numbers::ROUNDING;
 use super::paired::Shared;
-use super::policy::{Design, MIN_ITEMS, Policy};
+use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::sample::{Items, Outcomes, OverRuns};
 use super::seed::resampling;
+use super::unpaired::run_means;
 use super::verdict::{Missing, Obstacle, Support};
 
 /// One arm's data on the questions of a suite. Every table has one row per item, with one value per run.
@@ -40,7 +42,8 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
     let amount = |name: &str, label: &str, unit, values: [&[Option<f64>]; 2]| {
         let metric = policy.described(named(name, label, unit, Direction::Down, MetricKind::Amount));
         let table = |arm: &ItemTable<'_>, values| ItemsByRuns { runs: arm.runs, values };
-        of_pair(&metric, amounts_on_items(table(one, values[0]), table(other, values[1]), policy))
+        let amounts = amounts_on_items(&metric, table(one, values[0]), table(other, values[1]), policy);
+        of_pair(&metric, amounts)
     };
     let prices = vec![
         amount("cost_usd", "Cost", Unit::Usd, [one.cost_usd, other.cost_usd]),
@@ -101,8 +104,9 @@ fn mean(values: &[Option<f64>]) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// Compares two arms' amounts on the same items: the typical ratio, over items, and over runs if there are several.
-fn amounts_on_items(one: ItemsByRuns<'_>, other: ItemsByRuns<'_>, policy: &Policy) -> Finding {
+/// Compares two arms' amounts on the same items: the typical ratio, over items, and over runs if there are several; over runs alone if the
+/// items of a run share the machine's state.
+fn amounts_on_items(metric: &Metric, one: ItemsByRuns<'_>, other: ItemsByRuns<'_>, policy: &Policy) -> Finding {
     let logs = |table: ItemsByRuns<'_>| -> Vec<Option<f64>> {
         table.values.iter().map(|value| value.filter(|value| *value > 0.0).map(f64::ln)).collect()
     };
@@ -110,16 +114,37 @@ fn amounts_on_items(one: ItemsByRuns<'_>, other: ItemsByRuns<'_>, policy: &Polic
     let counted =
         |table: &[Option<f64>], runs: usize| table.chunks(runs.max(1)).filter(|row| row.iter().any(Option::is_some)).count() as u64;
     let sizes =
-        |pairs| Sizes { first: counted(&of_one, one.runs), second: counted(&of_other, other.runs), pairs, of: "items", clusters: None };
+        |pairs| Sizes { first: counted(&of_one, one.runs), second: counted(&of_other, other.runs), pairs, of: "items", ..Sizes::default() };
     let at = |ratio: f64, ends: Option<crate::stats::Interval>| Some(Difference { value: ratio, scale: Scale::Ratio, interval: ends });
     let open = |n: u64| Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes(Some(n)));
     let obstacle = |n: u64| (n < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
+    if metric.shares_state() {
+        let runs = |values: &[Option<f64>], runs: usize| -> Vec<f64> {
+            (0..runs).filter_map(|run| mean(&values.iter().skip(run).step_by(runs).copied().collect::<Vec<_>>())).collect()
+        };
+        let mut finding = run_means(&runs(&of_one, one.runs), &runs(&of_other, other.runs), Scale::Ratio, policy);
+        finding.difference = finding.difference.map(Difference::of_logs);
+        return finding;
+    }
     if one.runs > 1 || other.runs > 1 {
         let tables = [(one.runs, &of_one), (other.runs, &of_other)].map(|(runs, values)| ItemsByRuns { runs, values });
         if let Ok(found) = two_way(tables[0], tables[1], None, policy.confidence()) {
             let mut finding = open(found.n);
             finding.difference = at(found.estimate.exp(), crate::stats::Interval::new(found.interval.low.exp(), found.interval.high.exp()));
             finding.tested(Test::TwoWay, found.p, obstacle(found.n));
+            return finding;
+        }
+        let is_constant = |runs: usize, values: &[Option<f64>]| {
+            let is_same =
+                |row: &[Option<f64>]| row.iter().flatten().all(|value| row[0].is_some_and(|first| (value - first).abs() <= ROUNDING));
+            runs >= MIN_RUNS && values.chunks(runs).all(is_same)
+        };
+        if let Some((first, second)) = mean(&of_one).zip(mean(&of_other))
+            && is_constant(one.runs, &of_one)
+            && is_constant(other.runs, &of_other)
+        {
+            let mut finding = Finding::new(Design::Items, Support::Fixed, sizes(None));
+            finding.difference = at((first - second).exp(), None);
             return finding;
         }
     } else if let Ok(found) =

@@ -1,13 +1,13 @@
 //! Two arms on shared items: their differences by item, and the evidence.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, McNemar, Pairs, SummedArm, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar,
-    mean_t, sign_flip, summary, tango, two_way, two_way_summed,
+    Interval, ItemsByRuns, McNemar, Pairs, SummedArm, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t,
+    sign_flip, summary, tango, two_way, two_way_summed,
 };
 
-use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
+use super::comparison::{Difference, Levels, Record, Scale, Sizes, Test, Variation};
 use super::detail::{CrossCheck, Parts};
-use super::finding::{Finding, Precision};
+use super::finding::{Finding, Plan, Precision};
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, Seen};
 use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
@@ -90,6 +90,8 @@ pub(super) struct Shared<'a> {
     units: Vec<u32>,
     /// By shared item: the first arm's value minus the second's. Empty like `units`.
     differences: Vec<f64>,
+    /// The arms' means over the shared items.
+    levels: Levels,
     record: Record,
     /// The table, if both arms tried every item exactly once.
     pairs: Option<Pairs>,
@@ -125,6 +127,7 @@ impl<'a> Shared<'a> {
             n: usize::try_from(pairs.total()).unwrap_or(usize::MAX),
             units: Vec::new(),
             differences: Vec::new(),
+            levels: levels_of(pairs),
             record: Record { won: pairs.only_a, lost: pairs.only_b, same: pairs.both + pairs.neither },
             pairs: Some(pairs),
             test,
@@ -138,6 +141,7 @@ impl<'a> Shared<'a> {
     pub fn of((one, other): (Measured<'a>, Measured<'a>), scale: Scale, more_is_better: bool, items: &'a Items, policy: &Policy) -> Self {
         let (mut units, mut differences) = (Vec::new(), Vec::new());
         let (mut is_binary, mut is_same, mut record, mut both) = (true, true, Record { won: 0, lost: 0, same: 0 }, 0);
+        let mut levels = Levels { first: 0.0, second: 0.0 };
         items.each_unit(|unit, columns| {
             let (mut sums, mut n) = ((0.0, 0.0), 0u32);
             for column in columns.iter().map(|column| *column as usize) {
@@ -154,6 +158,8 @@ impl<'a> Shared<'a> {
             }
             is_binary &= n == 1;
             let difference = (sums.0 - sums.1) / f64::from(n);
+            levels.first += sums.0 / f64::from(n);
+            levels.second += sums.1 / f64::from(n);
             both += u64::from(is_binary && sums.0 > 0.5 && sums.1 > 0.5);
             let (ahead, behind) =
                 if more_is_better { (difference > SAME, difference < -SAME) } else { (difference < -SAME, difference > SAME) };
@@ -175,13 +181,19 @@ impl<'a> Shared<'a> {
         let n = differences.len();
         let pairs = Pairs { both, only_a: record.won, only_b: record.lost, neither: record.same - both };
         let pairs = is_binary.then_some(pairs);
-        Self { one, other, items, scale, n, units, differences, record, pairs, test: None, is_same, codes, clusters }
+        let levels = Levels { first: levels.first / n as f64, second: levels.second / n as f64 };
+        Self { one, other, items, scale, n, units, differences, levels, record, pairs, test: None, is_same, codes, clusters }
     }
 
     /// Returns the design that follows from the kind of item.
     pub fn natural_design(&self) -> Design {
         let clusters = self.codes.as_ref().map(|_| self.clusters);
         natural_design(self.items.kind, clusters, self.n)
+    }
+
+    /// Returns the number of runs of the arm with fewer.
+    pub fn runs(&self) -> usize {
+        self.one.runs().len().min(self.other.runs().len()).max(1)
     }
 
     /// Returns whether there are fewer clusters than items.
@@ -196,6 +208,7 @@ impl<'a> Shared<'a> {
             pairs: Some(self.n as u64),
             of: self.items.word(),
             clusters: clusters.map(|count| count as u64),
+            runs: Some(self.one.runs().len().min(self.other.runs().len()) as u64).filter(|runs| *runs > 1),
         }
     }
 
@@ -238,16 +251,16 @@ impl<'a> Shared<'a> {
             Support::Tested { p, doubt } => Support::Tested { p: p.max(no_skill), doubt },
             other => other,
         };
-        Finding { difference: Some(difference), judge: Some(judge), support, sums: Vec::new(), beyond: None, ..by_judge }
+        Finding { difference: Some(difference), levels: None, judge: Some(judge), support, sums: Vec::new(), beyond: None, ..by_judge }
     }
 
     /// Compares the two arms by their outcomes. Tasks in clusters also answer a second question.
     fn weigh_outcomes(&self, design: Design, policy: &Policy) -> Finding {
         if design == Design::Clusters && self.codes.is_some() {
-            return self.over_clusters(policy);
+            return Finding { levels: Some(self.levels), ..self.over_clusters(policy) };
         }
         // Clusters were requested but the items have none: use items.
-        let mut finding = self.over_items(policy);
+        let mut finding = Finding { levels: Some(self.levels), ..self.over_items(policy) };
         if self.is_clustered() {
             finding.beyond = Some(Box::new(self.over_clusters(policy)));
         }
@@ -277,10 +290,11 @@ impl<'a> Shared<'a> {
         let test = self.test.unwrap_or_else(|| mcnemar(pairs.only_a, pairs.only_b));
         finding.tested(Test::McnemarExact, test.exact, obstacle);
         finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
-        if let Some(sd) = pairs.deviation().ok().filter(|sd| *sd > 0.0) {
+        if pairs.deviation().is_ok_and(|sd| sd > 0.0) {
             let share = (self.record.won + self.record.lost) as f64 / self.n as f64;
             finding.precision = Some(Precision::Discordant { share, n: self.n as u64 });
-            finding.needed = needed(sd, value, "items", policy);
+            let delta = value;
+            finding.plan = Some(Plan::Discordant { share, delta }).filter(|_| delta != 0.0);
         }
         finding
     }
@@ -322,7 +336,7 @@ impl<'a> Shared<'a> {
                 (Measured::Passes(one), Measured::Passes(other)) if over_runs.is_none() => Parts::of(one, other, sd),
                 _ => None,
             };
-            finding.needed = needed(sd, summary.mean, "items", policy);
+            finding.plan = self.plan(sd, summary.mean, over_runs.as_ref());
         }
         finding
     }
@@ -348,6 +362,9 @@ impl<'a> Shared<'a> {
                 finding.variation = self.variation(&found);
                 finding.tested(Test::TwoWay, found.p.max(flips), obstacle);
                 finding.precision = Some(Precision::Error { se: found.standard_error, degrees: found.degrees });
+                finding.plan =
+                    Some(Plan::Mean { sd: found.standard_error * (clusters as f64).sqrt(), delta: found.estimate, of: "clusters" })
+                        .filter(|_| found.estimate != 0.0 && found.var_runs <= 0.0);
             }
             (None, Ok(mean)) => {
                 let interval = Some(possible(mean.interval, self.scale));
@@ -356,7 +373,7 @@ impl<'a> Shared<'a> {
                 // The spread that this number of independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
                 finding.precision = Some(Precision::Flips { se: mean.se_cr1, clusters: clusters as u64 });
-                finding.needed = needed(sd, mean.mean, "clusters", policy);
+                finding.plan = Some(Plan::Mean { sd, delta: mean.mean, of: "clusters" }).filter(|_| mean.mean != 0.0);
             }
             (None, Err(reason)) => {
                 let value = summary(differences).ok().map(|summary| summary.mean);
@@ -393,6 +410,22 @@ impl<'a> Shared<'a> {
         }
         let (one, other) = (self.by_run(&self.one), self.by_run(&self.other));
         two_way(one.by_runs(), other.by_runs(), codes, policy.confidence()).ok()
+    }
+
+    /// Returns what more items or runs are planned from, or `None` for no difference.
+    fn plan(&self, sd: f64, delta: f64, over_runs: Option<&TwoWay>) -> Option<Plan> {
+        let plan = match over_runs {
+            Some(found) => Plan::ItemsAndRuns {
+                var_items: found.var_items,
+                var_runs: found.var_runs,
+                degrees: found.degrees,
+                items: found.n,
+                runs: self.one.runs().len().min(self.other.runs().len()).max(1) as u64,
+                delta,
+            },
+            None => Plan::Mean { sd, delta, of: "items" },
+        };
+        (delta != 0.0).then_some(plan)
     }
 
     /// Returns the values of the shared items, run by run.
@@ -469,6 +502,7 @@ fn as_people_see(by_judge: Finding, seen: &Seen) -> Result<Finding, Box<Finding>
         Seen::Apart => Ok(Finding {
             difference: None,
             record: None,
+            levels: None,
             bounds: None,
             ..Finding::new(by_judge.design, Support::Thin { obstacle: Obstacle::Unlabelled, p: None }, by_judge.sizes)
         }),
@@ -487,10 +521,10 @@ fn as_people_see(by_judge: Finding, seen: &Seen) -> Result<Finding, Box<Finding>
     }
 }
 
-/// Returns the number of units like these that a difference of this size needs. `None` for no difference.
-fn needed(sd: f64, difference: f64, of: &'static str, policy: &Policy) -> Option<Needed> {
-    let wanted = stats::n_paired(sd, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)?;
-    Some(Needed { n: wanted.max(MIN_ITEMS as u64), of })
+/// Returns the two rates of a table.
+fn levels_of(pairs: Pairs) -> Levels {
+    let n = pairs.total() as f64;
+    Levels { first: (pairs.both + pairs.only_a) as f64 / n, second: (pairs.both + pairs.only_b) as f64 / n }
 }
 
 /// Values by item and run.

@@ -1,20 +1,21 @@
 //! Spending on the same items: cost, tokens and time paired item by item, and the cost per solved item.
 
-use crate::domain::{ItemStatus, RunStatus};
+use crate::domain::{ItemStatus, Metric, RunStatus};
 use crate::stats::{Interval, mean_t, ratio_of_means_paired, summary};
 use crate::warehouse::{Amounts, ItemAmounts, OutcomeMatrix, RunRow};
 
-use super::comparison::{Difference, Scale, Sizes, Test};
+use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{Bill, Detail};
-use super::estimate::counts;
+use super::estimate::{Estimate, Method, counts};
 use super::figures::cost;
 use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
+use super::numbers::ROUNDING;
 use super::paired::{Measured, Shared};
-use super::policy::{Design, MIN_ITEMS, Policy};
+use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::sample::{Items, Outcomes};
 use super::unpaired::run_means;
-use super::verdict::{Missing, Support};
+use super::verdict::{Missing, Obstacle, Support};
 
 /// An amount spent on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,26 @@ impl ItemSpending {
         }
     }
 
+    /// Returns the typical amount of an item, a geometric mean, with its interval.
+    pub fn typical(&self, items: &Items, unit: Design) -> Option<Estimate> {
+        let unit = if unit.is_over_items() { unit } else { Design::Items };
+        let found = self.logs.estimate(items, unit, false)?;
+        let interval = found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
+        Some(Estimate { value: found.value.exp(), interval, standard_error: None, method: Method::GeometricMean, missing: 0, ..found })
+    }
+
+    /// Returns whether every item has the same amount in all of several runs, as many as make a result fixed.
+    fn is_constant(&self) -> bool {
+        let runs = &self.logs.runs;
+        let is_same = |item: usize| {
+            let first = self.logs.means[item].unwrap_or_default();
+            runs.iter().all(|run| {
+                run[item].is_nan() == self.logs.means[item].is_none() && (run[item].is_nan() || (run[item] - first).abs() <= ROUNDING)
+            })
+        };
+        runs.len() >= MIN_RUNS && (0..self.logs.means.len()).all(is_same)
+    }
+
     /// Returns whether the amounts of most items with outcomes are known.
     fn is_known(&self, outcomes: &Outcomes) -> bool {
         self.logs.counted >= MIN_ITEMS as u64 && self.logs.counted as f64 >= MOST * outcomes.counted as f64
@@ -81,8 +102,9 @@ impl ItemSpending {
 const MOST: f64 = 0.9;
 
 /// Compares two arms' spending on shared items: the typical ratio decides, if the sum points in the same direction. Returns `None` if too
-/// few items have amounts.
+/// few items have amounts. Of a metric that shares the machine's state, fewer runs than a verdict needs only describe.
 pub(super) fn over_items(
+    metric: &Metric,
     (one, outcomes): (&ItemSpending, &Outcomes),
     (other, other_outcomes): (&ItemSpending, &Outcomes),
     design: Option<Design>,
@@ -101,6 +123,7 @@ pub(super) fn over_items(
     }
     let mut finding = shared.weigh(design, policy);
     finding.difference = finding.difference.map(Difference::of_logs);
+    finding.levels = finding.levels.map(Levels::of_logs);
     // Missing amounts have no bounds.
     (finding.bounds, finding.beyond, finding.parts) = (None, None, None);
     let (own, others): (Vec<f64>, Vec<f64>) = items
@@ -115,6 +138,12 @@ pub(super) fn over_items(
     super::numbers::against_the_bill(&mut finding, &own, &others);
     if one.censored + other.censored > 0 {
         finding.censor();
+    }
+    if one.is_constant() && other.is_constant() {
+        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
+    }
+    if metric.shares_state() && shared.runs() < MIN_RUNS {
+        finding.describe(Obstacle::FewRuns);
     }
     Some(finding)
 }
@@ -140,7 +169,7 @@ pub(super) fn per_solved(
         .collect();
     let n = rows.len();
     let means = [0, 1, 2, 3].map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / n as f64);
-    let sizes = Sizes { first: n as u64, second: n as u64, pairs: Some(n as u64), of: items.word(), clusters: None };
+    let sizes = Sizes { first: n as u64, second: n as u64, pairs: Some(n as u64), of: items.word(), ..Sizes::default() };
     if n < MIN_ITEMS || means.iter().any(|mean| mean.is_nan() || *mean <= 0.0) {
         return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
     }
@@ -149,6 +178,7 @@ pub(super) fn per_solved(
     let term = |row: &[f64; 4]| log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
     let terms: Vec<f64> = rows.iter().map(term).collect();
     let mut finding = Finding::new(Design::Items, Support::Fixed, sizes);
+    finding.levels = Some(Levels { first: means[0] / means[1], second: means[2] / means[3] });
     let at = |interval| Some(Difference { value: log, scale: Scale::Ratio, interval }.of_logs());
     match mean_t(&summary(&terms).ok()?, policy.confidence()) {
         Ok(found) => {
@@ -185,7 +215,12 @@ pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy:
     };
     let mut finding = run_means(&one, &other, Scale::Ratio, policy);
     finding.difference = finding.difference.map(Difference::of_logs);
+    finding.levels = finding.levels.map(Levels::of_logs);
     finding.test = finding.test.map(|test| if test == Test::Welch { Test::DeltaOnLogs } else { test });
+    let is_constant = |terms: &[f64]| terms.len() >= MIN_RUNS && terms.iter().all(|term| (term - terms[0]).abs() <= ROUNDING);
+    if is_constant(&one) && is_constant(&other) {
+        (finding.support, finding.test, finding.plan) = (Support::Fixed, None, None);
+    }
     // A second method and an effect size would apply to the linear terms, which mean nothing by themselves.
     finding.detail = Detail::default();
     finding
@@ -202,7 +237,6 @@ fn log_prices(runs: &[RunPrice]) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::verdict::Obstacle;
     use super::*;
     use crate::stats::{ratio_of_means_paired, t_quantile};
 

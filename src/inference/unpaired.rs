@@ -2,10 +2,10 @@
 
 use crate::stats::{self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe, summary, welch};
 
-use super::comparison::{Difference, Needed, Scale, Sizes, Test};
+use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{CrossCheck, Detail, Effect};
-use super::finding::{Finding, Precision};
-use super::policy::{Design, MAX_APART, MIN_ITEMS, MIN_RUNS, Policy};
+use super::finding::{Finding, Plan, Precision};
+use super::policy::{Design, MAX_APART, MIN_ITEMS, MIN_RUNS, Policy, SAME};
 use super::sample::Rates;
 use super::seed::seed;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
@@ -42,8 +42,8 @@ pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, pol
     }
     finding.precision =
         Some(Precision::Shares { rate: f64::midpoint(rate_a, rate_b), more: items_a.max(items_b), fewer: items_a.min(items_b) });
-    let wanted = stats::n_two_proportions(rate_a, rate_b, policy.aim()).ok();
-    finding.needed = wanted.map(|n| Needed { n, of: "items" });
+    finding.plan = Some(Plan::Shares { rates: [rate_a, rate_b] }).filter(|_| (rate_a - rate_b).abs() > SAME);
+    finding.levels = Some(Levels { first: rate_a, second: rate_b });
     finding
 }
 
@@ -65,6 +65,7 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
         let p = fisher(passed_a, total_a, passed_b, total_b).ok();
         let mut finding = Finding::new(Design::Counts, Support::Thin { obstacle: Obstacle::FewRuns, p }, sizes);
         finding.difference = Some(Difference { value: mean_a - mean_b, scale: Scale::Share, interval: None });
+        finding.levels = Some(Levels { first: mean_a, second: mean_b });
         finding.test = p.map(|_| Test::FisherExact);
         return finding;
     }
@@ -74,7 +75,7 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     let mut finding = run_means(&one, &other, Scale::Share, policy);
     if first.is_deterministic() && second.is_deterministic() {
         // A fixed result: more runs change nothing, so it takes no part in the family.
-        (finding.support, finding.test, finding.needed, finding.detail) = (Support::Fixed, None, None, Detail::default());
+        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
     }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
@@ -110,6 +111,7 @@ pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Polic
     let obstacle = (one.len().min(other.len()) < MIN_RUNS).then_some(Obstacle::FewRuns);
     let mut finding = Finding::new(Design::Runs, Support::Thin { obstacle: Obstacle::FewRuns, p: None }, sizes);
     finding.difference = Some(Difference { value: a.mean - b.mean, scale, interval: None });
+    finding.levels = Some(Levels { first: a.mean, second: b.mean });
     let resampling = || Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: 99_999 };
     if let Ok(test) = welch(one, other, policy.confidence()) {
         finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
@@ -120,20 +122,16 @@ pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Polic
         finding.tested(Test::Permutation, p, obstacle);
     }
     finding.detail.effect = Effect::of(one, other, MIN_RUNS);
-    plan_runs(&mut finding, one, other, a.mean - b.mean, policy);
+    plan_runs(&mut finding, one, other, a.mean - b.mean);
     finding
 }
 
 /// Sets the detectable difference and the runs needed for a decision, on the scale of the values.
-fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], difference: f64, policy: &Policy) {
+fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], delta: f64) {
     let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
-    let needed = match sd(one).zip(sd(other)) {
-        Some((sd_a, sd_b)) if sd_a > 0.0 || sd_b > 0.0 => {
-            let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
-            finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
-            stats::n_welch(sd_a, sd_b, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)
-        }
-        _ => None,
-    };
-    finding.needed = needed.map(|n| Needed { n: n.max(MIN_RUNS as u64), of: "runs" });
+    if let Some((sd_a, sd_b)) = sd(one).zip(sd(other)).filter(|(sd_a, sd_b)| *sd_a > 0.0 || *sd_b > 0.0) {
+        let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
+        finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
+        finding.plan = Some(Plan::Runs { sds: [sd_a, sd_b], delta }).filter(|_| delta != 0.0);
+    }
 }

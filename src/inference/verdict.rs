@@ -62,6 +62,8 @@ pub enum Obstacle {
     Censored,
     /// The typical item and the sum over all items point in different directions.
     TotalDisagrees,
+    /// The p-value is small, but the interval includes no difference. A winner needs both.
+    IntervalIncludesZero,
     /// People's labels correct the judge's figure of one arm, but not of the other. The two have no difference.
     Unlabelled,
 }

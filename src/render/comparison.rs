@@ -161,7 +161,14 @@ fn title(comparison: &Comparison, labels: &[String]) -> String {
 
 /// A metric's label with the unit that its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
-    titled(&row.metric.label, words::over(&row.metric))
+    let is_shared = |pair: &PairEvidence| {
+        let (of_rates, sizes) = (words::is_pass_rate(&row.metric), &pair.sizes);
+        of_rates && pair.difference.is_some() && sizes.pairs.is_some_and(|shared| shared < sizes.first.max(sizes.second))
+    };
+    match row.evidence.pairs.as_slice() {
+        [pair] if row.cells.len() == 2 && is_shared(pair) => titled(&row.metric.label, "shared items"),
+        _ => titled(&row.metric.label, &words::over(&row.metric, &row.cells)),
+    }
 }
 
 /// States the verdict for these items and the verdict for other clusters like these, if there is one.

@@ -369,6 +369,10 @@ fn gap(check: &GateCheck) -> String {
 
 fn why(check: &GateCheck) -> String {
     let reason = || check.evidence.as_ref().and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict));
+    let of_one_state = || {
+        let (metric, pair) = check.metric.as_ref().zip(check.evidence.as_ref())?;
+        verdicts::of_one_state(metric, pair, "items")
+    };
     let text = match check.basis {
         Basis::Attempts if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) => {
             "More than half of the attempts must pass".to_owned()
@@ -377,11 +381,14 @@ fn why(check: &GateCheck) -> String {
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => "The interval alone is inconclusive; all nights since the baseline together are not".to_owned(),
+        Basis::Deterministic if check.metric.as_ref().is_some_and(|metric| metric.kind == MetricKind::Amount) => {
+            "every run of each arm has the same amount, so the difference itself decides".to_owned()
+        }
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
         Basis::Identical => "Every item has the outcomes of the baseline".to_owned(),
         Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
         Basis::Uniform => "Every item changed equally, which is beyond chance".to_owned(),
-        Basis::TooFew => reason().unwrap_or_else(|| "Too few runs".to_owned()),
+        Basis::TooFew => of_one_state().or_else(reason).unwrap_or_else(|| "Too few runs".to_owned()),
         Basis::NotComparable => reason().unwrap_or_else(|| "The arms cannot be compared".to_owned()),
         Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),
         Basis::MissingOutcomes => "Missing outcomes could change the result".to_owned(),

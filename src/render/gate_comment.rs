@@ -4,6 +4,7 @@ use crate::domain::{Metric, MetricKind, beginning};
 use crate::views::{Ask, Cell, GateCheck, GateCost, GateReport, NewFailures, NewPasses, PairEvidence, Ruling, TurnedItem};
 
 use super::markdown::{code, escape};
+use super::table::titled;
 use super::{comparability, format, gate, looked_at, shown, verdicts, words};
 
 /// First line of a pull request's comment, by which the next report finds and replaces it.
@@ -228,7 +229,7 @@ fn check_row(is_named: bool, check: &GateCheck) -> String {
 
 fn cost_row(is_named: bool, cost: &GateCost) -> String {
     let (metric, arm) = (Some(&cost.metric), gate::arm_vs(&cost.arm, cost.against.as_ref()));
-    let label = format!("{} {}", cost.metric.label, words::over(&cost.metric));
+    let label = titled(&cost.metric.label, &words::over(&cost.metric, std::slice::from_ref(&cost.head)));
     let (head, baseline) = (figure(metric, Some(&cost.head)), figure(metric, cost.baseline.as_ref()));
     row(is_named, &[&cost.suite, &arm, label.trim_end(), &baseline, &head, &change(metric, cost.evidence.as_ref()), "none"], "not checked")
 }

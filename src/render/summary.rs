@@ -1,9 +1,9 @@
 //! The summary of a comparison in sentences.
 
 use crate::domain::Direction;
-use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
+use crate::views::{Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost, PairEvidence, Test, Why};
 
-use super::words::{count_of, count_runs, labels, metric, one_or_many, planned, than};
+use super::words::{amounts_of, count_of, count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
 
 /// Returns the headline: the winner or the leader, or that nothing is decided.
@@ -36,7 +36,9 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let decides = comparison.primary().map_or("nothing", |row| row.metric.label.as_str());
     let mut notes: Vec<String> =
         comparison.primary_not_measured.iter().map(|name| super::words::primary_not_measured(name, decides)).collect();
-    notes.extend(variation(comparison));
+    // One line: both say what one run does not show.
+    let unmeasured: Vec<String> = [variation(comparison), of_one_state(comparison)].into_iter().flatten().collect();
+    notes.extend((!unmeasured.is_empty()).then(|| unmeasured.join(" ")));
     notes.extend(super::words::perhaps_one_model(&comparison.perhaps_one_model));
     for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
@@ -75,6 +77,19 @@ fn variation(comparison: &Comparison) -> Option<String> {
     is_unmeasured.then(|| "Run-to-run variation is not measured: an arm has one run.".to_owned())
 }
 
+/// Returns a note on times that few runs cannot compare, if items decide about the arms.
+fn of_one_state(comparison: &Comparison) -> Option<String> {
+    let items = comparison.primary()?.evidence.pairs.iter().find(|pair| pair.design.is_over_items())?.sizes.of;
+    let why = |row: &ComparisonRow| row.evidence.pairs.iter().find_map(|pair| verdicts::of_one_state(&row.metric, pair, items));
+    comparison.rows.iter().find_map(why).map(|why| format!("{}.", super::words::capital(&why)))
+}
+
+/// Returns what a decision adds about a cost that is higher without a verdict: `but costs about 2.9 times as much, not tested`.
+fn open_cost(cost: &OpenCost, who: &str) -> String {
+    let tested = cost.p.map_or_else(|| "not tested".to_owned(), |p| verdicts::p_value(Some(p)));
+    format!("but {who}costs about {}, {tested}", than(cost.ratio, "as much", "more", "less"))
+}
+
 /// A decision in words.
 pub struct Advice {
     /// `ship A`, `measure 20 more items per arm`.
@@ -108,6 +123,12 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
         row.evidence.pair(one, other)?.seen_from(arm).difference.map(|difference| difference.value)
     };
+    // Costs are decided per run, or per item if items have them; tables also show them per solved item.
+    let per = comparison
+        .rows
+        .iter()
+        .find(|row| row.metric.name == "cost_usd")
+        .map_or_else(String::new, |row| format!("per {}", amounts_of(&row.cells)));
     let quality = |arm: usize| {
         let bare = |seen: &PairEvidence| {
             let difference = seen.difference.map(|difference| Difference { interval: None, ..difference });
@@ -117,12 +138,20 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
         seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
     };
     let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
+    // More items or runs are no remedy for these.
+    let thin_for = |one: usize, other: usize| {
+        let reason = primary.evidence.pair(one, other)?.verdict.obstacle()?;
+        let is_named =
+            matches!(reason, Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees | Obstacle::IntervalIncludesZero);
+        is_named.then(|| verdicts::obstacle(reason))
+    };
+    let is_steady =
+        primary.evidence.pair(one, other).is_some_and(|pair| pair.design == Design::Runs && pair.test == Some(Test::Permutation));
     Some(match decision {
-        Decision::Ship { arm, because } => {
-            // Costs are decided per run; tables also show them per solved item.
+        Decision::Ship { arm, because, open_cost: dearer } => {
             let cost = || {
                 let ratio = ratio(*arm, "cost_usd");
-                ratio.map_or_else(String::new, |ratio| format!("{} per run", than(ratio, "the cost", "dearer", "cheaper")))
+                ratio.map_or_else(String::new, |ratio| format!("{} {per}", than(ratio, "the cost", "dearer", "cheaper")))
             };
             let (gain, why) = match because {
                 Because::Better => (quality(*arm), String::new()),
@@ -143,24 +172,30 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                     (String::new(), format!("no worse{margin}, {time}"))
                 }
             };
+            let why =
+                [why].into_iter().filter(|why| !why.is_empty()).chain(dearer.as_ref().map(|cost| open_cost(cost, ""))).collect::<Vec<_>>();
+            let why = why.join(", ");
             let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
             Advice { deed: format!("{verb} {}", names[*arm]), gain, why }
         }
         Decision::ChooseByPrice { better } => {
             let cost = ratio(*better, "cost_usd")
-                .map_or_else(String::new, |ratio| format!(" but costs {} per run", than(ratio, "as much", "more", "less")));
+                .map_or_else(String::new, |ratio| format!(" but costs {} {per}", than(ratio, "as much", "more", "less")));
             Advice {
                 deed: "choose by price".to_owned(),
                 gain: String::new(),
                 why: format!("{} is better, {}{cost}", names[*better], quality(*better)),
             }
         }
-        Decision::KeepEither => {
+        Decision::KeepEither { open_cost: dearer } => {
             let kept = in_use.map_or("the arm in use", |arm| names[arm].as_str());
             Advice {
                 deed: format!("keep {kept}"),
                 gain: String::new(),
-                why: format!("same quality{margin}, no clear difference in cost or time"),
+                why: format!(
+                    "same quality{margin}, no clear difference in cost or time{}",
+                    dearer.as_ref().map_or_else(String::new, |cost| format!(", {}", open_cost(cost, &format!("{} ", names[cost.arm]))))
+                ),
             }
         }
         Decision::Measure { more, .. } if more.of == "labels" => {
@@ -189,8 +224,10 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 Why::NoData => "an arm has no figure".to_owned(),
                 Why::Equal if comparison.arms.len() > 2 => "the leading arms have equal results".to_owned(),
                 Why::Equal => "both arms have equal results".to_owned(),
+                Why::TooFewUnits if thin_for(one, other).is_some() => thin_for(one, other).unwrap_or_default(),
                 Why::TooFewUnits => match primary.evidence.pair(one, other).and_then(|pair| pair.detectable) {
                     Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
+                    None if is_steady => "its runs do not vary, and it has too few tests".to_owned(),
                     None => "it has too few items".to_owned(),
                 },
             };

@@ -58,7 +58,9 @@ fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> Str
             format!("{winner} {}, {}", wins(&row.metric, row.role), adjusted(pair, &row.evidence))
         }
         Verdict::DeterministicDifference { .. } => {
-            format!("fixed result: {} ahead", pair.better().map_or("", |better| names[better].as_str()))
+            let better = pair.better().map_or("", |better| names[better].as_str());
+            let how = if row.metric.kind == MetricKind::Amount { wins(&row.metric, Role::Secondary) } else { "ahead" };
+            format!("fixed result: {better} {how}")
         }
         Verdict::Tie => "tie".to_owned(),
         Verdict::Equivalent => format!("equivalent within {}", margin(&row.metric, pair)),
@@ -95,6 +97,10 @@ fn units_short(pair: &PairEvidence) -> String {
 
 fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
     match obstacle {
+        Obstacle::FewRuns if pair.sizes.pairs.is_some() => {
+            let runs = pair.sizes.runs.unwrap_or(1);
+            words::each(runs, runs, "runs")
+        }
         Obstacle::FewRuns => words::each(pair.sizes.first, pair.sizes.second, "runs"),
         Obstacle::FewItems | Obstacle::FewClusters => words::count_of(
             pair.sizes.clusters.unwrap_or_else(|| pair.units()),
@@ -104,6 +110,7 @@ fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
         Obstacle::MissingOutcomes => "missing outcomes".to_owned(),
         Obstacle::Censored => "runs hit a limit".to_owned(),
         Obstacle::TotalDisagrees => "typical and total disagree".to_owned(),
+        Obstacle::IntervalIncludesZero => "interval includes 0".to_owned(),
         Obstacle::Unlabelled => "one arm has too few labels".to_owned(),
     }
 }
@@ -298,8 +305,6 @@ fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evid
     }
     if pair.p_adjusted.is_some() {
         parts.push(adjusted(pair, evidence));
-    } else if let Some(p) = pair.p.filter(|_| pair.design == Design::Counts) {
-        parts.push(format!("Fisher's exact test {}; assumes independent tests", p_value(Some(p))));
     }
     let mut over = units(pair);
     if let Some(record) = pair.record.filter(|record| record.won + record.lost > 0) {
@@ -330,10 +335,18 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
         Obstacle::MissingOutcomes => "the missing outcomes could change the sign".to_owned(),
         Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
         Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
+        Obstacle::IntervalIncludesZero => "p is small, but the interval includes no difference, and a winner needs both".to_owned(),
         Obstacle::Unlabelled => {
             format!("one arm has fewer than {MIN_LABELS} labelled items, or too few labelled runs, so its judge is not corrected")
         }
     }
+}
+
+/// Returns why times and speeds need several runs, if items would be enough for other metrics: `time is compared from 3 runs per arm on: the
+/// questions of one run share the machine's state`.
+pub(super) fn of_one_state(metric: &Metric, pair: &PairEvidence, items: &str) -> Option<String> {
+    let is_thin = metric.shares_state() && pair.difference.is_some() && pair.verdict.obstacle() == Some(Obstacle::FewRuns);
+    is_thin.then(|| format!("time is compared from {MIN_RUNS} runs per arm on: the {items} of one run share the machine's state"))
 }
 
 /// Returns why two arms cannot be compared.

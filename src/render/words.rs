@@ -248,7 +248,9 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
             format::value(mean_shown(metric.unit, number), metric.unit, n)
         }
     };
-    Some(format!("{level}% CI {} to {}", value(interval.low), value(interval.high)))
+    let is_geometric = metric.kind == MetricKind::Amount && metric.name != COST_PER_SOLVED;
+    let of = if is_geometric { " of the geometric mean" } else { "" };
+    Some(format!("{level}% CI{of} {} to {}", value(interval.low), value(interval.high)))
 }
 
 /// Formats a figure of the deciding metric: `91.5%`, `7.4`.
@@ -281,15 +283,23 @@ pub fn metric_label(metric: &Metric) -> &str {
     if is_pass_rate(metric) { "Pass rate" } else { &metric.label }
 }
 
-/// Returns how a comparison combines several runs: `per run` is their mean. The cost per solved item has no word, because it is over all
-/// runs together.
-pub fn over(metric: &Metric) -> &'static str {
+/// Returns what the figures of a comparison are of: the `typical run` or `typical question` of amounts, whose geometric means are shown, and
+/// `per run` of means. The cost per solved item has no word, because it is over all runs together.
+pub fn over(metric: &Metric, cells: &[Cell]) -> String {
+    let is_geometric = metric.kind == MetricKind::Amount
+        && cells.iter().all(|cell| cell.estimate.is_some() || cell.figure.as_ref().is_none_or(|figure| figure.summary.min > 0.0));
     match metric.unit {
-        _ if metric.name == COST_PER_SOLVED => "",
-        Unit::Usd | Unit::Tokens | Unit::Count => "per run",
-        Unit::Seconds => "median",
-        Unit::Fraction | Unit::Points | Unit::Number => "",
+        _ if metric.name == COST_PER_SOLVED => String::new(),
+        Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds if is_geometric => format!("typical {}", amounts_of(cells)),
+        Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds => "per run".to_owned(),
+        Unit::Fraction | Unit::Points | Unit::Number => String::new(),
     }
+}
+
+/// Returns what the amounts of a comparison are of: `run`, or `question` if items decide.
+pub fn amounts_of(cells: &[Cell]) -> &'static str {
+    let estimates = || cells.iter().filter_map(|cell| cell.estimate.as_ref());
+    estimates().find(|estimate| estimate.n_of != "runs").map_or("run", |estimate| one_or_many(1, estimate.n_of))
 }
 
 /// Nouns that tables count, with their plurals.
@@ -396,6 +406,7 @@ pub fn method(method: Method) -> &'static str {
         Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
         Method::RatioOfTotals => "total cost over solved items",
+        Method::GeometricMean => "geometric mean, with the t interval of the logarithms",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
         Method::PredictionPowered => "judge's outcomes corrected by people's labels (PPI++, stratified by verdict)",

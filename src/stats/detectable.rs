@@ -11,7 +11,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 use super::distribution::FairCoin;
 use super::exact::{Resampling, fisher, sign_flip};
-use super::power::{Aim, Side};
+use super::power::{Aim, Side, n_mcnemar, n_welch, whole};
 use super::{Undefined, normal_quantile, t_quantile};
 
 /// The smallest difference that a design detects with the requested power.
@@ -74,8 +74,27 @@ pub fn pairs_needed(discordant: f64, delta: f64, aim: Aim, cap: u64) -> Result<O
     if !(delta > 0.0 && delta <= 1.0) {
         return Err(Undefined::OutOfRange);
     }
-    fewest(1, cap, aim, |n| power_mcnemar(n, discordant, delta, aim.alpha))
+    wished(aim)?;
+    proportion(discordant)?;
+    let discordant = discordant.max(delta);
+    let mut n = n_mcnemar(discordant, delta, aim)?.saturating_add(whole(1.0 / delta)?);
+    // The formula with the correction for whole counts (Fleiss 1981) is within a few items of the sum, which takes long for many.
+    if n as f64 * discordant > SEARCHED {
+        n = n.saturating_add(n / 100);
+        return Ok((n <= cap).then_some(n));
+    }
+    let reaches = |n: u64| Ok::<bool, Undefined>(power_mcnemar(n, discordant, delta, aim.alpha)? >= aim.power);
+    while n <= cap && !reaches(n)? {
+        n += 1;
+    }
+    while n > 1 && reaches(n - 1)? {
+        n -= 1;
+    }
+    Ok((n <= cap).then_some(n))
 }
+
+/// Expected number of discordant pairs up to which the items needed are searched one by one.
+const SEARCHED: f64 = 300.0;
 
 /// Returns the power of a t test with `degrees` of freedom if the true difference is `noncentrality` standard errors: the noncentral t
 /// distribution, integrated over the observed spread.
@@ -122,6 +141,18 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
 /// distributions of both.
 pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
+    let (limits, squared) = welch_limits(a, b, aim.alpha)?;
+    let normal = Normal::standard();
+    let power = |noncentrality: f64| Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64);
+    let most = limits.iter().copied().fold(0.0, f64::max) + 10.0;
+    match smallest(most, aim, 0.0, power)? {
+        Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * squared.sqrt())),
+        unreachable @ Detectable::Unreachable { .. } => Ok(unreachable),
+    }
+}
+
+/// Returns equally likely limits of Welch's test, in true standard errors of the difference, and the square of that error.
+fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefined> {
     if a.n < 2 || b.n < 2 {
         return Err(Undefined::TooFew);
     }
@@ -142,17 +173,37 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
             let (of_a, of_b) = (parts[0] / squared * one, parts[1] / squared * other);
             let together = of_a + of_b;
             let own = 1.0 / ((of_a / together).powi(2) / degrees[0] + (of_b / together).powi(2) / degrees[1]);
-            limits.push(t_quantile(1.0 - aim.alpha / 2.0, own)? * together.sqrt());
+            limits.push(t_quantile(1.0 - alpha / 2.0, own)? * together.sqrt());
         }
     }
-    let normal = Normal::standard();
-    let power = |noncentrality: f64| Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64);
-    let most = limits.iter().copied().fold(0.0, f64::max) + 10.0;
-    match smallest(most, aim, 0.0, power)? {
-        Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * squared.sqrt())),
-        unreachable @ Detectable::Unreachable { .. } => Ok(unreachable),
-    }
+    Ok((limits, squared))
 }
+
+/// Returns the power of Welch's test, in the right direction, to find a difference of the means of unpaired runs, from the runs' true spread.
+///
+/// Averaged over the observed spreads as in [`detectable_welch`].
+pub fn power_welch(a: Side, b: Side, delta: f64, alpha: f64) -> Result<f64, Undefined> {
+    let (limits, squared) = welch_limits(a, b, alpha)?;
+    let (normal, noncentrality) = (Normal::standard(), delta / squared.sqrt());
+    Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64)
+}
+
+/// Returns the runs of each arm that Welch's test needs to find a difference of `delta`, from the arms' standard deviations, or `None` if more
+/// than `cap`.
+pub fn runs_needed(sds: [f64; 2], delta: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
+    wished(aim)?;
+    // Quantiles of t with the true degrees of freedom ask for slightly too few runs, since the observed ones vary.
+    let mut n = n_welch(sds[0], sds[1], delta, aim)?.max(2);
+    let reaches =
+        |n: u64| Ok::<bool, Undefined>(power_welch(Side { sd: sds[0], n }, Side { sd: sds[1], n }, delta, aim.alpha)? >= aim.power);
+    while n <= cap && n <= FEW_RUNS && !reaches(n)? {
+        n += 1;
+    }
+    Ok((n <= cap).then_some(n))
+}
+
+/// Beyond this number of runs, the quantiles of t are as good as the power itself.
+const FEW_RUNS: u64 = 60;
 
 /// Returns equally likely values of the observed variance, as shares of the true one.
 fn seen(degrees: f64) -> Result<Vec<f64>, Undefined> {
@@ -209,6 +260,20 @@ pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Resu
         found += chance * second.at_least(from);
     }
     Ok(found.min(1.0))
+}
+
+/// Returns the items of each arm that Fisher's exact test needs to separate two true shares, or `None` if more than `cap`.
+pub fn items_needed(p1: f64, p2: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
+    if (p1 - p2).abs() <= 0.0 {
+        return Err(Undefined::OutOfRange);
+    }
+    fewest(1, cap, aim, |n| power_proportions(p1, n, p2, n, aim.alpha))
+}
+
+/// Returns the smallest number of units, from `least` to `cap`, with the power that is aimed at, or `None` if there is none. The power grows
+/// with the units.
+pub fn units_for(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Undefined>) -> Result<Option<u64>, Undefined> {
+    fewest(least, cap, aim, power)
 }
 
 /// Returns the smallest distance from the share `p1`, towards one half where shares vary most, that Fisher's exact test detects with the

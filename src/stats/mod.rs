@@ -75,7 +75,8 @@ pub use counts::counts_over_runs;
 pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, course};
 pub use detectable::{
     ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar, detectable_proportions, detectable_t,
-    detectable_welch, pairs_needed, power_flips, power_mcnemar, power_proportions, power_t, units_needed,
+    detectable_welch, items_needed, pairs_needed, power_flips, power_mcnemar, power_proportions, power_t, power_welch, runs_needed,
+    units_for, units_needed,
 };
 pub use discrimination::{correlation, correlation_by_chance};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
@@ -108,7 +109,7 @@ pub use planes::{OutcomePlanes, Plane, all_pairs};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
-    n_paired, n_two_proportions, n_welch, power_two_proportions,
+    n_paired, n_two_proportions, n_welch, power_two_proportions, whole,
 };
 pub use ppi::{Judged, PredictionPowered, prediction_powered};
 pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};

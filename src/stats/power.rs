@@ -202,8 +202,9 @@ pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
     whole(n as f64 * (other.z()? / usual.z()?).powi(2))
 }
 
+/// Rounds a number of units up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count")]
-fn whole(n: f64) -> Result<u64, Undefined> {
+pub fn whole(n: f64) -> Result<u64, Undefined> {
     if n >= 0.0 && n <= MOST as f64 { Ok(n.ceil() as u64) } else { Err(Undefined::OutOfRange) }
 }
 

@@ -202,7 +202,7 @@ impl Comparison {
         let arms = [one, other].map(|arm| compared_arm(&answer.group.arms[arm], &answer.matrix)).to_vec();
         let mut table = Self::empty(answer, arms);
         let of_two = |metric: &MetricAnswer| MetricAnswer {
-            cells: [one, other].map(|arm| metric.cells[arm].clone()).to_vec(),
+            cells: answer.cells_between(metric, one, other).to_vec(),
             evidence: metric.evidence.between(one, other),
             ..metric.clone()
         };
@@ -320,4 +320,106 @@ fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
         }
     };
     Leader::Leads { arm: leader, over: second, delta }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use proptest::prelude::*;
+
+    use crate::domain::Filter;
+    use crate::inference::{Grouping, Scale, suite_groups};
+    use crate::warehouse::{Options, Progress};
+
+    use super::*;
+
+    /// Compares every two arms of every suite of a store, and returns the number of rows with a difference. Each difference is that of the
+    /// two cells beside it.
+    fn rows_of_one_statistic(store: PathBuf) -> Result<usize, String> {
+        let warehouse = Warehouse::open(&Options { stores: vec![store], ..Options::default() }, &Progress::SILENT).expect("a store");
+        let mut rows = 0;
+        for group in suite_groups(&warehouse, &Filter::default(), Grouping::AllBatches) {
+            let answer = SuiteAnswer::of(&warehouse, &group, &Policy::default());
+            let pairs = (0..group.arms.len()).flat_map(|one| (0..group.arms.len()).map(move |other| (one, other)));
+            // Of large boards, some pairs.
+            let step = group.arms.len().pow(2) / 60 + 1;
+            for (one, other) in pairs.step_by(step).filter(|(one, other)| one != other) {
+                for row in Comparison::of_pair(&answer, one, other).rows {
+                    // What people's labels correct is corrected item by item, and says so.
+                    let Some(pair) = row.evidence.pairs.first().filter(|pair| pair.judge.is_none()) else { continue };
+                    let Some(difference) = pair.difference else { continue };
+                    let what = format!("{} {one} {other} {}: {:?} {:?}", group.suite, row.metric.name, row.cells, pair);
+                    let (Some(first), Some(second)) = (row.cells[0].value, row.cells[1].value) else { return Err(what) };
+                    let between = if difference.scale == Scale::Ratio { first / second } else { first - second };
+                    if (between - difference.value).abs() > 1e-9 * difference.value.abs().max(1.0) {
+                        return Err(what);
+                    }
+                    if let Leader::Leads { delta: Some(delta), over, arm } = row.leader {
+                        let (won, lost) = (row.cells[arm].value.unwrap_or_default(), row.cells[over].value.unwrap_or_default());
+                        let expected = match delta.unit {
+                            DeltaUnit::Percent => (won - lost) / lost.abs() * 100.0,
+                            DeltaUnit::PercentagePoints => (won - lost) * 100.0,
+                            DeltaUnit::Points => won - lost,
+                        };
+                        if (expected - delta.value).abs() > 1e-9 * expected.abs().max(1.0) {
+                            return Err(what);
+                        }
+                    }
+                    rows += 1;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    #[test]
+    fn every_difference_of_the_shipped_results_is_that_of_its_cells() {
+        let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let rows = rows_of_one_statistic(store).unwrap_or_else(|row| panic!("{row}"));
+        assert!(rows > 100, "{rows} rows");
+    }
+
+    /// An outcome of an item: not asked, or its status with a cost, if it is known.
+    type Asked = Option<(&'static str, Option<u32>)>;
+
+    fn asked() -> impl Strategy<Value = Asked> {
+        let status = prop_oneof![5 => Just("pass"), 4 => Just("fail"), 1 => Just("infra"), 1 => Just("skipped"), 1 => Just("limit")];
+        prop::option::weighted(0.9, (status, prop::option::weighted(0.97, 1_u32..500)))
+    }
+
+    proptest! {
+        // Each case writes and reads a store.
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn every_difference_is_that_of_its_cells(
+            kind in prop_oneof![Just("question"), Just("test"), Just("task")],
+            runs in [1_usize..4, 1_usize..4],
+            items in prop::collection::vec(prop::collection::vec(asked(), 6), 1..24),
+            amounts in prop::collection::vec((1_u32..900, 1_u32..900), 6),
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (arm, runs) in runs.into_iter().enumerate() {
+                for run in 0..runs {
+                    let place = 3 * arm + run;
+                    let (cost, seconds) = amounts[place];
+                    let name = format!("arm{arm}-{run}");
+                    let header = format!(
+                        r#"{{"suite":"s","approach":"arm{arm}","model":"m","timestamp":"2026-01-0{}T00:00:00Z","cost_usd":{},"duration_seconds":{seconds}}}"#,
+                        run + 1,
+                        f64::from(cost) / 100.0
+                    );
+                    std::fs::write(folder.path().join(format!("{name}.json")), header).expect("a header");
+                    let lines = items.iter().enumerate().filter_map(|(item, places)| {
+                        let (status, cost) = places[place]?;
+                        let cost = cost.map_or_else(String::new, |cost| format!(r#","cost_usd":{}"#, f64::from(cost) / 1e4));
+                        Some(format!(r#"{{"item":"i{item}","kind":"{kind}","evaluator":"e","status":"{status}"{cost}}}"#) + "\n")
+                    });
+                    std::fs::create_dir(folder.path().join(&name)).expect("a folder");
+                    std::fs::write(folder.path().join(&name).join("items.jsonl"), lines.collect::<String>()).expect("items");
+                }
+            }
+            rows_of_one_statistic(folder.path().to_path_buf()).map_err(TestCaseError::fail)?;
+        }
+    }
 }

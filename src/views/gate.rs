@@ -10,7 +10,7 @@ use crate::inference::{
     Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes,
     PairEvidence, Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
-use crate::stats::{Interval, JudgedNights, NightState, Ruling, n_half_width, rule, rule_point, rule_steady};
+use crate::stats::{Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule, rule_point, rule_steady, t_quantile, units_for};
 use crate::warehouse::Warehouse;
 
 use super::gate_costs::{GateCost, cost};
@@ -321,13 +321,7 @@ fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule
 }
 
 /// Says what a rule finds for the only arm of a group, for the walk over nights.
-fn weighed(
-    warehouse: &Warehouse,
-    held: &Held<'_>,
-    rule: &GateRule,
-    answer: &SuiteAnswer<'_>,
-    changed: Option<&Changes>,
-) -> Weighed {
+fn weighed(warehouse: &Warehouse, held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>) -> Weighed {
     let pair = (0, Some(0));
     let of_level = |metric: &str, side: Side| {
         let check = bounded(held, pair, rule, answer, metric, side);
@@ -689,7 +683,10 @@ fn bounded(
     if other.is_none() {
         return without_baseline(check, group);
     }
-    check.baseline = found.and_then(|found| found.cells.get(1).cloned());
+    if let Some(found) = found {
+        // The answer is of these two.
+        [check.head, check.baseline] = answer.cells_between(found, 0, 1).map(Some);
+    }
     let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?))) else {
         check.basis = Basis::NotMeasured;
         return check;
@@ -712,9 +709,13 @@ fn bounded(
     let change = side.change(difference, pair.bounds);
     // A judge's outcomes may be equal where people's labels are not.
     let is_by_outcomes = metric == PASS_RATE && pair.judge.is_none();
-    let exactness = if is_by_outcomes { Exactness::of(&answer.rates, pair.design) } else { Exactness::Sampled };
+    let exactness = match pair.verdict {
+        _ if is_by_outcomes => Exactness::of(&answer.rates, pair.design),
+        Verdict::DeterministicDifference { .. } | Verdict::Tie => Exactness::Fixed,
+        _ => Exactness::Sampled,
+    };
     (check.ruling, check.basis) = ruled(&change, pair, exactness);
-    check.further = further(&change, pair, check.basis);
+    check.further = further(&change, pair, check.basis, found.evidence.alpha);
     check
 }
 
@@ -806,10 +807,14 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
                 Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Unlabelled) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
-                Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
+                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None
+                    if matches!(pair.verdict, Verdict::NotComparable { .. }) =>
+                {
+                    Basis::NotComparable
+                }
                 // Equal counts of one or two runs have no named obstacle, but more runs could still vary.
-                Some(Obstacle::OutOfReach) | None if has_few_runs(pair) => Basis::TooFew,
-                Some(Obstacle::OutOfReach) | None => Basis::NoInterval,
+                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None if has_few_runs(pair) => Basis::TooFew,
+                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None => Basis::NoInterval,
             };
             return (Ruling::Inconclusive, basis);
         }
@@ -821,8 +826,8 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
     }
 }
 
-/// Returns how many more units would move the interval's end off the limit, if the difference stays as it is.
-fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed> {
+/// Returns how many more units would move the interval's end off the limit with 80% power, if the difference is as large as it was measured.
+fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Option<Needed> {
     let sizes = &pair.sizes;
     let runs = sizes.first.min(sizes.second);
     let (have, least, of) = match pair.design {
@@ -835,8 +840,13 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         Basis::TooWide => {
             let interval = change.interval?;
             let half_width = if change.value >= change.floor { change.value - interval.low } else { interval.high - change.value };
-            // At the limit itself no number of units decides. Add one to the number that puts the interval's end exactly on the limit.
-            n_half_width(have, half_width, change.value - change.floor).ok()?.saturating_add(1)
+            let degrees = |n: u64| ((n - 1) * if of == "runs" { 2 } else { 1 }) as f64;
+            let own = t_quantile(1.0 - alpha / 2.0, degrees(have.max(2))).ok()?;
+            let sd = half_width / own * (have as f64).sqrt();
+            // At the limit itself no number of units decides.
+            let distance = (change.value - change.floor).abs();
+            let power = |n: u64| power_t(distance / sd * (n as f64).sqrt(), degrees(n), alpha);
+            units_for(least as u64, MOST_PLANNED, Aim { alpha, power: POWER }, power).ok()??
         }
         Basis::Interval
         | Basis::Deterministic
@@ -862,6 +872,11 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
     wanted.checked_sub(have).filter(|more| *more > 0).map(|n| Needed { n, of })
 }
 
+/// The power with which the units that a check asks for decide it.
+const POWER: f64 = 0.8;
+/// A plan for more units is no plan.
+const MOST_PLANNED: u64 = 1 << 20;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -878,10 +893,11 @@ mod tests {
             verdict: Verdict::NotEnoughEvidence { reason },
             design,
             difference: Some(difference),
+            levels: None,
             test: Some(Test::Welch),
             p: p_adjusted,
             p_adjusted,
-            sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", clusters: None },
+            sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", ..Sizes::default() },
             judge: None,
             variation: None,
             record: None,
@@ -929,16 +945,20 @@ mod tests {
 
     #[test]
     fn more_data_are_asked_for() {
-        // The lower end is 0.06 below the estimate, the limit 0.02: an interval a third as wide takes nine times as many units, plus one.
+        // The lower end is 0.06 below the estimate, the limit 0.02. An interval a third as wide takes nine times as many units, and has its
+        // end beyond the limit half of the time; (2.01 + 0.84)² / 2.01² times as many have it there four times of five.
         let wide = share(0.0, -0.06, 0.06);
         let change = Side::Drop(0.02).change(wide, None);
-        let more = further(&change, &pair(Design::Items, wide, Some(1.0), None), Basis::TooWide);
-        assert_eq!(more, Some(Needed { n: 401, of: "questions" }));
+        let more = further(&change, &pair(Design::Items, wide, Some(1.0), None), Basis::TooWide, 0.05).expect("it can be decided");
+        assert!(more.of == "questions" && (820..840).contains(&more.n), "{more:?}");
+        let (n, sd) = (more.n + 50, 0.06 / t_quantile(0.975, 49.0).expect("in range") * 50_f64.sqrt());
+        let power = |n: u64| power_t(0.02 / sd * (n as f64).sqrt(), (n - 1) as f64, 0.05).expect("in range");
+        assert!(power(n) >= 0.8 && power(n - 1) < 0.8, "{} {}", power(n), power(n - 1));
         let at_the_bound = share(-0.02, -0.1, 0.06);
         let change = Side::Drop(0.02).change(at_the_bound, None);
-        assert_eq!(further(&change, &pair(Design::Items, at_the_bound, Some(1.0), None), Basis::TooWide), None);
+        assert_eq!(further(&change, &pair(Design::Items, at_the_bound, Some(1.0), None), Basis::TooWide, 0.05), None);
         let one_run =
             PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
-        assert_eq!(further(&change, &one_run, Basis::TooFew), Some(Needed { n: 2, of: "runs" }));
+        assert_eq!(further(&change, &one_run, Basis::TooFew, 0.05), Some(Needed { n: 2, of: "runs" }));
     }
 }

@@ -29,13 +29,18 @@ pub struct GateCost {
 /// Returns the cost of an arm's runs, first in the answer, and of its baseline. `None` if neither has a known cost.
 pub(super) fn cost(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, Option<usize>)) -> Option<GateCost> {
     let found = answer.metric(COST).filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
+    let cells = match other {
+        Some(_) => answer.cells_between(found, 0, 1).map(Some),
+        None => [found.cells.first().cloned(), None],
+    };
+    let [new, baseline] = cells;
     Some(GateCost {
         suite: gated.suite.clone(),
         arm: gated.head[head].arm.clone(),
         against: other.map(|other| gated.baseline[other].arm.clone()),
         metric: found.metric.clone(),
-        head: found.cells.first()?.clone(),
-        baseline: other.and_then(|_| found.cells.get(1).cloned()),
+        head: new?,
+        baseline,
         evidence: other.and_then(|_| found.evidence.pairs.first().cloned()),
     })
 }

@@ -125,7 +125,7 @@ fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Opti
 fn choice(decision: &Decision) -> Choice {
     match decision {
         Decision::Ship { arm: 0, .. } => Choice::Ship,
-        Decision::Ship { .. } | Decision::KeepEither => Choice::Keep,
+        Decision::Ship { .. } | Decision::KeepEither { .. } => Choice::Keep,
         Decision::ChooseByPrice { .. } => Choice::ChooseByPrice,
         Decision::Measure { .. } => Choice::Measure,
         Decision::CannotSettle { .. } => Choice::CannotSettle,

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, Method, Money, Numbers,
-    Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved, possibly_cached,
-    price_interval, reliability, score_columns, spread, standings, tokens,
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, MIN_RUNS, Method, Money,
+    Numbers, Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade,
+    UnlikePairs, apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved,
+    possibly_cached, price_interval, reliability, score_columns, spread, standings, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -311,7 +311,9 @@ fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
         fronts(&entries.iter().zip(arms).map(trade).collect::<Vec<_>>())
     };
     let cost = with(&|entry| entry.cost.as_ref().map(|money| (cost_per_run(money), money.is_lower_bound)));
-    let duration = with(&|entry| entry.duration.as_ref().map(|spread| (spread.median, false)));
+    // The times of fewer runs are as much of the machine as of the arm.
+    let is_enough = |spread: &&Spread| spread.coverage.known >= MIN_RUNS as u64;
+    let duration = with(&|entry| entry.duration.as_ref().filter(is_enough).map(|spread| (spread.median, false)));
     for (entry, (cost, duration)) in entries.iter_mut().zip(cost.into_iter().zip(duration)) {
         (entry.cost_front, entry.duration_front) = (cost, duration);
     }

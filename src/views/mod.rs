@@ -121,11 +121,12 @@ pub use crate::inference::{
     Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit,
     ClusterSpread, CommitOrder, Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design,
     Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, History,
-    HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure, JudgedBy, LevelChange, MIN_ITEMS, MIN_LABELS, MIN_RUNS,
-    Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, Order, PairEvidence,
-    Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn, Series,
-    Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict,
-    Why, apart, batch_of, board_groups, facts_of_scores, grade, held_groups, history, states_runs, suite_groups, with_absent,
+    HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure, JudgedBy, LevelChange, Levels, MIN_ITEMS, MIN_LABELS,
+    MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, OpenCost,
+    Order, PairEvidence, Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
+    ScoreColumn, Series, Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs,
+    Variation, Verdict, Why, apart, batch_of, board_groups, facts_of_scores, grade, held_groups, history, states_runs, suite_groups,
+    with_absent,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling,

@@ -72,7 +72,9 @@ fn the_golden_case_has_the_published_leaders() {
     assert_eq!(verdicts["Pass rate"], "open: 1 run each");
     assert_eq!(verdicts["Own tests"], "not comparable: each arm wrote its own tests");
     let differences = column(&output, "Difference");
-    for (metric, difference) in [("Duration, median", "5.6 times"), ("Cost per run", "2.9 times"), ("Tokens per run", "2.8 times")] {
+    for (metric, difference) in
+        [("Duration, typical run", "5.6 times"), ("Cost, typical run", "2.9 times"), ("Tokens, typical run", "2.8 times")]
+    {
         assert_eq!(differences[metric], difference, "{metric}");
     }
 }
@@ -137,7 +139,7 @@ fn equal_values_tie_and_missing_ones_have_no_leader() {
     assert_eq!(leader_of_two("cost_usd", json!(0.5), Value::Null, "cost_usd"), "n/a");
     let project = Project::with(&[result("run-a", "s", "a", json!({"cost_usd": 0.5})), result("run-b", "s", "b", json!({}))]);
     let output = project.run(["compare", "s", "--format", "markdown"]);
-    let row = output.shown().into_iter().find(|row| row["Metric"] == "Cost per run").expect("a cost row");
+    let row = output.shown().into_iter().find(|row| row["Metric"] == "Cost, typical run").expect("a cost row");
     assert_eq!((row["a"].as_str(), row["b"].as_str(), row["Verdict"].as_str()), ("$0.50", "unknown", "not measured"));
 }
 
@@ -180,7 +182,7 @@ fn cancelled_and_infra_runs_are_left_out_and_counted() {
         batch("run-b1", "b", 20, "completed"),
     ]);
     let output = project.run(["compare", "s", "--format", "markdown"]);
-    assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, typical run"], "10.0 s");
     let table = project.run(["compare", "s"]);
     assert!(table.answer().contains("a: 2 runs not counted (outage, interrupted, or only some items tried)."), "{}", table.stdout);
     assert_eq!(project.run(["compare", "s", "--format", "json"]).json()["comparisons"][0]["arms"][0]["excluded_runs"], 2);
@@ -252,7 +254,7 @@ fn files_and_ids_can_be_named() {
     let project = Project::new();
     project.fixture("golden/ralph.json", "a.json").fixture("golden/oneshot.json", "else/b.json");
     let by_files = project.run(["compare", "--files", "a.json,else/b.json", "--format", "markdown"]);
-    assert_eq!(column(&by_files, "Difference")["Duration, median"], "5.6 times");
+    assert_eq!(column(&by_files, "Difference")["Duration, typical run"], "5.6 times");
     assert!(!project.path("results").exists() && !project.path(".evalreport").exists(), "--files touches no store");
 
     let project = golden();
@@ -267,7 +269,7 @@ fn an_id_that_begins_another_id_is_only_itself() {
     let run = |id: &str, approach: &str, seconds: u64| result(id, "s", approach, json!({"duration_seconds": seconds}));
     let project = Project::with(&[run("run-1", "a", 10), run("run-10", "a", 90), run("other", "b", 20)]);
     let output = project.run(["compare", "run-1", "other", "--format", "markdown"]);
-    assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, typical run"], "10.0 s");
 }
 
 #[test]
@@ -283,11 +285,11 @@ fn all_batches_count_unless_only_the_newest_is_asked_for() {
         run("run-b1", "b", 50, "old", 1),
     ]);
     let pooled = project.run(["compare", "s", "--format", "markdown"]);
-    assert_eq!(column(&pooled, "a")["Duration, median"], "20.0 s");
+    assert_eq!(column(&pooled, "a")["Duration, typical run"], "27.1 s");
     let newest = project.run(["compare", "s", "--newest-batch", "--format", "markdown"]);
-    assert_eq!(column(&newest, "a")["Duration, median"], "15.0 s");
+    assert_eq!(column(&newest, "a")["Duration, typical run"], "14.1 s");
     let old = project.run(["compare", "s", "--batch", "old", "--format", "markdown"]);
-    assert_eq!(column(&old, "a")["Duration, median"], "1m 40s");
+    assert_eq!(column(&old, "a")["Duration, typical run"], "1m 40s");
 }
 
 #[test]
@@ -339,7 +341,7 @@ fn more_than_six_arms_are_rows() {
     }
     let rows = project.run(["compare", "s", "--format", "markdown"]).shown();
     assert_eq!(rows.len(), 8);
-    assert_eq!((rows[0]["Arm"].as_str(), rows[0]["Duration, median"].as_str()), ("arm1", "▸ 10.0 s"));
+    assert_eq!((rows[0]["Arm"].as_str(), rows[0]["Duration, typical run"].as_str()), ("arm1", "▸ 10.0 s"));
     assert_eq!(rows[7]["Pass rate"], "▸ 8/10 (80%)");
 }
 

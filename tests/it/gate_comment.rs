@@ -85,7 +85,9 @@ fn every_form_says_the_same() {
     assert_eq!(passes["items"][0]["reason"], "expected 200, got 500 in tests/test_api.py::test_38");
     assert_eq!((&passes["items"][0]["passed"], &passes["items"][0]["baseline_passed"]), (&json!(3), &json!(0)));
     let cost = &answer["costs"][0];
-    assert_eq!((&cost["head"]["value"], &cost["baseline"]["value"]), (&json!(1.21), &json!(1.01)));
+    // Geometric means of 1.20, 1.21 and 1.22, and of 1.00, 1.01 and 1.02.
+    let is_near = |place: &str, value: f64| cost[place]["value"].as_f64().is_some_and(|found| (found - value).abs() < 1e-6);
+    assert!(is_near("head", 1.209_972) && is_near("baseline", 1.009_967), "{cost}");
     assert_eq!(
         answer["checks"][usize::try_from(answer["deciding"].as_u64().expect("a place")).expect("a place")]["ruling"],
         answer["ruling"]

@@ -64,7 +64,7 @@ impl Leading {
             rates: top.and_then(|top| rates(top, &labels)),
             difference: top.and_then(difference),
             cost: top.and_then(|top| amount(top, COST_PER_SOLVED, format::money, ["the cost", "dearer", "cheaper"])),
-            time: top.and_then(|top| amount(top, "duration_seconds", format::seconds, ["the time", "slower", "faster"])),
+            time: top.and_then(|top| amount(top, "duration_seconds", format::seconds, ["the time", "more time", "less time"])),
             deed: Text::from(deed),
             why: Text::from(why),
         }
@@ -78,7 +78,7 @@ fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
         .iter()
         .take(2)
         .filter_map(|cell| {
-            let figure = cell.figure.as_ref().map(|figure| (figure.summary.mean, figure.interval));
+            let figure = cell.figure.as_ref().zip(cell.value).map(|(figure, value)| (value, figure.interval));
             cell.estimate.as_ref().map(|estimate| (estimate.value, estimate.interval)).or(figure)
         })
         .collect();

@@ -170,10 +170,14 @@ fn pasted(project: &Project, stem: &str, comparison: &Value) {
     let records = records(&project.read(&format!("{stem}.csv")));
     assert_eq!((shown.len(), records.len()), (rows.len(), rows.len()), "{stem}");
     for ((row, cells), record) in rows.iter().zip(&shown).zip(&records) {
-        // What is shown names the statistic too: `Cost per run`.
+        // What is shown names the statistic or the items too: `Cost, typical run`.
         let label = row["metric"]["label"].as_str().expect("a label");
         let rest = cells[0].strip_prefix(label);
-        assert!(rest.is_some_and(|rest| ["", " per run", ", median"].contains(&rest)), "{stem}: {} is not {label}", cells[0]);
+        assert!(
+            rest.is_some_and(|rest| ["", " per run", ", shared items"].contains(&rest) || rest.starts_with(", typical ")),
+            "{stem}: {} is not {label}",
+            cells[0]
+        );
         assert_eq!(row["metric"]["name"].as_str(), record.get("metric").map(String::as_str));
         let pair = &row["evidence"]["pairs"][0];
         for (name, value) in [("difference", &pair["difference"]["value"]), ("p", &pair["p"]), ("p_adjusted", &pair["p_adjusted"])] {

@@ -93,9 +93,9 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
     for (name, parts) in [
         ("flask (version", &["ralph vs oneshot (20 shared items, 1 run each)"][..]),
         ("Metric", &["Ralph", "Oneshot", "Difference", "Verdict"]),
-        ("Duration, median", &[]),
-        ("Tokens per run", &["245,000", "89,000", "2.8 times"]),
-        ("Cost per run", &["$0.52", "$0.18", "2.9 times"]),
+        ("Duration, typical run", &[]),
+        ("Tokens, typical run", &["245,000", "89,000", "2.8 times"]),
+        ("Cost, typical run", &["$0.52", "$0.18", "2.9 times"]),
         ("Pass rate", &["18/20 (90%)", "14/20 (70%)", "+20.0 pp", "open: 1 run each"]),
         ("Own tests", &["25/25", "0/0", "not comparable"]),
         ("Files", &["12", "8"]),
