@@ -15,6 +15,7 @@ mod claims;
 mod courses;
 mod coverage;
 mod decisions;
+mod evidence;
 mod false_winners;
 mod families;
 mod foreseen;
@@ -39,11 +40,12 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 15] = [
+const PARTS: [(&str, Part); 17] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("courses", || vec![courses::breaks_told(), courses::flaky_items()]),
     ("decisions", || decisions::tables().into()),
+    ("evidence", || vec![evidence::one_program(), evidence::constant_costs()]),
     ("foreseen", || vec![foreseen::made(), foreseen::clusters(), foreseen::several(), foreseen::tasks()]),
     ("half-lives", || vec![half_lives::recovered()]),
     ("horizons", || vec![horizons::coverage()]),
@@ -51,6 +53,7 @@ const PARTS: [(&str, Part); 15] = [
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
     ("open-regressions", || open_regressions::tables().into()),
+    ("planned", || vec![planned::promises(), planned::asked_for()]),
     ("preferences", || vec![preferences::coverage()]),
     ("pull-requests", || vec![pull_requests::recipe()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
@@ -128,12 +131,15 @@ fn main() {
     for table in decisions::tables() {
         table.print();
     }
+    evidence::one_program().print();
+    evidence::constant_costs().print();
     println!("## Published figures\n");
     claims::found().print();
     println!("## Differences that are found\n");
     runs_vary::bound().print();
     runs_vary::power().print();
     planned::promises().print();
+    planned::asked_for().print();
     foreseen::made().print();
     foreseen::clusters().print();
     foreseen::several().print();

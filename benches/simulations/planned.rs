@@ -77,6 +77,91 @@ pub fn promises() -> Table {
     table
 }
 
+/// Largest number of units that a plan may ask for here.
+const CAP: u64 = 100_000;
+
+/// Units that "measure N more" asks for, and how often the deciding test then finds a difference as large as the measured one.
+pub fn asked_for() -> Table {
+    let mut table = Table::new(
+        "Units that are asked for to find the measured difference with 80 % power: found, with the right sign",
+        &["test", "measured", "units", "found", "by the normal formula", "found by these"],
+    );
+    for (items, won, lost) in [
+        (4, 3, 0),
+        (5, 3, 0),
+        (6, 3, 0),
+        (8, 3, 0),
+        (8, 4, 0),
+        (10, 4, 0),
+        (10, 5, 0),
+        (12, 5, 1),
+        (20, 5, 1),
+        (20, 6, 2),
+        (30, 8, 3),
+        (100, 20, 9),
+    ] {
+        let (share, delta) = (f64::from(won + lost) / f64::from(items), f64::from(won - lost) / f64::from(items));
+        let find = |world: &mut World, n: u64| {
+            let differ = world.passed(n, share);
+            let only_a = world.passed(differ, 0.5 + 0.5 * delta / share);
+            let pairs = Pairs { only_a, only_b: differ - only_a, both: n - differ, neither: 0 };
+            let clear = stats::tango(pairs, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
+            clear && stats::mcnemar(pairs.only_a, pairs.only_b).exact < ALPHA
+        };
+        let sd = (share - delta * delta).sqrt();
+        let formula = stats::n_paired(sd, delta, AIM).unwrap_or(6).max(6);
+        let asked = stats::pairs_needed(share, delta, AIM, CAP);
+        ask(&mut table, "McNemar, exact", format!("{items} items, {won} won, {lost} lost"), asked, formula, find);
+    }
+    for (sd, delta) in [(1.0, 1.5), (1.0, 0.8), (1.0, 0.4)] {
+        let find = |world: &mut World, n: u64| {
+            let values: Vec<f64> = (0..n).map(|_| delta + sd * world.normal()).collect();
+            stats::mean_interval(&values, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0)
+        };
+        let formula = stats::n_paired(sd, delta, AIM).unwrap_or(6).max(2);
+        ask(&mut table, "paired t", format!("{delta} of {sd} deviation"), stats::units_needed(sd, delta, AIM, CAP), formula, find);
+    }
+    for (one, other, delta) in [(1.0, 1.0, 3.0), (1.0, 0.2, 2.0), (1.0, 1.0, 1.0)] {
+        let find = |world: &mut World, n: u64| {
+            let first: Vec<f64> = (0..n).map(|_| delta + one * world.normal()).collect();
+            let second: Vec<f64> = (0..n).map(|_| other * world.normal()).collect();
+            stats::welch(&first, &second, CONFIDENCE).is_ok_and(|test| test.interval.low > 0.0)
+        };
+        let formula = stats::n_welch(one, other, delta, AIM).unwrap_or(3).max(2);
+        ask(
+            &mut table,
+            "Welch",
+            format!("{delta}, deviations {one} and {other}"),
+            stats::runs_needed([one, other], delta, AIM, CAP),
+            formula,
+            find,
+        );
+    }
+    for (low, high) in [(0.417, 0.75), (0.5, 0.9), (0.8, 0.9)] {
+        let find = |world: &mut World, n: u64| {
+            let (first, second) = (world.passed(n, low), world.passed(n, high));
+            let clear = stats::newcombe(second, n, first, n, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
+            clear && stats::fisher(second, n, first, n).is_ok_and(|p| p < ALPHA)
+        };
+        let formula = stats::n_two_proportions(low, high, AIM).unwrap_or(6);
+        ask(&mut table, "Fisher", format!("{low} and {high}"), stats::items_needed(low, high, AIM, CAP), formula, find);
+    }
+    table
+}
+
+fn ask(
+    table: &mut Table,
+    test: &str,
+    measured: String,
+    asked: Result<Option<u64>, evalreport::stats::Undefined>,
+    formula: u64,
+    find: impl Fn(&mut World, u64) -> bool + Sync,
+) {
+    let asked = asked.expect("a plan").expect("within the cap");
+    let [found, by_formula] = shares(WORLDS, |world| [Some(find(world, asked)), Some(find(world, formula))]);
+    table.row(&[test.to_owned(), measured, asked.to_string(), found.with_error(), formula.to_string(), by_formula.with_error()], &[]);
+}
+
 fn add(
     table: &mut Table,
     test: &str,
