@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::domain::{Filter, Run, RunId, RunNames, visible};
-use crate::import::ImportReport;
+use crate::import::{ImportReport, SourceReport};
 use crate::warehouse::{Options, RunRow, Warehouse};
 
 use super::arguments::OfFiles;
 use super::assignments::assignments;
 use super::failure::Failure;
+use super::file_order::FileOrder;
 use super::settings::Settings;
 use super::shown::shown;
 
@@ -34,12 +35,6 @@ pub(super) struct AskedOfFiles {
 enum PartOfPath {
     File,
     Folder,
-}
-
-/// Files that are arms, by their names, in the order in which they were named.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FileArms {
-    labels: Vec<String>,
 }
 
 impl AskedOfFiles {
@@ -83,26 +78,6 @@ impl AskedOfFiles {
     }
 }
 
-impl FileArms {
-    /// Sorts arms by their files. Of two, the first file is the base, which comes second like any baseline.
-    pub fn sort<T>(&self, arms: &mut [T], names: impl Fn(&T) -> (&str, &str)) {
-        let place = |arm: &T| {
-            let (name, model) = names(arm);
-            let own = |label: &String| if name == label { Some("") } else { name.strip_suffix(&format!(" ({label})")) };
-            let found = self.labels.iter().enumerate().find_map(|(place, label)| Some((place, own(label)?)));
-            // Arms that are of no file come last.
-            let (place, arm) = found.unwrap_or((self.labels.len(), name));
-            let order = if self.labels.len() == 2 && place < 2 { 1 - place } else { place };
-            (found.is_none(), arm.to_owned(), model.to_owned(), order)
-        };
-        arms.sort_by_cached_key(place);
-    }
-
-    pub fn are_there(&self) -> bool {
-        !self.labels.is_empty()
-    }
-}
-
 /// A file with its runs.
 struct ReadFile<'w> {
     path: PathBuf,
@@ -112,6 +87,9 @@ struct ReadFile<'w> {
 /// The runs of each arm of a file, by suite, approach and model. The suite is empty if only the file's name tells it.
 type Arms<'w> = BTreeMap<[&'w str; 3], Vec<&'w RunRow>>;
 
+/// Returns the ids of a source's runs.
+type IdsOf<'a> = dyn Fn(&SourceReport) -> Result<Vec<String>, Failure> + 'a;
+
 /// What is decided about files: settings that name their runs, and a line about it.
 pub(super) struct Decided {
     pub settings: Settings,
@@ -120,13 +98,13 @@ pub(super) struct Decided {
     pub coincide: bool,
 }
 
-/// Decides which arms the imported files are. `stores` hold their runs.
+/// Decides which arms the imported files are. `stores` hold their runs; `ids_of` returns the ids of a source's runs.
 pub(super) fn decide(
     settings: &Settings,
     asked: &AskedOfFiles,
     paths: &[PathBuf],
-    report: &ImportReport,
-    stores: &[PathBuf],
+    (report, stores): (&ImportReport, &[PathBuf]),
+    ids_of: &IdsOf<'_>,
 ) -> Result<Decided, Failure> {
     let may_be = asked.may_be_arms(paths);
     let mut decided = Decided { settings: settings.clone(), note: None, coincide: true };
@@ -136,7 +114,7 @@ pub(super) fn decide(
     let mut options = settings.options();
     options = Options { stores: stores.to_vec(), lakes: Vec::new(), answers: Vec::new(), files: Vec::new(), cache: None, ..options };
     let warehouse = settings.open_with(&options)?;
-    let files = files_of(settings, report, &warehouse)?;
+    let files = files_of(ids_of, report, &warehouse)?;
     if let Some(part) = asked.by {
         let labels = match part {
             PartOfPath::File => labels_of(&files.iter().map(|file| file.path.as_path()).collect::<Vec<_>>()),
@@ -174,12 +152,12 @@ pub(super) fn decide(
         if are_several { "arms" } else { "arm" },
         labels.iter().map(|label| visible(label)).collect::<Vec<_>>().join(", ")
     ));
-    decided.settings.file_arms = FileArms { labels };
+    decided.settings.file_arms = FileOrder::of(labels);
     Ok(decided)
 }
 
 /// Finds the runs of each file, in the order of the report.
-fn files_of<'w>(settings: &Settings, report: &ImportReport, warehouse: &'w Warehouse) -> Result<Vec<ReadFile<'w>>, Failure> {
+fn files_of<'w>(ids_of: &IdsOf<'_>, report: &ImportReport, warehouse: &'w Warehouse) -> Result<Vec<ReadFile<'w>>, Failure> {
     let mut files = Vec::new();
     for source in report.sources.iter().filter(|source| source.outcome.is_there()) {
         let path = PathBuf::from(&source.file);
@@ -191,7 +169,7 @@ fn files_of<'w>(settings: &Settings, report: &ImportReport, warehouse: &'w Wareh
         let mut rows: Vec<&RunRow> = warehouse.runs().iter().filter(|row| is_own(&row.run)).collect();
         if rows.is_empty() && source.key.is_some() {
             // The runs of a bundle come from elsewhere.
-            let ids = super::foreign::ids_of(settings, source)?;
+            let ids = ids_of(source)?;
             rows = warehouse.runs().iter().filter(|row| ids.iter().any(|id| id == row.run.id.as_str())).collect();
         }
         files.push(ReadFile { path, rows });
@@ -288,15 +266,5 @@ mod tests {
         assert_eq!(of(&["/x/main/r.xml", "/x/pr/r.xml"]), ["main", "pr"]);
         assert_eq!(of(&["/x/r/r.xml", "/y/r/r.xml"]), ["/x/r/r.xml", "/y/r/r.xml"]);
         assert_eq!(of(&["gpt-4.1.json", "gpt-4.json"]), ["gpt-4.1", "gpt-4"]);
-    }
-
-    #[test]
-    fn sort_puts_the_base_second_and_keeps_arms_of_several_files_together() {
-        let sorted = |labels: [&str; 2], mut arms: Vec<&'static str>| {
-            FileArms { labels: labels.map(str::to_owned).to_vec() }.sort(&mut arms, |arm| (arm, "m"));
-            arms
-        };
-        assert_eq!(sorted(["before", "after"], vec!["a", "before", "after"]), ["after", "before", "a"]);
-        assert_eq!(sorted(["old", "new"], vec!["b (new)", "a (old)", "a (new)", "b (old)"]), ["a (new)", "a (old)", "b (new)", "b (old)"]);
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn with_side(settings: &Settings, paths: &[PathBuf], asked: &AskedOfF
 }
 
 /// Returns the ids of the runs of one source.
-pub(super) fn ids_of(settings: &Settings, source: &SourceReport) -> Result<Vec<String>, Failure> {
+fn ids_of(settings: &Settings, source: &SourceReport) -> Result<Vec<String>, Failure> {
     let store = source.key.as_ref().map(|key| Destination::Cache(&settings.imported_folder()).store_of(key).root().to_owned());
     store.map_or_else(|| Ok(Vec::new()), |store| ids_in(settings, &[store]))
 }
@@ -114,7 +114,8 @@ pub(super) fn baseline(settings: &Settings, path: &Path, asked: &AskedOfFiles) -
 
 /// Decides which arms the files are, and says so.
 fn named(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles, imported: &Imported) -> Result<Settings, Failure> {
-    let Decided { settings: mut decided, note, coincide } = file_arms::decide(settings, asked, paths, &imported.report, &imported.stores)?;
+    let Decided { settings: mut decided, note, coincide } =
+        file_arms::decide(settings, asked, paths, (&imported.report, &imported.stores), &|source| ids_of(settings, source))?;
     if let Some(refused) = imported.unless_files_coincide.as_ref().filter(|_| !coincide) {
         return Err(refused.clone());
     }

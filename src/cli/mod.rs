@@ -24,6 +24,7 @@ pub mod exit_code;
 mod export;
 mod failure;
 mod file_arms;
+mod file_order;
 mod fit;
 mod foreign;
 mod gate;

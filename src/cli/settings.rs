@@ -21,7 +21,7 @@ use crate::warehouse::{EngineAnswer, IMPORTED, LAKE, Options, ShownNames, sweep_
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
-use super::file_arms::FileArms;
+use super::file_order::FileOrder;
 use super::shown::shown;
 
 /// Width of a table that is written to a file or a pipe.
@@ -44,7 +44,7 @@ pub(super) struct Settings {
     /// Names that the command gives to runs of files.
     pub given: NamesByRun,
     /// The files that are arms.
-    pub file_arms: FileArms,
+    pub file_arms: FileOrder,
     /// Suites of tables without a suite of their own, by the names that they got from their files.
     pub guessed_suites: BTreeSet<String>,
     /// What engines answered.
@@ -122,7 +122,7 @@ impl Settings {
             lakes,
             cache,
             given: NamesByRun::default(),
-            file_arms: FileArms::default(),
+            file_arms: FileOrder::default(),
             guessed_suites: BTreeSet::new(),
             answers: Vec::new(),
             format: global.format,
