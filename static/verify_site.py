@@ -223,7 +223,11 @@ class Site:
                 self.check_ends("interval of a rate", f"run {line['id']}", line["interval"], interval, 0.0, 1.0)
         for entry in board["entries"]:
             arm, place = (entry["approach"], entry["model"]), f"{path}, {entry['approach']} with {entry['model']}"
-            runs = [run["id"] for run in answer["runs"] if (run["approach"], run["model"]) == arm and run["status"] in COUNTED_RUNS]
+            own = [run for run in answer["runs"] if (run["approach"], run["model"]) == arm and run["status"] in COUNTED_RUNS]
+            # A board counts since the newest change; an arm without newer runs keeps its older ones.
+            since, names = board.get("since") or {}, {"approach": arm[0], "model": arm[1]}
+            first = "" if names in since.get("older", []) or since.get("because") == "no_change" else since.get("date", "")
+            runs = [run["id"] for run in own if run.get("timestamp", "")[:10] >= first]
             self.estimate(place, entry.get("pass_rate"), runs)
             self.reliability(place, entry.get("reliability", []), runs)
             self.left_out["chance of coming first, which is drawn"] += "p_best" in (entry.get("standing") or {})

@@ -65,7 +65,7 @@ pub(super) fn retry(settings: &Settings, maker: &Maker<'_>, which: &str) -> Resu
     };
     for (run, how) in chosen {
         let arm = arms.iter().position(|arm| *arm == run.arm).unwrap_or_default();
-        plan(&mut batch, maker, PlannedRun { arm, ..run.clone() }, how);
+        plan(&mut batch, maker, &PlannedRun { arm, ..run.clone() }, how);
     }
     let arms = maker.resumed(&batch)?;
     Ok((batch, arms))
@@ -128,7 +128,7 @@ pub(super) fn retest(settings: &Settings, maker: &Maker<'_>, ids: &[String]) -> 
             arms.push(arm);
             batch.arms.len() - 1
         });
-        plan(&mut batch, maker, PlannedRun { arm: place, ..run.clone() }, How::Tests);
+        plan(&mut batch, maker, &PlannedRun { arm: place, ..run.clone() }, How::Tests);
     }
     Ok((batch, arms))
 }
@@ -138,10 +138,10 @@ fn begun(maker: &Maker<'_>) -> Batch {
 }
 
 /// Adds a run that takes the place of another.
-fn plan(batch: &mut Batch, maker: &Maker<'_>, run: PlannedRun, how: How) {
+fn plan(batch: &mut Batch, maker: &Maker<'_>, run: &PlannedRun, how: How) {
     let id = Store::new_run_id(maker.now);
     batch.again.push(Again { run: id.clone(), of: run.id.clone(), how });
-    batch.runs.push(PlannedRun { id, ..run });
+    batch.runs.push(PlannedRun { id, ..run.clone() });
 }
 
 /// Returns what is to be done again of a run, if anything.

@@ -52,7 +52,9 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let is_asked = what.iter().any(|word| word != selection::LAST) || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
     if settings.file_arms.are_there() {
-        groups.iter_mut().for_each(|group| settings.file_arms.sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model)));
+        for group in &mut groups {
+            settings.file_arms.sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model));
+        }
     }
     let order = if held.baseline.is_some() || settings.file_arms.are_there() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
     let with_criteria = |group: &SuiteGroup<'_>| {

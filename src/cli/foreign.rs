@@ -67,10 +67,11 @@ pub(super) fn with_side(settings: &Settings, paths: &[PathBuf], asked: &AskedOfF
     Ok((with, stores))
 }
 
-/// Returns the ids of the runs of one source.
-fn ids_of(settings: &Settings, source: &SourceReport) -> Result<Vec<String>, Failure> {
-    let store = source.key.as_ref().map(|key| Destination::Cache(&settings.imported_folder()).store_of(key).root().to_owned());
-    store.map_or_else(|| Ok(Vec::new()), |store| ids_in(settings, &[store]))
+/// Returns the ids of the runs of one source, which one of the stores holds: in the cache, or elsewhere if the cache takes nothing.
+fn ids_of(settings: &Settings, source: &SourceReport, stores: &[PathBuf]) -> Result<Vec<String>, Failure> {
+    let usual = source.key.as_ref().map(|key| Destination::Cache(&settings.imported_folder()).store_of(key).root().to_owned());
+    let store = usual.and_then(|usual| stores.iter().find(|store| store.file_name() == usual.file_name()));
+    store.map_or_else(|| Ok(Vec::new()), |store| ids_in(settings, std::slice::from_ref(store)))
 }
 
 /// Like [`with_side`], with what else is known of the side.
@@ -115,7 +116,9 @@ pub(super) fn baseline(settings: &Settings, path: &Path, asked: &AskedOfFiles) -
 /// Decides which arms the files are, and says so.
 fn named(settings: &Settings, paths: &[PathBuf], asked: &AskedOfFiles, imported: &Imported) -> Result<Settings, Failure> {
     let Decided { settings: mut decided, note, coincide } =
-        file_arms::decide(settings, asked, paths, (&imported.report, &imported.stores), &|source| ids_of(settings, source))?;
+        file_arms::decide(settings, asked, paths, (&imported.report, &imported.stores), &|source| {
+            ids_of(settings, source, &imported.stores)
+        })?;
     if let Some(refused) = imported.unless_files_coincide.as_ref().filter(|_| !coincide) {
         return Err(refused.clone());
     }

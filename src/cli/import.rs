@@ -241,7 +241,7 @@ fn reading(settings: &Settings, arguments: &Import, set: BTreeMap<String, String
 /// Returns the names that `--set` gives to runs of other tools' files.
 pub(super) fn given_names(settings: &Settings, mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
     let [suite, approach, model] = ["suite", "approach", "model"].map(|name| set.remove(name));
-    let names = GivenNames { suite, approach, model, prices: PriceTable::new(&settings.config.prices), ..GivenNames::default() };
+    let names = GivenNames { suite, approach, model, prices: PriceTable::new(&settings.config.prices) };
     if let Some(other) = set.keys().next() {
         let hint = nearest_hint(other, ["suite", "approach", "model"]);
         return Err(Failure::new(format!("`{}` cannot be set", visible(other)))

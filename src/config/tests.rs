@@ -67,7 +67,7 @@ fn the_guide_names_every_key_of_the_top_level() {
     for hint in problems.iter().filter_map(|problem| problem.hint.as_deref()) {
         known.extend(hint.strip_prefix("known keys here: ").into_iter().flat_map(|keys| keys.split(", ")));
     }
-    assert_eq!(known.len(), 17, "{known:?}");
+    assert_eq!(known.len(), 18, "{known:?}");
     for key in known {
         assert!(GUIDE.contains(&format!("`{key}`")), "{key}");
         assert!(example().contains(&format!("\n{key}:")) || example().starts_with(key), "{key}");

@@ -441,7 +441,7 @@ impl<'a, 'g> Nights<'a, 'g> {
         });
         changed.truncate(MAX_ITEMS);
         Varying {
-            varying: changed_count + flaky.len() as u64,
+            all: changed_count + flaky.len() as u64,
             changed_count,
             changed_items: changed,
             flaky: top(flaky.clone(), |item| item.flaky),
@@ -452,7 +452,7 @@ impl<'a, 'g> Nights<'a, 'g> {
     fn history(&self, arm: usize, shown: Vec<Night>, changes: Vec<LevelChange>) -> ArmHistory {
         let (arm, nights) = &self.arms[arm];
         let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
-        let Varying { varying, changed_count, changed_items, flaky, noisiest } = self.varying(&nights[since..]);
+        let Varying { all: varying, changed_count, changed_items, flaky, noisiest } = self.varying(&nights[since..]);
         let precision = precision(&outcomes_by_item(&nights[since..], &self.matrices));
         ArmHistory { arm: arm.clone(), nights: shown, changes, varying, changed_count, changed_items, flaky, noisiest, precision }
     }
@@ -596,7 +596,7 @@ fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMa
 
 /// The items of an arm whose outcomes differ.
 struct Varying {
-    varying: u64,
+    all: u64,
     changed_count: u64,
     changed_items: Vec<ItemChange>,
     flaky: Vec<NoisyItem>,

@@ -80,7 +80,7 @@ fn begun(report: &GateReport) -> Vec<String> {
         let (reason, day) = (shown::short(&accepted.reason), accepted.time.date_naive());
         let note = format!(
             "{}: the baseline begins{since} with an accepted regression ({by}{day}): {reason}.",
-            self::who(&check.suite, &check.arm)
+            words::arm_on(&check.suite, &check.arm)
         );
         if !notes.contains(&note) {
             notes.push(note);
@@ -139,11 +139,6 @@ pub(super) fn arm_vs(arm: &Arm, against: Option<&Arm>) -> String {
         Some(against) if against != arm => format!("{} vs {}", words::arm_name(arm), words::arm_name(against)),
         _ => words::arm_title(arm).unwrap_or_default(),
     }
-}
-
-/// Names an arm on a suite.
-pub(super) fn who(suite: &str, arm: &Arm) -> String {
-    words::arm_on(suite, arm)
 }
 
 /// Returns the word for a ruling.
@@ -433,7 +428,7 @@ fn further(check: &GateCheck) -> String {
 
 /// Lists items that fail now, one line each: new failures, broken ones, flaky ones.
 fn new_failures(found: &NewFailures) -> Vec<String> {
-    let who = who(&found.suite, &found.arm);
+    let who = words::arm_on(&found.suite, &found.arm);
     let mut lines = Vec::new();
     for (count, items, before, after) in [
         (found.count, &found.items, "always passed in the baseline and ", " now"),
@@ -462,7 +457,11 @@ fn new_passes(found: &NewPasses) -> String {
     let more = if more > 0 { format!(" and {} more", format::integer(more)) } else { String::new() };
     let verb = if found.count == 1 { "passes" } else { "pass" };
     let count = words::count_of(found.count, "items");
-    format!("{}: {count} always failed in the baseline and {verb} now: {}{more}.", who(&found.suite, &found.arm), named.join(", "))
+    format!(
+        "{}: {count} always failed in the baseline and {verb} now: {}{more}.",
+        words::arm_on(&found.suite, &found.arm),
+        named.join(", ")
+    )
 }
 
 /// Says since when an item fails, if the baseline has failures of it: `broken since 2026-11-08`.

@@ -306,7 +306,7 @@ impl<'a> Group<'a> {
         let of = |count: u64, items: &'a [TurnedItem], before: &str| {
             let verb = if count == 1 { "fails" } else { "fail" };
             (count > 0).then(|| Self {
-                who: gate::who(&found.suite, &found.arm),
+                who: words::arm_on(&found.suite, &found.arm),
                 what: format!("{} {verb} now and {before}", words::count_of(count, "items")),
                 items,
                 unlisted: count.saturating_sub(items.len() as u64),
@@ -319,7 +319,7 @@ impl<'a> Group<'a> {
     fn passing(found: &'a NewPasses) -> Self {
         let verb = if found.count == 1 { "passes" } else { "pass" };
         Self {
-            who: gate::who(&found.suite, &found.arm),
+            who: words::arm_on(&found.suite, &found.arm),
             what: format!("{} {verb} now and always failed in the baseline", words::count_of(found.count, "items")),
             items: &found.items,
             unlisted: found.count.saturating_sub(found.items.len() as u64),
@@ -372,7 +372,7 @@ fn flaky(found: &NewFailures) -> Vec<String> {
     let more = found.flaky_count.saturating_sub(found.flaky.len() as u64);
     let head = (found.flaky_count > 0).then(|| {
         let listed = if more > 0 { format!(", {} of them listed", format::integer(found.flaky.len() as u64)) } else { String::new() };
-        format!("{}: {}{listed}\n", name(&gate::who(&found.suite, &found.arm)), words::count_of(found.flaky_count, "items"))
+        format!("{}: {}{listed}\n", name(&words::arm_on(&found.suite, &found.arm)), words::count_of(found.flaky_count, "items"))
     });
     head.into_iter().chain(found.flaky.iter().map(changed)).chain((found.flaky_count > 0).then(String::new)).collect()
 }
@@ -391,7 +391,7 @@ fn comparabilities(report: &GateReport) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for check in &report.checks {
         let Some(pair) = &check.comparability else { continue };
-        let line = bullet(&format!("{}: {}.", gate::who(&check.suite, &check.arm), comparability::graded(pair)));
+        let line = bullet(&format!("{}: {}.", words::arm_on(&check.suite, &check.arm), comparability::graded(pair)));
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -3,11 +3,11 @@
 use crate::domain::ItemKind;
 use crate::views::{Gap, How, LookedAt, MissingItem};
 
-use super::{format, gate, shown, words};
+use super::{format, shown, words};
 
 /// Says what the gate looked at: `60 tests: 57 passed, 2 flaky, 1 broken since 11-08; baseline 7 runs`.
 pub fn line(one: &LookedAt) -> String {
-    format!("{}: {}.", gate::who(&one.suite, &one.arm), counts(one))
+    format!("{}: {}.", words::arm_on(&one.suite, &one.arm), counts(one))
 }
 
 fn counts(one: &LookedAt) -> String {
@@ -82,14 +82,14 @@ pub(super) fn missing(one: &LookedAt) -> Option<String> {
     let verb = if one.missing.count == 1 { "has" } else { "have" };
     let text = || {
         let count = words::count_of(one.missing.count, "items");
-        format!("{}: {count} of the baseline {verb} no outcome now", gate::who(&one.suite, &one.arm))
+        format!("{}: {count} of the baseline {verb} no outcome now", words::arm_on(&one.suite, &one.arm))
     };
     (!one.missing.items.is_empty()).then(text)
 }
 
 /// Counts the errors that the baseline does not know.
 pub(super) fn errors(one: &LookedAt) -> Option<String> {
-    let text = || format!("{}: {}", gate::who(&one.suite, &one.arm), unknown_errors(one.unknown_errors));
+    let text = || format!("{}: {}", words::arm_on(&one.suite, &one.arm), unknown_errors(one.unknown_errors));
     (one.unknown_errors > 0).then(text)
 }
 

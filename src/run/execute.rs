@@ -115,7 +115,9 @@ fn together<'r>(open: &[&'r PlannedRun], arms: &[Arm]) -> Vec<Vec<&'r PlannedRun
         }
     }
     // In the order of the arms: whose turn is first is decided question by question.
-    groups.iter_mut().for_each(|group| group.sort_by_key(|run| run.arm));
+    for group in &mut groups {
+        group.sort_by_key(|run| run.arm);
+    }
     groups
 }
 

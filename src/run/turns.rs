@@ -22,7 +22,8 @@ pub struct Turn {
 ///
 /// Workers take turns in this order only: if a run has no room for another question, they wait for it. So no run gets ahead of the others.
 pub struct Turns {
-    turns: Vec<Turn>,
+    /// In the order of asking.
+    all: Vec<Turn>,
     state: Mutex<State>,
     freed: Condvar,
     /// By run: maximum number of concurrent questions.
@@ -44,11 +45,11 @@ impl Turns {
             (0..count).map(move |turn| Turn { run: (turn + shift) % count.max(1), place })
         };
         let turns = places.iter().copied().flat_map(of_place).filter(|turn| open[turn.run].contains(&turn.place)).collect();
-        Self { turns, state: Mutex::new(State { next: 0, busy: vec![0; count] }), freed: Condvar::new(), most }
+        Self { all: turns, state: Mutex::new(State { next: 0, busy: vec![0; count] }), freed: Condvar::new(), most }
     }
 
     pub fn len(&self) -> usize {
-        self.turns.len()
+        self.all.len()
     }
 
     /// Returns the next turn once its run has room and the purse admits it, or `None` if there is none, everything is over, or the purse is empty.
@@ -58,7 +59,7 @@ impl Turns {
             if is_over() {
                 return None;
             }
-            let turn = *self.turns.get(state.next)?;
+            let turn = *self.all.get(state.next)?;
             if state.busy[turn.run] < self.most[turn.run] {
                 match purse.map_or(Admission::Yes, Purse::admit) {
                     Admission::Yes => {
@@ -88,7 +89,7 @@ mod tests {
 
     fn order(places: &[usize], open: &[&[usize]], first: usize) -> Vec<(usize, usize)> {
         let open: Vec<BTreeSet<usize>> = open.iter().map(|places| places.iter().copied().collect()).collect();
-        Turns::new(places, &open, first, vec![1; open.len()]).turns.iter().map(|turn| (turn.place, turn.run)).collect()
+        Turns::new(places, &open, first, vec![1; open.len()]).all.iter().map(|turn| (turn.place, turn.run)).collect()
     }
 
     #[test]

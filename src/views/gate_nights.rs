@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Acceptance, PASS_RATE};
-use crate::inference::{Cell, Held, NightKey, Policy, SuiteAnswer, night_of};
+use crate::inference::{Cell, Held, NightKey, Policy, Rates, SuiteAnswer, night_of};
 use crate::stats::{ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -184,7 +184,7 @@ struct Answers<'a, 'b, 'h> {
 /// Some nights of an arm held against others.
 struct Answer<'b> {
     held: Held<'b>,
-    answer: Option<SuiteAnswer<'b>>,
+    of_suite: Option<SuiteAnswer<'b>>,
     changes: Option<Changes>,
 }
 
@@ -201,7 +201,7 @@ impl<'b> Answers<'_, 'b, '_> {
                 Some((_, None)) | None => None,
             };
             let changes = answer.as_ref().and_then(|answer| changes(answer, &held, (0, 0)));
-            self.known.push((nights.to_vec(), baseline.to_vec(), Answer { held, answer, changes }));
+            self.known.push((nights.to_vec(), baseline.to_vec(), Answer { held, of_suite: answer, changes }));
             self.known.len() - 1
         });
         &self.known[place].2
@@ -218,7 +218,7 @@ struct RuleOnNights<'r, 'a, 'b, 'h> {
 impl RuleOnNights<'_, '_, '_, '_> {
     fn weighed(&mut self, nights: &[usize], baseline: &[usize]) -> Option<Weighed> {
         let found = self.answers.of(nights, baseline);
-        Some((self.weigh)(&found.held, self.rule, found.answer.as_ref()?, found.changes.as_ref()))
+        Some((self.weigh)(&found.held, self.rule, found.of_suite.as_ref()?, found.changes.as_ref()))
     }
 
     fn broken(&mut self, night: usize, baseline: &[usize]) -> Option<BTreeSet<String>> {
@@ -238,13 +238,13 @@ impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
             Ask::MustPass { .. } | Ask::NoNewFailures => return false,
         };
         let alpha = self.answers.policy.alpha;
-        let Some(answer) = &self.answers.of(nights, regressed).answer else { return false };
+        let Some(answer) = &self.answers.of(nights, regressed).of_suite else { return false };
         let Some(pair) = answer.metric(&metric).and_then(|found| found.evidence.pairs.first()) else { return false };
         if pair.difference.is_none_or(|difference| sign * difference.centred() <= 0.0) {
             return false;
         }
         // Regressed runs that all have the same outcomes leave nothing to chance.
-        let is_fixed = metric == PASS_RATE && answer.rates.get(1).is_some_and(|rates| rates.is_deterministic());
+        let is_fixed = metric == PASS_RATE && answer.rates.get(1).is_some_and(Rates::is_deterministic);
         is_fixed || pair.p_adjusted.is_some_and(|p| p < alpha)
     }
 }

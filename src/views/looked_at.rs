@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Asked, Held, Outcomes, Rates, SuiteAnswer};
-use crate::warehouse::{RunRow, Warehouse};
+use crate::warehouse::{MatrixRow, RunRow, Warehouse};
 
 use super::gate_items::{Changes, MOST_TURNED, TurnedItem, read_reasons};
 use super::gate_rules::Allowance;
@@ -320,7 +320,7 @@ fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Befo
 /// Returns the columns with an error in the new runs.
 fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> BTreeSet<u32> {
     let rows = arm.counted.iter().flat_map(|row| answer.matrix.rows_of(&row.run.id));
-    rows.flat_map(|row| row.outcomes()).filter(|(_, status)| *status == ItemStatus::Error).map(|(item, _)| item).collect()
+    rows.flat_map(MatrixRow::outcomes).filter(|(_, status)| *status == ItemStatus::Error).map(|(item, _)| item).collect()
 }
 
 impl MissingItems {

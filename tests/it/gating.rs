@@ -393,9 +393,9 @@ fn files_that_the_baseline_has_too_are_new_runs() {
 /// The name of a file decides nothing: the same nights and pull requests get the same answers.
 #[test]
 fn nights_get_the_same_answer_under_any_names() {
+    type Name = fn(u32) -> String;
     let flaky = [1_u32, 4, 6];
     let requests: [(&str, &[usize]); 3] = [("quiet", &[]), ("flaky", &[0]), ("broken", &[7])];
-    type Name = fn(u32) -> String;
     let names: [Name; 4] = [
         |night| format!("night-{night}.xml"),
         |night| format!("{night}/report.xml"),

@@ -55,7 +55,7 @@ const THINGS: [Thing; 17] = [
         #[cfg(not(target_os = "linux"))]
         return false;
     }),
-    thing(MOUNTS, &[], || crate::resume::disk::can_mount()),
+    thing(MOUNTS, &[], crate::resume::disk::can_mount),
 ];
 
 /// A Python with pytest and Flask.

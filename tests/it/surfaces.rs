@@ -580,10 +580,15 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
     // The first column that is seen names the metric.
     let metric = |row: &[Cell]| row.iter().find(|cell| !cell.text.is_empty()).map_or_else(String::new, |cell| cell.text.clone());
     let mut of_table = |surface: &str, table: &Table| {
+        // Items are shared with the arms beside: with other arms, they are other items.
+        let beside: BTreeSet<&str> =
+            table.columns.iter().map(|column| column.label.as_str()).filter(|label| arms.contains(label)).collect();
         for row in &table.rows {
             for (column, cell) in table.columns.iter().zip(row) {
                 if arms.contains(column.label.as_str()) {
-                    note(surface, &metric(row), &column.label, &cell.line());
+                    let metric = metric(row);
+                    let of_pair = metric.contains("shared items").then(|| format!("{metric} of {beside:?}"));
+                    note(surface, &of_pair.unwrap_or(metric), &column.label, &cell.line());
                 } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.text.as_str())) {
                     note(surface, &column.title(), &arm.text, &cell.line());
                 }

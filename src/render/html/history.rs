@@ -28,9 +28,9 @@ const MOST_LEVELS: usize = 100;
 /// Maximum number of nights in one chart.
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
-const MOST_ITEMS: usize = 26;
+const MOST_ITEMS: usize = 14;
 /// Maximum number of broken and repaired items in the table.
-const MOST_CHANGED: usize = 10;
+const MOST_CHANGED: usize = 8;
 
 #[derive(Template)]
 #[template(path = "history.html")]

@@ -222,12 +222,18 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     }
 }
 
-/// Says since when the item is broken or repaired, by arm.
+/// Maximum number of arms whose change is told on an item.
+const MOST_CHANGES: usize = 5;
+
+/// Says since when the item is broken or repaired, by arm: the first of many.
 fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
     let Some(history) = &suite.history else { return Vec::new() };
-    let found = history.changed().into_iter().filter(|(_, change)| change.item == line.item);
+    let found: Vec<_> = history.changed().into_iter().filter(|(_, change)| change.item == line.item).collect();
     let name = |arm: usize| words::arm_name(&history.arms[arm].arm);
-    found.map(|(arm, change)| ("Changed", Text::from(format!("{}: {}.", name(arm), courses::course(&change.course))))).collect()
+    let told = found.iter().take(MOST_CHANGES).map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
+    let more = found.len().saturating_sub(MOST_CHANGES);
+    let rest = (more > 0).then(|| format!("{} more changed; the history has the first of them.", words::count_of(more as u64, "arms")));
+    told.chain(rest).map(|text| ("Changed", Text::from(text))).collect()
 }
 
 fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)> {

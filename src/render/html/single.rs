@@ -32,9 +32,9 @@ struct Single {
     script: &'static str,
 }
 
-/// Placeholders between the parts of the frame. No text contains them, because control characters are made visible.
 /// The heading of an overview without runs.
 const WITHOUT_RUNS: &str = "<h1>No results yet</h1>";
+/// Placeholders between the parts of the frame. No text contains them, because control characters are made visible.
 const STYLE: &str = "\u{1}style";
 const PAGES: &str = "\u{1}pages";
 const SCRIPT: &str = "\u{1}script";

@@ -27,38 +27,53 @@ fn bare(project: &Project, programs: &[&str]) -> String {
 #[test]
 fn a_tool_that_is_missing_is_the_machines_fault() {
     needs!("python3");
+    // Before anything is paid for, nobody sees what a line of several commands or a file of the suite needs.
     for (suite, cause) in [
-        ("tests: {shared: ['pytest suites/s']}\n", "`pytest suites/s`: `pytest` is not on this machine"),
-        ("tests: {shared: ['true', 'cd suites && node --test']}\n", "`node` is not on this machine"),
-        ("tests: {shared: ['python3 -m pytest suites/s']}\n", "`pytest` is not on this machine"),
+        ("tests: {shared: ['pytest suites/s || exit 1']}\n", "`pytest` is not on this machine"),
         ("tests: {shared: ['suites/s/plain.sh']}\n", "`suites/s/plain.sh` of the suite cannot be started: Permission denied"),
         ("tests: {shared: ['suites/s/zsh.sh']}\n", "`suites/s/zsh.sh` of the suite cannot be started: not found"),
-        ("tests: {shared: ['mytool-zz --check']}\n", "`mytool-zz` is not on this machine"),
-        ("tests: {shared: ['pytest suites/s || exit 1']}\n", "`pytest` is not on this machine"),
-        ("tests: {shared: ['cat suites/s/order.md | jqq .']}\n", "`jqq` is not on this machine"),
         ("tests: {shared: ['sh suites/s/calls.sh']}\n", "`pytest` is not on this machine"),
         ("tests: {shared: ['./suites/s/gone.sh']}\n", "`./suites/s/gone.sh` of the suite cannot be started: not found"),
+        // Only well-known tools are looked for: any other word may be made by what comes before.
+        ("tests: {shared: ['mytool-zz --check']}\n", "`mytool-zz` is not on this machine"),
+        ("tests: {shared: ['cat suites/s/order.md | jqq .']}\n", "`jqq` is not on this machine"),
         ("setup: ['poetryy install']\ntests: {shared: ['true']}\n", "`poetryy` is not on this machine"),
-        ("setup: ['npm ci']\ntests: {shared: ['true']}\n", "setup `npm ci` could not be done: `npm` is not on this machine"),
-        (
-            "server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n",
-            "the server cannot be started: `node` is not on this machine",
-        ),
     ] {
-        let code = Code::new(suite, "");
-        let path = bare(&code.project, &["sh", "env", "cat", "python3", "sleep"]);
-        code.project
-            .file("suites/s/plain.sh", "true\n")
-            .file("suites/s/calls.sh", "exec pytest suites/s\n")
-            .file("suites/s/zsh.sh", "#!/no/such/shell\n");
-        fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
-        // Whatever Python this is, it has no pytest here.
+        let (code, path) = without_tools(suite);
         let ran = code.run_with(&[], &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))]);
         ran.ended("infra", cause);
         ran.is_untested();
         let compare = code.project.run(["compare", "s"]);
         assert!(!compare.stdout.contains("winner"), "{}", compare.stdout);
     }
+}
+
+#[test]
+fn a_tool_that_is_missing_is_said_before_anything_is_started() {
+    needs!("python3");
+    for (suite, tool) in [
+        ("tests: {shared: ['pytest suites/s']}\n", "`pytest` is not on PATH"),
+        ("tests: {shared: ['true', 'cd suites && node --test']}\n", "`node` is not on PATH"),
+        ("setup: ['npm ci']\ntests: {shared: ['true']}\n", "`npm` is not on PATH"),
+        ("server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n", "`node` is not on PATH"),
+    ] {
+        let (code, path) = without_tools(suite);
+        let refused = code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
+        assert!(refused.refusal().contains(tool), "{suite}: {}", refused.stderr);
+        assert_eq!(code.project.files("results"), [] as [String; 0], "nothing was started");
+    }
+}
+
+/// A suite on a machine with few programs.
+fn without_tools(suite: &str) -> (Code, String) {
+    let code = Code::new(suite, "");
+    let path = bare(&code.project, &["sh", "env", "cat", "python3", "sleep"]);
+    code.project
+        .file("suites/s/plain.sh", "true\n")
+        .file("suites/s/calls.sh", "exec pytest suites/s\n")
+        .file("suites/s/zsh.sh", "#!/no/such/shell\n");
+    fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
+    (code, path)
 }
 
 /// A folder in which pytest says that it is not there.
@@ -123,9 +138,11 @@ fn the_suites_tests_run_with_the_pytest_of_the_harness() {
     let real = fs::read_link(lone.project.path("bare/python3")).expect("a link");
     let path = program(&lone.project, "python3", &format!("#!/bin/sh\nexec {} -S \"$@\"\n", real.display()))
         .replace(&std::env::var("PATH").expect("a path"), &path);
-    let ran = lone.run_with(&[], &[("PATH", &path), ("HOME", &lone.project.path("home").display().to_string())]);
-    ran.ended("infra", "`pytest` is not on this machine");
-    ran.is_untested();
+    let home = lone.project.path("home").display().to_string();
+    let scratch = lone.scratch.path().display().to_string();
+    let arguments = ["run", "s", "--approach", "a", "--scratch", &scratch];
+    let ran = lone.project.run_in(arguments, &[("PATH", path.as_str()), ("HOME", home.as_str())]);
+    assert!(ran.refusal().contains("has no module `pytest`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -114,9 +114,10 @@ fn without_python_nothing_is_tested() {
     for name in ["sh", "sleep"] {
         std::os::unix::fs::symlink(format!("/bin/{name}"), programs.join(name)).expect("a link");
     }
-    let ran = code.run_with(&[], &[("PATH", &programs.display().to_string())]);
-    ran.ended("infra", "no virtual environment");
-    ran.is_untested();
+    let path = programs.display().to_string();
+    let refused = code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
+    assert!(refused.refusal().contains("`python3` is not on PATH"), "{}", refused.stderr);
+    assert_eq!(code.project.files("results"), [] as [String; 0], "nothing was started");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn suites_in_suites_name_tests_without_a_class() {
     let said = project.run(["import", "out", "--dry-run"]);
     insta::assert_snapshot!(said.answer());
     let (_, runs) = imported(&project, "junit");
-    assert_eq!(runs[0]["suite"], "nested-suites", "two suites and no name of the whole: the file's");
+    assert_eq!(runs[0]["suite"], "tests", "two suites, no name of the whole, and a file's name decides nothing");
     assert_eq!(
         told(&project),
         [

@@ -304,6 +304,7 @@ fn a_store_that_is_only_read_is_not_written_to() {
     let (judged, ids) = imported();
     let project = &judged.project;
     fs::rename(project.path("results"), project.path("theirs")).expect("ours");
+    fs::create_dir(project.path("results")).expect("ours");
     let before: BTreeMap<String, Vec<u8>> =
         project.files("theirs").into_iter().map(|file| (file.clone(), fs::read(project.path(&file)).expect("readable"))).collect();
     let both = ["--results", "results", "--results", "theirs"];

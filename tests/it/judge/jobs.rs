@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Judged;
 
 /// Fails where the work says so; else decides, and about slow work only after other work.
-const UNEVEN: &str = r##"
+const UNEVEN: &str = r#"
 text=$(cat)
 case "$text" in
 *"breaks the judge"*) echo "no words for this" >&2; exit 1 ;;
@@ -19,7 +19,7 @@ case "$text" in
 *) : > other.done ;;
 esac
 echo "$text" | sed -n '/^# Criteria$/,$s/^[0-9]*\. \(.*\)$/{"criterion": "\1", "passed": true, "reasoning": ""},/p' | sed '1s/^/[/; $s/,$/]/'
-"##;
+"#;
 
 #[test]
 fn runs_are_judged_side_by_side_and_told_in_their_order() {
