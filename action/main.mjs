@@ -318,7 +318,8 @@ async function main() {
     // The interval of a check that something else decided would contradict its verdict.
     const isDecisive = ["interval", "too_wide"].includes(report.checks[report.deciding]?.basis);
     const interval = isDecisive ? difference?.interval : undefined;
-    quote(report.looked_at_sentences.join("\n"));
+    // An older program does not say what it looked at.
+    quote((report.looked_at_sentences ?? []).join("\n"));
     Object.assign(said, {
       verdict: report.ruling,
       "exit-code": code,

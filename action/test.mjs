@@ -327,8 +327,11 @@ test("exit codes 0, 1, 2 and 3 are those of the policy", async () => {
   assert.equal((await code({}, 20))["exit-code"], "1");
   const broken = await code({ "max-drop": "much" });
   assert.deepEqual([broken["exit-code"], broken.verdict, broken.difference], ["2", "error", "unknown"]);
-  assert.deepEqual([(await code({ baseline: "absent" }))["exit-code"], (await code({ baseline: "absent", "on-inconclusive": "fail" }))["exit-code"]], ["3", "1"]);
-  assert.equal((await code({ baseline: "absent", "on-inconclusive": "pass" }))["exit-code"], "0");
+  // A baseline that is not there is a mistake, whatever an inconclusive gate means.
+  assert.equal((await code({ baseline: "absent" }))["exit-code"], "2");
+  assert.equal((await code({ baseline: "absent", "on-inconclusive": "pass" }))["exit-code"], "2");
+  const first = async (policy) => (await code({ baseline: "last:7", ...policy }))["exit-code"];
+  assert.deepEqual([await first({}), await first({ "on-inconclusive": "fail" }), await first({ "on-inconclusive": "pass" })], ["3", "1", "0"]);
   assert.equal((await code({ results: "none/*.xml" }))["exit-code"], "2");
   const step = readFileSync(join(dirname(here), "action.yml"), "utf8");
   assert.match(step, /run: exit "\$CODE"\n\s+env:\n\s+CODE: \$\{\{ steps\.gate\.outputs\.exit-code \}\}/);

@@ -329,18 +329,21 @@ test("the recipe of docs/ci.md for every CI runs as it stands", () => {
   const [, recipe] = readFileSync(join(here, "..", "docs", "ci.md"), "utf8").match(/```sh\n([\s\S]*?)```/);
   const folder = join(work, "recipe");
   mkdirSync(join(folder, "reports"), { recursive: true });
-  const record = (passed) => JSON.stringify({ suite: "s", approach: "a", model: "m", shared_tests_passed: passed, shared_tests_total: 60 });
-  mkdirSync(join(folder, "store"));
-  for (const run of [1, 2, 3]) {
-    writeFileSync(join(folder, "store", `old-${run}.json`), record(50 + run));
-    const cases = Array.from({ length: 60 }, (_, at) => `<testcase classname="c" name="t${at}">${at < 40 + run ? "<failure/>" : ""}</testcase>`);
+  mkdirSync(join(folder, "old"));
+  const report = (path, day, failing) => {
+    const cases = Array.from({ length: 60 }, (_, at) => `<testcase classname="c" name="t${at}">${at < failing ? "<failure/>" : ""}</testcase>`);
     const named = '<properties><property name="approach" value="a"/><property name="model" value="m"/></properties>';
-    const time = `timestamp="2026-01-0${run}T00:00:00Z"`;
-    writeFileSync(join(folder, "reports", `new-${run}.xml`), `<testsuite name="s" ${time}>${named}${cases.join("")}</testsuite>`);
+    const time = `timestamp="2026-01-0${day}T00:00:00Z"`;
+    writeFileSync(join(folder, path), `<testsuite name="s" ${time}>${named}${cases.join("")}</testsuite>`);
+  };
+  for (const run of [1, 2, 3]) {
+    report(`old/${run}.xml`, run, 10);
+    report(`reports/new-${run}.xml`, 3 + run, 40 + run);
   }
   const env = { ...process.env, PATH: `${join(work, "bin")}:${process.env.PATH}` };
   mkdirSync(join(work, "bin"));
   copyFileSync(binary, join(work, "bin", "evalreport"));
+  execFileSync("evalreport", ["--results", "store", "import", "old"], { cwd: folder, env, stdio: "pipe" });
   execFileSync("evalreport", ["--results", "store", "export", "bundle", "baseline.bundle"], { cwd: folder, env, stdio: "pipe" });
   const got = spawnSync("sh", ["-c", recipe], { cwd: folder, env, encoding: "utf8" });
   assert.equal(got.status, 1, got.stderr);

@@ -717,6 +717,8 @@ class CompareAnswer(_CompareAnswer, total=False):
 
     # Arms of one suite that are in no common table.
     apart: List[Apart]
+    # Which commit and runs are the baseline, if it is the name of a commit.
+    taken: Optional[str]
 
 
 class ScoreColumn(TypedDict):
@@ -1158,6 +1160,22 @@ class AcceptedRegression(_AcceptedRegression, total=False):
     who: Optional[str]
 
 
+class _Gap(TypedDict):
+    # Number of the baseline's items without an outcome that the rule counts.
+    missing: int
+    # Number of errors that the baseline does not know.
+    errors: int
+
+
+class Gap(_Gap, total=False):
+    """What is not there and decides a check."""
+
+    # Names of the first of them.
+    items: List[str]
+    # Names of the first of them.
+    error_items: List[str]
+
+
 class _GateCheck(TypedDict):
     suite: str
     arm: Arm
@@ -1201,43 +1219,44 @@ class GateCheck(_GateCheck, total=False):
     repaired: Optional[RepairedRegression]
     # The acceptance with which the baseline begins.
     accepted: Optional[AcceptedRegression]
+    # What is not there and decides, or would decide if nothing else did.
+    gap: Optional[Gap]
 
 
-class _GateCost(TypedDict):
-    suite: str
-    arm: Arm
-    metric: Metric
-    head: Cell
+class OutcomeCounts(TypedDict):
+    """Outcomes without items."""
+
+    passed: int
+    counted: int
 
 
-class GateCost(_GateCost, total=False):
-    """The cost of one arm's runs beside that of its baseline."""
+class MissingItem(TypedDict):
+    """An item of the baseline without an outcome in the new runs."""
 
-    # The baseline's arm, if there is one.
-    against: Optional[Arm]
-    baseline: Optional[Cell]
-    # Evidence of the pair: the first arm is of the new runs, the second of the baseline.
-    evidence: Optional[PairEvidence]
-
-
-class AbsentArm(TypedDict):
-    """An arm that only the baseline has."""
-
-    suite: str
-    approach: str
-    model: str
+    kind: str
+    item: str
+    how: str
+    # Attempts passed and counted in the baseline.
+    baseline_passed: int
+    baseline_attempts: int
 
 
-class OutdatedArm(TypedDict):
-    """An arm of the new runs without a run of the judged suite version, so that no rule applies to it."""
+class _MissingItems(TypedDict):
+    count: int
+    # Of these, the items that passed every attempt of the baseline and have an outcome in each of its runs.
+    always_passed: int
+    # Items that the new runs do not name.
+    absent: int
+    skipped: int
+    # Items that an outage ended, or that nothing evaluated.
+    unanswered: int
 
-    suite: str
-    approach: str
-    model: str
-    # The suite versions of its runs, newest first; `unknown` for runs without one.
-    suite_versions: List[str]
-    # The suite version that the gate judges.
-    judged_version: str
+
+class MissingItems(_MissingItems, total=False):
+    """Items of the baseline without an outcome in the new runs."""
+
+    # The first of these items, those that always passed before others; at most 20. Counts have no names.
+    items: List[MissingItem]
 
 
 class _ItemCourse(TypedDict):
@@ -1280,6 +1299,88 @@ class TurnedItem(_TurnedItem, total=False):
     course: Optional[ItemCourse]
 
 
+class _LookedAt(TypedDict):
+    suite: str
+    arm: Arm
+    # Items that the new runs name: the sum of the counts from `passed` to `unanswered`.
+    items: int
+    # Items that pass more than half of their attempts and are not flaky.
+    passed: int
+    # Items that fail and are flaky, as in `new_failures`.
+    flaky: int
+    # Items that fail and always passed in the baseline.
+    new_failures: int
+    # Items that fail and broke in the baseline.
+    broken: int
+    # Items that fail and never passed in the baseline.
+    old_failures: int
+    # Items that fail and are not in the baseline, without errors.
+    unknown_failures: int
+    # Items with an error, such as a failed collection, that are not in the baseline.
+    unknown_errors: int
+    # Items with a score that neither passed nor failed.
+    scored: int
+    skipped: int
+    # Items that an outage ended, or that nothing evaluated.
+    unanswered: int
+    # Counted runs: of the new runs, then of the baseline.
+    runs: int
+    baseline_runs: int
+    missing: MissingItems
+
+
+class LookedAt(_LookedAt, total=False):
+    """What a gate looked at for one arm and its baseline."""
+
+    # The baseline's arm, if there is one.
+    against: Optional[Arm]
+    # Kind of the items, if it is known.
+    kind: Optional[str]
+    # The first day of the items that broke, if it is known.
+    broken_since: Optional[str]
+    # Passed and counted outcomes of all new runs, if their items are not known.
+    counts: Optional[OutcomeCounts]
+    # The first of the errors that the baseline does not know; at most 20.
+    errors: List[TurnedItem]
+
+
+class _GateCost(TypedDict):
+    suite: str
+    arm: Arm
+    metric: Metric
+    head: Cell
+
+
+class GateCost(_GateCost, total=False):
+    """The cost of one arm's runs beside that of its baseline."""
+
+    # The baseline's arm, if there is one.
+    against: Optional[Arm]
+    baseline: Optional[Cell]
+    # Evidence of the pair: the first arm is of the new runs, the second of the baseline.
+    evidence: Optional[PairEvidence]
+
+
+class AbsentArm(TypedDict):
+    """An arm that only the baseline has."""
+
+    suite: str
+    approach: str
+    model: str
+
+
+class OutdatedArm(TypedDict):
+    """An arm of the new runs without a run of the judged suite version, so that no rule applies to it."""
+
+    suite: str
+    approach: str
+    model: str
+    # The suite versions of its runs, newest first; `unknown` for runs without one.
+    suite_versions: List[str]
+    # The suite version that the gate judges.
+    judged_version: str
+
+
 class NewFailures(TypedDict):
     """Items of one arm that fail now and passed in its baseline."""
 
@@ -1317,9 +1418,13 @@ class NewPasses(TypedDict):
 class _GateAnswer(TypedDict):
     # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
     schema: str
+    # What the gate looked at in words, in the order of `looked_at`.
+    looked_at_sentences: List[str]
     # The worst ruling of all checks.
     ruling: str
     checks: List[GateCheck]
+    # What the gate looked at, by arm and baseline: items by outcome, and items of the baseline without an outcome.
+    looked_at: List[LookedAt]
     # Arms of the baseline without new runs.
     absent: List[AbsentArm]
     # Confidence level of every interval.
@@ -1340,6 +1445,8 @@ class GateAnswer(_GateAnswer, total=False):
     against: Optional[str]
     # Why there is no baseline: the attempts to find one.
     missing: Optional[str]
+    # Which commit and runs are the baseline, if it is the name of a commit.
+    taken: Optional[str]
     # The check that stands for the report, as its place in `checks`: the first with the worst ruling, if possible
     # one with a difference.
     deciding: Optional[int]
@@ -1431,6 +1538,8 @@ class HeldDecision(_HeldDecision, total=False):
     cost: Optional[PairEvidence]
     time: Optional[PairEvidence]
     comparability: Optional[Comparability]
+    # What is not there, so that the new runs cannot be shipped.
+    gap: Optional[Gap]
 
 
 class _GateDecideAnswer(TypedDict):
@@ -1441,6 +1550,8 @@ class _GateDecideAnswer(TypedDict):
     # The overall choice: ship if every arm of every suite says so; keep the baseline if any does.
     choice: str
     decisions: List[HeldDecision]
+    # What was looked at, by arm and baseline, in the order of the decisions.
+    looked_at: List[LookedAt]
 
 
 class GateDecideAnswer(_GateDecideAnswer, total=False):
