@@ -146,7 +146,7 @@ def examine(place, case, truth, before):
     agree(place, truth, found)
     looked = place.program("doctor", "--verify", code=None)
     # Damage may be there until one goes on, but then it is named.
-    if looked.returncode not in (0, 1) or looked.returncode == 1 and "results/" not in looked.stdout:
+    if not is_absent(place, looked) and (looked.returncode not in (0, 1) or looked.returncode == 1 and "results/" not in looked.stdout):
         found(STUCK, f"doctor: exit {looked.returncode}: {looked.stdout}{looked.stderr}")
     if is_undone:
         go_on(place, scenario, truth, before, found)
@@ -171,8 +171,14 @@ def examine(place, case, truth, before):
     for difference in differences(truth.view, view or truth.view, scenario.instead):
         found(WRONG, f"shown after going on: {difference}")
     looked = place.program("doctor", "--verify", code=None)
-    if looked.returncode != 0 or "no damage found" not in looked.stdout and "no runs" not in looked.stdout:
+    is_whole = looked.returncode == 0 and ("no damage found" in looked.stdout or "no runs" in looked.stdout)
+    if not is_whole and not is_absent(place, looked):
         found(STUCK, f"doctor afterwards: exit {looked.returncode}: {looked.stdout}{looked.stderr}")
+
+
+def is_absent(place, looked):
+    """Whether there are no results to look at, as before the first run, and `doctor` says so."""
+    return not place.results.exists() and looked.returncode == 2 and "no such file or folder" in looked.stderr
 
 
 def agree(place, truth, found):
