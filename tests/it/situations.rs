@@ -31,6 +31,8 @@ use crate::support::{BINARY, Output, Project};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/situations");
 const ANSWER: &str = "situation.yaml";
+/// Scripts that make stores for several situations, found as `$MAKERS`. This folder is no situation.
+const MAKERS: &str = "makers";
 
 /// One command and its answer.
 #[derive(Default)]
@@ -50,7 +52,7 @@ fn every_situation_has_its_answer() {
     let mut folders: Vec<PathBuf> = fs::read_dir(FOLDER)
         .expect("the bench is there")
         .map(|entry| entry.expect("it can be read").path())
-        .filter(|path| path.is_dir())
+        .filter(|path| path.is_dir() && !path.ends_with(MAKERS))
         .collect();
     folders.retain(|folder| wanted.as_ref().is_none_or(|part| name(folder).contains(part.as_str())));
     folders.sort();
@@ -104,7 +106,7 @@ fn shell(project: &Project, command: &str) -> Output {
     let bin = Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).envs([
+    shell.args(["-c", command]).env("MAKERS", Path::new(FOLDER).join(MAKERS)).envs([
         ("PATH", format!("{bin}:{path}").as_str()),
         ("HOME", "/nonexistent"),
         ("NO_COLOR", "1"),

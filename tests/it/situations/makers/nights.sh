@@ -1,4 +1,4 @@
-# make.sh ARM HOUR FIRST LAST FAILING: one run a night of twenty questions, of which so many fail.
+# nights.sh ARM HOUR FIRST LAST FAILING: one run a night of twenty questions, of which so many fail.
 a=$1 hour=$2 d=$3
 mkdir -p results
 while [ $d -le $4 ]; do

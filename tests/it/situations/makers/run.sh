@@ -1,4 +1,4 @@
-# make.sh RUN TIME COMMIT PASSED: a run of five questions of that commit, of which so many pass.
+# run.sh RUN TIME COMMIT PASSED: a run of five questions of that commit, of which so many pass.
 mkdir -p results/$1
 git=
 [ -n "$3" ] && git=",\"git\":{\"rev\":\"$3\"}"
