@@ -21,6 +21,14 @@ pub fn sentence(since: &Since) -> String {
     }
 }
 
+/// Says which earlier runs are not counted: `from before the change of 2026-03-17 not counted`.
+pub fn earlier(since: Option<&Since>) -> String {
+    match since {
+        Some(Since { because: SinceBecause::ChangePoint, date, .. }) => format!("from before the change of {date} not counted"),
+        Some(_) | None => "from earlier batches not counted (--newest-batch)".to_owned(),
+    }
+}
+
 fn names(arms: &[Arm]) -> String {
     let names: Vec<String> = arms.iter().map(words::arm_name).collect();
     words::first_three(&names)

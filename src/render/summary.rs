@@ -4,7 +4,7 @@ use crate::domain::Direction;
 use crate::views::{Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost, PairEvidence, Test, Why};
 
 use super::words::{amounts_of, count_of, count_runs, labels, metric, one_or_many, planned, than};
-use super::{comparability, format, verdicts};
+use super::{comparability, format, since, verdicts};
 
 /// Returns the headline: the winner or the leader, or that nothing is decided.
 pub fn headline(comparison: &Comparison, names: &[String]) -> String {
@@ -42,7 +42,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     notes.extend(super::words::perhaps_one_model(&comparison.perhaps_one_model));
     for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
-            notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));
+            notes.push(format!("{name}: {} {}.", count_runs(arm.earlier_runs), since::earlier(comparison.since.as_ref())));
         }
         if !arm.not_completed.is_empty() {
             let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();

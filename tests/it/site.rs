@@ -404,7 +404,7 @@ fn the_baseline_stands_second_and_every_arm_meets_it() {
     let (_, files, _) = configured("{baseline: oneshot}");
     assert_eq!(pair_pages(&files, "omega"), [["ralph", "oneshot"]]);
     let suite = page(&files, "suites/omega/leaderboard.html");
-    let newest = &suite[suite.find("Newest batches side by side").expect("a table")..];
+    let newest = &suite[suite.find("Arms side by side").expect("a table")..];
     assert!(newest.find("ralph").expect("an arm") < newest.find("oneshot").expect("an arm"));
     let path = files.keys().find(|path| path.starts_with("compare/omega/") && path.contains("--")).expect("a pair");
     let pair = page(&files, path);

@@ -6,6 +6,7 @@ use crate::render::{board, details, format, since, verdicts, words};
 use crate::views::{Estimate, SuiteBoard};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::shell::Text;
 use super::whisker::Whisker;
 
 /// Lays a board out without columns that are empty for all arms. [`notes`] names those.
@@ -43,10 +44,14 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
 }
 
+/// Says since when the board counts, if that is not for all time.
+pub(super) fn since(board: &SuiteBoard) -> Option<Text> {
+    board.since.as_ref().map(since::sentence).map(Text::from)
+}
+
 /// Returns notes on the ranks, the intervals' methods, and figures that were not measured.
 pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
-    let mut notes: Vec<String> = board.since.as_ref().map(since::sentence).into_iter().collect();
-    notes.extend(verdicts::board_notes(board));
+    let mut notes = verdicts::board_notes(board);
     notes.extend(details::entry_notes(board));
     if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
         let cost = "Cost is per run. An arm is dominated if another is at least as good on both figures and better on one";

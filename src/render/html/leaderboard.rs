@@ -25,6 +25,8 @@ struct LeaderboardPage {
     fits: Vec<FitLink>,
     /// How many published figures about the suite contradict each other, and the address of the page that lists them.
     published: Option<(Text, String)>,
+    /// Since when the board counts.
+    since: Option<Text>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
     tables: Vec<Table>,
@@ -53,6 +55,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .map(|audit| (Text::from(audit::could_be_first(audit)), format!("{}{}", shell.root, place.audit_path()))),
         fits: fit::links(suite, place, &shell.root),
         published: published::link(suite, place, &shell.root),
+        since: board::since(&suite.board),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),

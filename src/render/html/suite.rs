@@ -52,6 +52,8 @@ struct SuitePage {
     categories: String,
     history: String,
     facts: Vec<Fact>,
+    /// Since when the board counts.
+    since: Option<Text>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
     /// Address of the item matrix, its summary, and the items that stand out in it.
@@ -108,6 +110,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         categories: below(place.categories_path()),
         history: below(place.history_path()),
         facts: facts(suite),
+        since: board::since(&suite.board),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         items: has_items.then(|| below(place.items_path())),
